@@ -1,0 +1,24 @@
+/** Growing delays between attempts. */
+export interface BackoffOptions {
+  /** Delay before the first repetition, in milliseconds. */
+  readonly initialMs: number;
+  /** No delay is longer, in milliseconds. */
+  readonly maximumMs: number;
+  /** Each delay is this many times the one before. Default 2. */
+  readonly factor?: number;
+  /** Up to this share is added at random, so that many clients do not come back at once. Default 0. */
+  readonly jitter?: number;
+}
+
+/**
+ * The delay in milliseconds before repetition number `attempt` (0 = the first repetition).
+ *
+ * @example
+ * backoffDelay({ initialMs: 5, maximumMs: 1000 }, 3, () => 0); // 40
+ */
+export function backoffDelay(options: BackoffOptions, attempt: number, random: () => number): number {
+  const { initialMs, maximumMs, factor = 2, jitter = 0 } = options;
+  // The exponent is capped so that thousands of attempts can not overflow to Infinity.
+  const grown = Math.min(maximumMs, initialMs * factor ** Math.min(attempt, 64));
+  return Math.min(maximumMs, grown * (1 + jitter * random()));
+}

@@ -1,0 +1,18 @@
+import { randomBytes, randomUUID } from "node:crypto";
+
+/** Chance as an argument, so that tests and the simulator decide it. */
+export interface Chance {
+  /** A number in [0, 1). */
+  fraction(): number;
+  /** A random UUID (version 4). */
+  uuid(): string;
+  /** `length` random bytes, fit for keys. */
+  bytes(length: number): Uint8Array;
+}
+
+/** The machine's own chance. */
+export const systemChance: Chance = {
+  fraction: () => Math.random(),
+  uuid: () => randomUUID(),
+  bytes: (length) => randomBytes(length),
+};

@@ -1,0 +1,47 @@
+/** A running timer. */
+export interface Timer {
+  /** Stops the timer; does nothing when it has fired already. */
+  cancel(): void;
+}
+
+/**
+ * Time as an argument. Everything that waits or stamps takes a clock, so that tests and the simulator own time.
+ */
+export interface Clock {
+  /** Wall time in milliseconds since 1970, for stamps. May jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary start that never go back, for durations. */
+  monotonic(): number;
+  /** Calls `callback` once after `delayMs` milliseconds. The timer alone does not keep a process alive. */
+  schedule(delayMs: number, callback: () => void): Timer;
+}
+
+/** The machine's own time. The only place that names a timer. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    handle.unref?.();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/**
+ * Resolves after `delayMs`, or at once when `signal` aborts. Never rejects.
+ *
+ * @example
+ * await delay(systemClock, 10);
+ */
+export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      timer.cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.schedule(delayMs, done);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

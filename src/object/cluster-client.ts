@@ -1,0 +1,83 @@
+import type { ObjectKey } from "./key.ts";
+import type { ResourceType } from "./resource.ts";
+import type { KubeObject } from "./types.ts";
+
+/** Which objects a list or watch covers. */
+export interface ListScope {
+  /** One namespace; every namespace when left out. */
+  readonly namespace?: string;
+  /** A label selector in Kubernetes' text form. */
+  readonly labelSelector?: string;
+  /** A field selector in Kubernetes' text form, `metadata.name=x` for example. */
+  readonly fieldSelector?: string;
+}
+
+/** One page of a list. */
+export interface ListOptions extends ListScope {
+  /** Objects per page; all in one page when left out. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly continue?: string;
+  /** Not older than this state; the most recent one when left out. */
+  readonly resourceVersion?: string;
+}
+
+/** Objects with the resourceVersion they were read at. Every item carries apiVersion and kind. */
+export interface ObjectList {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Present when more pages follow. */
+  readonly continue?: string;
+}
+
+/** Where a watch starts and what it reports. */
+export interface WatchOptions extends ListScope {
+  /** Events after this state. */
+  readonly resourceVersion: string;
+  /** Ask for bookmarks. Default true. */
+  readonly bookmarks?: boolean;
+  /** The server ends the watch after this many seconds. */
+  readonly timeoutSeconds?: number;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+}
+
+/** One change. A bookmark carries a resourceVersion and nothing else that counts. */
+export interface WatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly object: KubeObject;
+}
+
+/** What must still hold for a delete to happen. */
+export interface DeletePreconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** How a patch is written. */
+export type PatchType = "json" | "merge";
+
+/**
+ * One cluster's API, over HTTP or in process.
+ *
+ * Guarantees, each a case of `test/conformance/cluster-client.ts`:
+ * - Every failure is an EngineError with an `API_…` code; `get` of an absent object is `undefined`, not an error.
+ * - `create` never overwrites: `API_ALREADY_EXISTS`.
+ * - `update` demands `metadata.resourceVersion` (`INTERNAL` without) and answers `API_CONFLICT` if the object moved on,
+ *   `API_NOT_FOUND` if it is gone. It never creates.
+ * - `delete` answers "deleted", or "absent" for an object that is gone already; a failed precondition is `API_CONFLICT`.
+ * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
+ *   `API_EXPIRED` when that state is out of history, `API_UNAVAILABLE` when the stream breaks.
+ * - No call is repeated by itself, but reads after a connection that broke before an answer.
+ */
+export interface ClusterClient {
+  get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;
+  list(resource: ResourceType, options?: ListOptions): Promise<ObjectList>;
+  watch(resource: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent>;
+  create(resource: ResourceType, object: KubeObject): Promise<KubeObject>;
+  update(resource: ResourceType, object: KubeObject): Promise<KubeObject>;
+  patch(resource: ResourceType, key: ObjectKey, type: PatchType, body: unknown): Promise<KubeObject>;
+  delete(resource: ResourceType, key: ObjectKey, preconditions?: DeletePreconditions): Promise<"deleted" | "absent">;
+  /** Closes what the client holds open. Calls in flight fail. */
+  close(): Promise<void>;
+}

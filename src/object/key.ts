@@ -1,0 +1,38 @@
+import type { KubeObject } from "./types.ts";
+
+/** Namespace and name within one kind; the namespace is "" for cluster-scoped objects. */
+export interface ObjectKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The key of an object that has a name. */
+export function keyOf(object: KubeObject): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
+}
+
+/**
+ * `namespace/name`, or just the name of a cluster-scoped object.
+ *
+ * @example
+ * formatKey({ namespace: "shop", name: "db" }); // "shop/db"
+ */
+export function formatKey(key: ObjectKey): string {
+  return key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
+}
+
+/**
+ * The key behind {@link formatKey}'s text. Neither part can hold a slash, so the pair is exact inverse.
+ *
+ * @example
+ * parseKey("shop/db"); // { namespace: "shop", name: "db" }
+ */
+export function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf("/");
+  return slash < 0 ? { namespace: "", name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** Tells whether both keys name the same object. */
+export function sameKey(left: ObjectKey, right: ObjectKey): boolean {
+  return left.name === right.name && left.namespace === right.namespace;
+}

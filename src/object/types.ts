@@ -1,0 +1,100 @@
+/** String map, as in labels and annotations. */
+export type StringMap = Readonly<Record<string, string>>;
+
+/** An object this one depends on. */
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** The metadata that every Kubernetes object carries. Timestamps are RFC 3339 text. */
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string | null;
+  readonly deletionTimestamp?: string | null;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly unknown[];
+}
+
+/**
+ * A Kubernetes object as it comes over the wire: plain JSON, shared between readers, never modified in place.
+ */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** The object behind an address. */
+export interface TargetReference {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly apiVersion?: string;
+  readonly resourceVersion?: string;
+  readonly fieldPath?: string;
+}
+
+/** One address of an Endpoints subset. */
+export interface EndpointAddress {
+  readonly ip: string;
+  readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly targetRef?: TargetReference;
+}
+
+/** One port of an Endpoints subset; `protocol` defaults to TCP. */
+export interface EndpointPort {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+}
+
+/** Addresses × ports of an Endpoints object. */
+export interface EndpointSubset {
+  readonly addresses?: readonly EndpointAddress[];
+  readonly notReadyAddresses?: readonly EndpointAddress[];
+  readonly ports?: readonly EndpointPort[];
+}
+
+/** `v1` Endpoints. */
+export interface Endpoints extends KubeObject {
+  readonly subsets?: readonly EndpointSubset[];
+}
+
+/** One port of a Service. */
+export interface ServicePort {
+  readonly name?: string;
+  readonly port: number;
+  readonly protocol?: string;
+  readonly targetPort?: number | string;
+  readonly appProtocol?: string;
+  readonly nodePort?: number;
+}
+
+/** `v1` Service, as far as the sync of Endpoints needs it. */
+export interface Service extends KubeObject {
+  readonly spec?: {
+    readonly type?: string;
+    readonly clusterIP?: string;
+    readonly selector?: StringMap;
+    readonly ports?: readonly ServicePort[];
+    readonly [field: string]: unknown;
+  };
+}
