@@ -1,0 +1,96 @@
+/**
+ * Which addresses of a tenant may appear on the host. A tenant can write any address into Endpoints, and the host's load
+ * balancers, proxies and policies trust what stands there (CVE-2021-25740); this is where that trust is limited.
+ *
+ * @module
+ */
+import type { EndpointAddress, EndpointSubset } from "../object/types.ts";
+import { cidrContains, parseCidr, parseIp } from "./ip.ts";
+import type { Cidr } from "./ip.ts";
+
+/** The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. */
+export interface AddressPolicy {
+  /** CIDRs. Empty: every address that is not refused otherwise. */
+  readonly allow: readonly string[];
+  /** CIDRs. */
+  readonly deny: readonly string[];
+  /** What a refused address does to its object. */
+  readonly action: "drop-address" | "reject-object";
+}
+
+/** Refused whatever the settings say. */
+const ALWAYS_REFUSED: readonly (readonly [cidr: string, name: string])[] = [
+  ["0.0.0.0/8", "unspecified"],
+  ["::/128", "unspecified"],
+  ["127.0.0.0/8", "loopback"],
+  ["::1/128", "loopback"],
+  ["169.254.0.0/16", "link-local"],
+  ["fe80::/10", "link-local"],
+  ["224.0.0.0/4", "multicast"],
+  ["ff00::/8", "multicast"],
+  ["255.255.255.255/32", "broadcast"],
+  ["100.100.100.200/32", "cloud metadata"],
+  ["168.63.129.16/32", "cloud metadata"],
+  ["192.0.0.192/32", "cloud metadata"],
+  ["fd00:ec2::254/128", "cloud metadata"],
+];
+
+const REFUSED_ALWAYS: readonly { cidr: Cidr; name: string }[] = ALWAYS_REFUSED.map(([text, name]) => ({ cidr: parseCidr(text)!, name }));
+
+/** An address that was left out, and why. */
+export interface RefusedAddress {
+  readonly ip: string;
+  readonly reason: string;
+}
+
+/** Why `ip` is refused, or `undefined` when it may pass. */
+export type AddressCheck = (ip: string) => string | undefined;
+
+/**
+ * Compiles a policy once.
+ *
+ * @example
+ * const check = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
+ * check("10.1.0.1"); // undefined
+ * check("169.254.169.254"); // "link-local"
+ */
+export function compileAddressPolicy(policy: AddressPolicy): AddressCheck {
+  const [allow, deny] = [policy.allow, policy.deny].map((list) => list.map((text) => parseCidr(text)).filter((cidr) => cidr !== undefined));
+  return (ip) => {
+    const address = parseIp(ip);
+    if (address === undefined) return "not an address in canonical text";
+    const always = REFUSED_ALWAYS.find(({ cidr }) => cidrContains(cidr, address));
+    if (always !== undefined) return always.name;
+    if (deny!.some((cidr) => cidrContains(cidr, address))) return "denied by addressPolicy.deny";
+    if (allow!.length > 0 && !allow!.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
+    return undefined;
+  };
+}
+
+/**
+ * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. The same reference comes back
+ * when nothing was refused.
+ */
+export function admitAddresses(
+  subsets: readonly EndpointSubset[],
+  check: AddressCheck,
+): { subsets: readonly EndpointSubset[]; refused: readonly RefusedAddress[] } {
+  const refused: RefusedAddress[] = [];
+  const admitted = (addresses: readonly EndpointAddress[] | undefined) =>
+    addresses?.filter(({ ip }) => {
+      const reason = check(ip);
+      if (reason !== undefined) refused.push({ ip, reason });
+      return reason === undefined;
+    });
+  const kept = subsets.map((subset) => {
+    const addresses = admitted(subset.addresses) ?? [];
+    const notReadyAddresses = admitted(subset.notReadyAddresses) ?? [];
+    return {
+      ...(addresses.length > 0 && { addresses }),
+      ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+      ...(subset.ports !== undefined && { ports: subset.ports }),
+    } satisfies EndpointSubset;
+  });
+  if (refused.length === 0) return { subsets, refused };
+  return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
+}

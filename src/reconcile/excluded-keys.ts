@@ -1,0 +1,26 @@
+import type { StringMap } from "../object/types.ts";
+
+/** Label and annotation keys that never cross, either way. */
+export type KeyFilter = (key: string) => boolean;
+
+/** Written by the endpoints controller with every change: copied along with a real change, but no change by itself. */
+export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/**
+ * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending.
+ *
+ * @example
+ * compileExcludedKeys(["argocd.argoproj.io/*"])("argocd.argoproj.io/tracking-id"); // true
+ */
+export function compileExcludedKeys(entries: readonly string[]): KeyFilter {
+  const exact = new Set(entries.filter((entry) => !entry.endsWith("*")));
+  const prefixes = entries.filter((entry) => entry.endsWith("*")).map((entry) => entry.slice(0, -1));
+  return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix));
+}
+
+/** The entries of `map` whose key is not excluded; the same reference when that is all of them. */
+export function withoutKeys(map: StringMap, excluded: KeyFilter): StringMap {
+  const keys = Object.keys(map);
+  if (!keys.some(excluded)) return map;
+  return Object.fromEntries(keys.filter((key) => !excluded(key)).map((key) => [key, map[key]!]));
+}

@@ -1,0 +1,157 @@
+import type { Code } from "../base/codes.ts";
+import type { KubeObject, StringMap } from "../object/types.ts";
+import { formatSteps } from "../path/path.ts";
+import { applyPatches } from "../patch/apply.ts";
+import type { CompiledPatch } from "../patch/compile.ts";
+import type { Outcome } from "../patch/types.ts";
+import { withoutKeys } from "./excluded-keys.ts";
+import { forward, neverCrosses, visibleHostObject } from "./forward.ts";
+import type { Forward, ForwardInput } from "./forward.ts";
+import type { Rules } from "./rules.ts";
+import { unitsOf } from "./units.ts";
+import type { Unit, UnitId } from "./units.ts";
+
+/** A host edit that does not flow, and why. */
+export interface Refusal {
+  readonly id: UnitId;
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** What becomes of the host edits of one object. */
+export interface FlowBack {
+  /** The tenant object with every edit that flows; the given one when none does. */
+  readonly tenant: KubeObject;
+  readonly flowing: readonly UnitId[];
+  readonly refusals: readonly Refusal[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/**
+ * Decides which host edits reach the tenant. An edit `h` flows only if `forward(reverse(h))` is `h` again: otherwise the two
+ * sides would answer each other for ever.
+ */
+export function flowBack(rules: Rules, input: ForwardInput & { readonly host: KubeObject }, edits: readonly Unit[]): FlowBack {
+  const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
+  let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
+  if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
+
+  const reversed = reverse(rules, input);
+  for (;;) {
+    const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
+    const lost = attempt === undefined ? candidates : candidates.filter((unit) => !survives(rules, input, attempt, reversed, unit));
+    if (lost.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
+    refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
+    candidates = candidates.filter((unit) => !lost.includes(unit));
+    if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
+  }
+}
+
+type Reversed = Pick<Forward, "object" | "outcomes">;
+
+function reverse(rules: Rules, { tenant, host }: ForwardInput & { readonly host: KubeObject }): Reversed {
+  const visible = visibleHostObject(rules, host)!;
+  const { labels = {}, annotations = {} } = visible.metadata;
+  const crossable = {
+    ...visible,
+    metadata: {
+      ...visible.metadata,
+      labels: withoutKeys(labels, neverCrosses(rules)),
+      annotations: withoutKeys(annotations, neverCrosses(rules)),
+    },
+  };
+  return applyPatches(rules.patches, crossable, {
+    direction: "toTenant",
+    engine: rules.engine,
+    names: rules.names,
+    context: { vcluster: rules.vcluster, hostObject: visible, virtualObject: tenant },
+    onError: rules.settings.onError,
+    markerPrefix: rules.translator.markerPrefix,
+    namespace: tenant.metadata.namespace ?? "",
+  });
+}
+
+/** The tenant object with the reversed values of `units`; `undefined` when the body can not be reversed. */
+function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
+  const body = units.some(({ id }) => id === "body");
+  const start = body ? rules.kind.tenantWithBody(tenant, reversed, rules.translator) : tenant;
+  if (start === undefined) return undefined;
+  const labels = { ...tenant.metadata.labels };
+  const annotations = { ...tenant.metadata.annotations };
+  for (const { id } of units) {
+    const [field, key] = splitId(id);
+    if (field === "labels") assign(labels, rules.translator.tenantLabelKey(key), reversed.metadata.labels, key);
+    if (field === "annotations") assign(annotations, key, reversed.metadata.annotations, key);
+  }
+  return { ...start, metadata: { ...tenant.metadata, ...mapField("labels", labels), ...mapField("annotations", annotations) } };
+}
+
+function assign(target: Record<string, string>, targetKey: string | undefined, source: StringMap = {}, key: string): void {
+  if (targetKey === undefined) return;
+  if (!Object.hasOwn(source, key)) delete target[targetKey];
+  else Object.defineProperty(target, targetKey, { value: source[key]!, enumerable: true, writable: true, configurable: true });
+}
+
+/** The API server drops empty maps, so an empty map is written as none. */
+function mapField(field: "labels" | "annotations", map: Record<string, string>) {
+  return { [field]: Object.keys(map).length > 0 ? map : undefined } as { labels?: StringMap };
+}
+
+function splitId(id: UnitId): [field: string, key: string] {
+  const slash = id.indexOf("/");
+  return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
+}
+
+function survives(rules: Rules, input: ForwardInput & { host: KubeObject }, attempt: KubeObject, reversed: Reversed, unit: Unit): boolean {
+  if (failureAt(unit.id, reversed.outcomes) !== undefined) return false;
+  const again = forward(rules, { ...input, tenant: attempt });
+  const unitAgain = unitsOf(rules, attempt, again.object, input.host).find(({ id }) => id === unit.id);
+  return again.rejected === undefined && unitAgain?.desired === unit.host;
+}
+
+function notInverse(unit: Unit, reversed: Reversed): Refusal {
+  const failure = failureAt(unit.id, reversed.outcomes);
+  if (failure !== undefined) return { id: unit.id, ...failure };
+  return {
+    id: unit.id,
+    code: "REVERSE_NOT_INVERSE",
+    message: `The host edit of ${unit.id} does not come back equal from reverseExpression and expression`,
+  };
+}
+
+function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
+  const place = placeOf(id);
+  const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
+  return failures.find((failure) => (place === undefined ? !failure.place.startsWith("metadata") : failure.place === place));
+}
+
+/** The concrete path of a label or annotation; the body has none of its own. */
+function placeOf(id: UnitId): string | undefined {
+  const [field, key] = splitId(id);
+  return id === "body" ? undefined : formatSteps(["metadata", field, key]);
+}
+
+/** An edit of what a patch without reverseExpression made has no way back. */
+function oneWay(rules: Rules, input: ForwardInput, unit: Unit): Refusal[] {
+  const refuse = (message: string): Refusal[] => [{ id: unit.id, code: "ONE_WAY_EDIT", message }];
+  if (unit.id === "body") {
+    if (!rules.kind.bodyFlows) return refuse(`The body of ${rules.kind.resource.plural} is written by the tenant only`);
+    if (input.tenantService?.spec?.selector !== undefined)
+      return refuse("The tenant Service has a selector: its own controller writes the subsets");
+  }
+  const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
+  return patch === undefined ? [] : refuse(`The patch of ${patch.path.canonical} has no reverseExpression`);
+}
+
+function isOneWay(patch: CompiledPatch): boolean {
+  return patch.expression !== undefined && patch.reverseExpression === undefined;
+}
+
+function touches(patch: CompiledPatch, id: UnitId): boolean {
+  const [first, second, third] = patch.path.segments.map((segment) =>
+    segment.kind === "key" ? segment.key : segment.kind === "index" ? String(segment.index) : "*",
+  );
+  if (id === "body") return first !== "metadata";
+  const [field, key] = splitId(id);
+  return first === "metadata" && (second === field || second === "*") && (third === undefined || third === "*" || third === key);
+}

@@ -1,0 +1,113 @@
+import type { ObjectKey } from "../object/key.ts";
+import type { KubeObject, StringMap } from "../object/types.ts";
+import { parseConcrete, valueAt } from "../path/path.ts";
+import { applyPatches } from "../patch/apply.ts";
+import type { FoundReference, Outcome } from "../patch/types.ts";
+import { isMarkerKey, readMarkers } from "../translate/markers.ts";
+import { withoutKeys } from "./excluded-keys.ts";
+import type { Rules, Surroundings } from "./rules.ts";
+
+/** What a tenant object should look like on the host, without markers. */
+export interface Forward {
+  readonly object: KubeObject;
+  readonly outcomes: readonly Outcome[];
+  readonly references: readonly FoundReference[];
+  readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Why the object must not be written at all. */
+  readonly rejected?: string;
+}
+
+/** The objects that forward looks at. */
+export interface ForwardInput extends Surroundings {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly hostKey: ObjectKey;
+}
+
+/** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
+const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
+
+/** Translates and patches one tenant object. Pure: the same input gives the same answer. */
+export function forward(rules: Rules, input: ForwardInput): Forward {
+  const { tenant, host, hostKey } = input;
+  const patched = applyPatches(rules.patches, translate(rules, tenant, hostKey), {
+    direction: "toHost",
+    engine: rules.engine,
+    names: rules.names,
+    context: { vcluster: rules.vcluster, hostObject: visibleHostObject(rules, host), virtualObject: tenant },
+    onError: rules.settings.onError,
+    markerPrefix: rules.translator.markerPrefix,
+    namespace: tenant.metadata.namespace ?? "",
+    lastWritten: lastWritten(rules, tenant, host),
+  });
+  const admission = rules.kind.admitBody(patched.object, rules);
+  const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
+  return {
+    object: crossable(rules, admission.object, input),
+    outcomes: patched.outcomes,
+    references: patched.references,
+    refusedAddresses: admission.refusedAddresses,
+    ...(rejected !== undefined && { rejected }),
+  };
+}
+
+/** The tenant object under its host name, before patches. */
+function translate(rules: Rules, tenant: KubeObject, hostKey: ObjectKey): KubeObject {
+  const { labels = {}, annotations = {} } = tenant.metadata;
+  const metadata = {
+    name: hostKey.name,
+    namespace: hostKey.namespace,
+    labels: rules.translator.labels(withoutKeys(labels, rules.settings.excluded)),
+    annotations: withoutKeys(annotations, neverCrosses(rules)),
+  };
+  const { apiVersion, kind } = rules.kind.resource;
+  return { apiVersion, kind, metadata, ...rules.kind.translateBody(tenant, rules.translator) };
+}
+
+/** Keys that stay where they are: excluded ones and markers. */
+export function neverCrosses(rules: Rules): (key: string) => boolean {
+  return (key) => rules.settings.excluded(key) || isMarkerKey(rules.translator.markerPrefix, key);
+}
+
+/** The host object as expressions see it: without what changes by itself and without the engine's own notes. */
+export function visibleHostObject(rules: Rules, host: KubeObject | undefined): KubeObject | null {
+  if (host === undefined) return null;
+  const { resourceVersion: _resourceVersion, generation: _generation, managedFields: _managedFields, ...metadata } = host.metadata;
+  const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  return {
+    ...host,
+    metadata: {
+      ...metadata,
+      ...(metadata.labels && { labels: withoutKeys(metadata.labels, mine) }),
+      ...(metadata.annotations && { annotations: withoutKeys(metadata.annotations, mine) }),
+    },
+  };
+}
+
+/** Drops what a patch may have added under an excluded key, since such keys are never compared either. */
+function crossable(rules: Rules, object: KubeObject, input: ForwardInput): KubeObject {
+  const { labels, annotations } = object.metadata;
+  const kept = labels && withoutKeys(labels, rules.settings.excluded);
+  const allowed = { ...kept, ...allowedProxyLabels(input) };
+  return {
+    ...object,
+    metadata: { ...object.metadata, labels: allowed, annotations: withoutKeys(annotations ?? {}, neverCrosses(rules)) },
+  };
+}
+
+function allowedProxyLabels({ tenant, hostService }: ForwardInput): StringMap {
+  const labels = tenant.metadata.labels ?? {};
+  const onService = hostService?.metadata.labels ?? {};
+  const both = PROXY_LABELS.filter((key) => labels[key] !== undefined && labels[key] === onService[key]);
+  return Object.fromEntries(both.map((key) => [key, labels[key]!]));
+}
+
+/** Values that the same patch wrote for the same object before; a failing patch may keep them. */
+function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined) {
+  const markers = host && readMarkers(rules.translator.markerPrefix, host);
+  if (markers === undefined || markers.uid !== tenant.metadata.uid || markers.configHash !== rules.configHash) return () => undefined;
+  return (place: string) => {
+    const { found, value } = valueAt(host, parseConcrete(place));
+    return found ? { value } : undefined;
+  };
+}

@@ -1,0 +1,91 @@
+import { formatKey } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { ENDPOINTS } from "../object/resource.ts";
+import type { Code } from "../base/codes.ts";
+import { matchesSelector } from "../object/selector.ts";
+import type { KubeObject, Service } from "../object/types.ts";
+import { isOurs } from "../translate/markers.ts";
+import type { Rules, Surroundings } from "./rules.ts";
+import { SERVICES } from "../object/resource.ts";
+
+/** What should become of an object's copy on the host. */
+export type Gate =
+  | { readonly action: "copy" }
+  /** The copy must not exist. */
+  | { readonly action: "remove"; readonly code: Code; readonly message: string }
+  /** Nothing is touched, a copy that exists stays as it is. */
+  | { readonly action: "leave"; readonly code: Code; readonly message: string }
+  /** The host's own controller is the writer from now on. */
+  | { readonly action: "hand-over"; readonly code: Code; readonly message: string };
+
+const COPY: Gate = { action: "copy" };
+
+/** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
+export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
+  return (
+    ownRules(rules, key, tenant) ?? (rules.kind.resource === ENDPOINTS ? besideService(rules, key, around) : serviceItself(tenant)) ?? COPY
+  );
+}
+
+function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | undefined {
+  const name = formatKey(key);
+  if (!rules.enabled)
+    return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
+  if (name === "default/kubernetes") {
+    return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
+  }
+  if (tenant.metadata.annotations?.[`${rules.translator.markerPrefix}pause`] === "true") {
+    return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };
+  }
+  if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
+    return { action: "leave", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
+  }
+  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
+    return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
+  }
+  return undefined;
+}
+
+function serviceItself(tenant: KubeObject): Gate | undefined {
+  const external = (tenant as Service).spec?.type === "ExternalName";
+  return external
+    ? { action: "remove", code: "EXCLUDED", message: "A Service of type ExternalName has no Endpoints and gets no copy" }
+    : undefined;
+}
+
+/** Endpoints live beside the Service of their name: whoever it belongs to on the host decides who writes them. */
+function besideService(rules: Rules, key: ObjectKey, around: Surroundings): Gate | undefined {
+  const { tenantService, hostService } = around;
+  if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
+    return { action: "remove", code: "EXCLUDED", message: "requireService is set, and there is no Service without selector of this name" };
+  }
+  const selector = hostService?.spec?.selector;
+  if (selector !== undefined && Object.keys(selector).length > 0) {
+    return {
+      action: "hand-over",
+      code: "HOST_SERVICE_SELECTOR",
+      message: "The host Service has a selector: the host's own controller writes its Endpoints",
+    };
+  }
+  return rules.services === "external" ? besideExternal(hostService) : besideManaged(rules, key, around);
+}
+
+function besideExternal(hostService: Service | undefined): Gate | undefined {
+  if (hostService !== undefined) return undefined;
+  return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
+}
+
+function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): Gate | undefined {
+  const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
+  if (hostService === undefined) {
+    // Written before its Service, an Endpoints object may be collected as a leftover by the host.
+    return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service is about to be created" } : undefined;
+  }
+  const { translator } = rules;
+  if (isOurs(translator.markerPrefix, translator.vcluster.name, hostService, SERVICES)) return undefined;
+  return {
+    action: "leave",
+    code: "HOST_OBJECT_FOREIGN",
+    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its Endpoints are not written`,
+  };
+}

@@ -1,0 +1,91 @@
+import type { KubeObject, OwnerReference } from "../object/types.ts";
+import { isMarkerKey, writeMarkers } from "../translate/markers.ts";
+import type { Source } from "../translate/markers.ts";
+import { TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
+import type { Rules } from "./rules.ts";
+import { writeBase } from "./units.ts";
+import type { Base, Unit } from "./units.ts";
+
+/** What a copy is made of. */
+export interface CopyParts {
+  readonly rules: Rules;
+  /** Translated and patched, without markers. */
+  readonly desired: KubeObject;
+  readonly source: Source;
+  readonly base: Base;
+  readonly owner?: OwnerReference | undefined;
+}
+
+/** A new copy: the desired object, its markers, its base and its owner. */
+export function copyOf({ rules, desired, source, base, owner }: CopyParts): KubeObject {
+  const prefix = rules.translator.markerPrefix;
+  const markers = writeMarkers(prefix, source);
+  return {
+    ...desired,
+    metadata: {
+      ...desired.metadata,
+      labels: { ...desired.metadata.labels, ...markers.labels },
+      annotations: { ...desired.metadata.annotations, ...markers.annotations, ...writeBase(prefix, base) },
+      ...(owner !== undefined && { ownerReferences: [owner] }),
+    },
+  };
+}
+
+/** `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's. */
+export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
+  const excluded = (key: string) => !rules.settings.excluded(key);
+  const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = host.metadata;
+  return {
+    ...rules.kind.withBody(host, copy),
+    metadata: {
+      ...host.metadata,
+      labels: { ...withoutKeys(labels, excluded), ...copy.metadata.labels },
+      annotations: { ...withoutKeys(annotations, excluded), ...copy.metadata.annotations },
+      ...(ownerReferences !== undefined && { ownerReferences }),
+    },
+  };
+}
+
+/** What changes on a copy that exists. */
+export interface UpdateParts extends CopyParts {
+  readonly host: KubeObject;
+  /** The parts that are written; all others stay as they are on the host. */
+  readonly changed: readonly Unit[];
+}
+
+/** The host object with the changed parts, and with markers and base of this moment. */
+export function updatedCopy({ rules, host, desired, changed, source, base }: UpdateParts): KubeObject {
+  const prefix = rules.translator.markerPrefix;
+  const markers = writeMarkers(prefix, source);
+  const field = (name: "labels" | "annotations") => {
+    const map = new Map(Object.entries(host.metadata[name] ?? {}));
+    for (const { id, desired: value } of changed) {
+      if (!id.startsWith(`${name}/`)) continue;
+      if (value === undefined) map.delete(id.slice(name.length + 1));
+      else map.set(id.slice(name.length + 1), value);
+    }
+    return Object.fromEntries(map);
+  };
+  const body = changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host;
+  return {
+    ...body,
+    metadata: {
+      ...host.metadata,
+      labels: { ...field("labels"), ...markers.labels },
+      annotations: { ...field("annotations"), ...triggerTime(desired), ...markers.annotations, ...writeBase(prefix, base) },
+    },
+  };
+}
+
+/** The stamp travels with a real change only. */
+function triggerTime(desired: KubeObject): Record<string, string> {
+  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
+  return stamp === undefined ? {} : { [TRIGGER_TIME]: stamp };
+}
+
+/** The host object without anything of ours; what else stands on it stays. */
+export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
+  const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  const { labels = {}, annotations = {} } = host.metadata;
+  return { ...host, metadata: { ...host.metadata, labels: withoutKeys(labels, mine), annotations: withoutKeys(annotations, mine) } };
+}

@@ -1,0 +1,87 @@
+/** An address as a number of its family's width. */
+export interface IpAddress {
+  readonly family: 4 | 6;
+  readonly bits: bigint;
+}
+
+/** All addresses that share the first `length` bits of `address`. */
+export interface Cidr {
+  readonly address: IpAddress;
+  readonly length: number;
+}
+
+/**
+ * Reads an address in its canonical text only: no leading zeros, no zone, no IPv4 inside IPv6, IPv6 as RFC 5952 writes it.
+ * Anything else is `undefined`, since parsers of other programs may read it as another address.
+ *
+ * @example
+ * parseIp("10.0.0.1"); // { family: 4, bits: 167772161n }
+ * parseIp("010.0.0.1"); // undefined
+ */
+export function parseIp(text: string): IpAddress | undefined {
+  return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
+}
+
+/**
+ * Reads `address/length`; bits behind the length must be zero.
+ *
+ * @example
+ * cidrContains(parseCidr("10.0.0.0/8")!, parseIp("10.1.2.3")!); // true
+ */
+export function parseCidr(text: string): Cidr | undefined {
+  const slash = text.indexOf("/");
+  const address = parseIp(slash < 0 ? text : text.slice(0, slash));
+  if (address === undefined) return undefined;
+  const lengthText = slash < 0 ? String(width(address)) : text.slice(slash + 1);
+  const length = Number(lengthText);
+  if (!/^(0|[1-9][0-9]{0,2})$/.test(lengthText) || length > width(address)) return undefined;
+  const rest = address.bits & ((1n << BigInt(width(address) - length)) - 1n);
+  return rest === 0n ? { address, length } : undefined;
+}
+
+/** Tells whether `address` lies in `cidr`. Families never mix. */
+export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
+  if (cidr.address.family !== address.family) return false;
+  const shift = BigInt(width(address) - cidr.length);
+  return cidr.address.bits >> shift === address.bits >> shift;
+}
+
+function width(address: IpAddress): number {
+  return address.family === 4 ? 32 : 128;
+}
+
+function parseIpv4(text: string): IpAddress | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)) return undefined;
+  return { family: 4, bits: parts.reduce((bits, part) => (bits << 8n) | BigInt(part), 0n) };
+}
+
+function parseIpv6(text: string): IpAddress | undefined {
+  const groups = expandIpv6(text);
+  if (groups === undefined) return undefined;
+  const bits = groups.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
+  return formatIpv6(groups) === text ? { family: 6, bits } : undefined;
+}
+
+function expandIpv6(text: string): number[] | undefined {
+  const halves = text.split("::");
+  if (halves.length > 2) return undefined;
+  const [head, tail] = halves.map((half) => (half === "" ? [] : half.split(":")));
+  const missing = 8 - head!.length - (tail?.length ?? 0);
+  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
+  const all = [...head!, ...Array.from({ length: missing }, () => "0"), ...(tail ?? [])];
+  return all.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? all.map((group) => Number.parseInt(group, 16)) : undefined;
+}
+
+/** RFC 5952: the longest run of at least two zero groups, the first of equals, becomes "::". */
+function formatIpv6(groups: readonly number[]): string {
+  let best = { start: 0, length: 1 };
+  for (let start = 0; start < 8; start += 1) {
+    let length = 0;
+    while (start + length < 8 && groups[start + length] === 0) length += 1;
+    if (length > best.length) best = { start, length };
+  }
+  const text = (part: readonly number[]) => part.map((group) => group.toString(16)).join(":");
+  if (best.length < 2) return text(groups);
+  return `${text(groups.slice(0, best.start))}::${text(groups.slice(best.start + best.length))}`;
+}

@@ -1,0 +1,85 @@
+/**
+ * Everything a plan needs that stays the same from object to object: one immutable value per configuration.
+ *
+ * @module
+ */
+import type { Direction } from "../object/patch-definition.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { Selector } from "../object/selector.ts";
+import type { KubeObject, Service } from "../object/types.ts";
+import type { CompiledPatch } from "../patch/compile.ts";
+import type { NameRules, OnError, PatchEngine } from "../patch/types.ts";
+import type { Translator } from "../translate/translator.ts";
+import type { AddressPolicy } from "./address-policy.ts";
+import type { KeyFilter } from "./excluded-keys.ts";
+
+/** The settings that decide what is written. */
+export interface PlanSettings {
+  readonly onError: OnError;
+  readonly addressPolicy: AddressPolicy;
+  readonly selector: Selector;
+  readonly requireService: boolean;
+  readonly excluded: KeyFilter;
+}
+
+/** Who makes the host Services: this engine, or another syncer beside it. */
+export type ServicesMode = "managed" | "external";
+
+/** What both sides look like around the object that is planned. */
+export interface Surroundings {
+  /** The tenant Service of the same key. */
+  readonly tenantService?: Service | undefined;
+  /** The host Service at the host key. */
+  readonly hostService?: Service | undefined;
+}
+
+/** What is special about one synced kind. The body is everything but metadata. */
+export interface SyncedKind {
+  readonly resource: ResourceType;
+  /** Tells that the body's host edits may flow back (as one value). */
+  readonly bodyFlows: boolean;
+  /** The body of the host object, before patches. */
+  translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
+  /** Checks and corrects the patched body; may refuse the whole object. */
+  admitBody(object: KubeObject, rules: Rules): Admission;
+  /** What the owned part of a host object's body says: equal texts mean the same. */
+  hostFingerprint(object: KubeObject): string;
+  /** The same for a tenant object's body. */
+  tenantFingerprint(object: KubeObject): string;
+  /** A host object with `desired`'s body, keeping what the host's API server assigned. */
+  withBody(host: KubeObject, desired: KubeObject): KubeObject;
+  /** The tenant object with the reversed body of a host object; `undefined` when it can not be reversed. */
+  tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined;
+  /** Tells that the host object must be deleted and created, because a field that differs can not be changed. */
+  mustRecreate(host: KubeObject, desired: KubeObject): boolean;
+}
+
+/** A body that may be written, with what was left out of it, or the reason why nothing may. */
+export interface Admission {
+  readonly object: KubeObject;
+  readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  readonly rejected?: string;
+}
+
+/** See the module comment. */
+export interface Rules {
+  readonly kind: SyncedKind;
+  readonly enabled: boolean;
+  readonly patches: readonly CompiledPatch[];
+  readonly engine: PatchEngine;
+  readonly names: NameRules;
+  readonly translator: Translator;
+  readonly settings: PlanSettings;
+  readonly services: ServicesMode;
+  /** True when this engine syncs Services (managed and not switched off). */
+  readonly servicesEnabled: boolean;
+  /** `context.vcluster` of expressions. */
+  readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
+  /** Digest of this kind's patches and translation; recorded on every copy. */
+  readonly configHash: string;
+}
+
+/** A direction in words, for messages. */
+export function inWords(direction: Direction): string {
+  return direction === "toHost" ? "to the host" : "to the tenant";
+}

@@ -1,0 +1,86 @@
+import type { Clock } from "../base/clock.ts";
+import type { Code } from "../base/codes.ts";
+import { sha256Hex } from "../base/digest.ts";
+import { isEngineError, messageOf } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import { EVENTS } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import type { Note } from "../reconcile/plan.ts";
+import type { Writer } from "./access.ts";
+
+/** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
+const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "NAME_NOT_MAPPED"]);
+
+/** The same Event for the same object is not repeated within this time, in milliseconds. */
+export const EVENT_SILENCE_MS = 10 * 60_000;
+/** Objects whose last Events are remembered; the oldest are forgotten first. */
+export const EVENTS_REMEMBERED = 4096;
+
+/** Tells people about an object, as Events beside it in the tenant cluster. */
+export interface EventRecorder {
+  /** Never throws: an Event that can not be written is logged. */
+  record(object: KubeObject, notes: readonly Note[]): Promise<void>;
+}
+
+/** Where Events go. */
+export interface EventRecorderOptions {
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}. */
+export function createEventRecorder({ writer, clock, logger }: EventRecorderOptions): EventRecorder {
+  const said = new Map<string, number>();
+
+  function isNews(id: string): boolean {
+    const now = clock.monotonic();
+    const last = said.get(id);
+    if (last !== undefined && now - last < EVENT_SILENCE_MS) return false;
+    said.delete(id);
+    said.set(id, now);
+    if (said.size > EVENTS_REMEMBERED) said.delete(said.keys().next().value!);
+    return true;
+  }
+
+  return {
+    async record(object, notes) {
+      for (const note of notes) {
+        const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
+        if (QUIET.has(note.code) || !isNews(event.metadata.name!)) continue;
+        try {
+          await writer.create(EVENTS, event);
+        } catch (error) {
+          // The name is made of what the Event says: it was recorded before this process started.
+          if (!isEngineError(error, "API_ALREADY_EXISTS"))
+            logger.warn("Could not record an Event", { code: note.code, error: messageOf(error) });
+        }
+      }
+    },
+  };
+}
+
+function eventOf(object: KubeObject, { code, message }: Note, time: string): KubeObject {
+  const { name = "", namespace = "default", uid, resourceVersion } = object.metadata;
+  const digest = sha256Hex([uid, resourceVersion, code, message].join("\n")).slice(0, 16);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
+    involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
+    reason: reasonOf(code),
+    message: message.slice(0, 1024),
+    type: "Warning",
+    count: 1,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    source: { component: "endpoint-sync" },
+    reportingComponent: "endpoint-sync",
+    reportingInstance: "",
+  };
+}
+
+/** NAME_COLLISION → NameCollision, as Event reasons are written. */
+function reasonOf(code: Code): string {
+  return code.replace(/(^|_)([A-Z])([A-Z]*)/g, (_all, _separator: string, first: string, rest: string) => first + rest.toLowerCase());
+}

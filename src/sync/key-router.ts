@@ -1,0 +1,91 @@
+import { formatKey, parseKey } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { ENDPOINTS, SERVICES } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import { readMarkers } from "../translate/markers.ts";
+import type { ClusterAccess } from "./access.ts";
+import { syncId } from "./sync-id.ts";
+
+/** Turns changes on either side into the ids of the objects to reconcile. */
+export interface KeyRouter {
+  readonly synced: boolean;
+  /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
+  claim(rules: Rules, key: ObjectKey): void;
+  release(rules: Rules, key: ObjectKey): void;
+  close(): void;
+}
+
+/** Where changes come from and go to. */
+export interface KeyRouterOptions {
+  readonly tenant: ClusterAccess;
+  readonly host: ClusterAccess;
+  readonly rules: readonly Rules[];
+  enqueue(id: string): void;
+  /** Hears of changes in the tenant cluster, before they are enqueued. */
+  changed(id: string): void;
+}
+
+/** Subscribes to every cache that a plan looks at. */
+export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRouterOptions): KeyRouter {
+  const resources = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
+  const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
+  /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
+  const claims = new Map<string, Set<string>>();
+  const unsubscribe = resources.flatMap((resource) => [
+    tenant.source(resource).onChange((key) => fromTenant(resource, key)),
+    host.source(resource).onChange((key) => fromHost(resource, key)),
+  ]);
+
+  function fromTenant(resource: ResourceType, key: ObjectKey): void {
+    for (const rule of affected(resource)) {
+      const id = syncId(rule.kind.resource.plural, key);
+      if (rule.kind.resource === resource) changed(id);
+      enqueue(id);
+    }
+  }
+
+  function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
+    for (const rule of affected(resource)) {
+      for (const key of tenantKeys(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
+    }
+  }
+
+  /** A Service matters to the Endpoints of its name, too. */
+  function affected(resource: ResourceType): Rules[] {
+    return rules.filter(({ kind }) => kind.resource === resource || (resource === SERVICES && kind.resource === ENDPOINTS));
+  }
+
+  function tenantKeys(rule: Rules, resource: ResourceType, hostKey: ObjectKey): ObjectKey[] {
+    const claimed = [...(claims.get(claimId(rule, hostKey)) ?? [])].map(parseKey);
+    const object = rule.kind.resource === resource ? host.source(resource).get(hostKey) : undefined;
+    const { markerPrefix, vcluster } = rule.translator;
+    const source = object && readMarkers(markerPrefix, object);
+    if (source?.vcluster !== vcluster.name || claimed.some((key) => formatKey(key) === formatKey(source))) return claimed;
+    return [...claimed, { namespace: source.namespace, name: source.name }];
+  }
+
+  return {
+    get synced() {
+      return sources.every((source) => source.synced);
+    },
+    claim(rule, key) {
+      const hostKey = rule.translator.toHost(key, rule.kind.resource);
+      if (hostKey === undefined) return;
+      const id = claimId(rule, hostKey);
+      claims.set(id, (claims.get(id) ?? new Set()).add(formatKey(key)));
+    },
+    release(rule, key) {
+      const hostKey = rule.translator.toHost(key, rule.kind.resource);
+      const id = hostKey && claimId(rule, hostKey);
+      if (id === undefined) return;
+      claims.get(id)?.delete(formatKey(key));
+      if (claims.get(id)?.size === 0) claims.delete(id);
+    },
+    close: () => unsubscribe.forEach((end) => end()),
+  };
+}
+
+function claimId(rules: Rules, hostKey: ObjectKey): string {
+  return syncId(rules.kind.resource.plural, hostKey);
+}
