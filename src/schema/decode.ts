@@ -1,0 +1,225 @@
+import { fieldPath, indexPath } from "./field.ts";
+import { isAbsent, keyStartOf, setOwn, startOf, toJson } from "./node.ts";
+import type { ListNode, MapNode, Node, ScalarNode } from "./node.ts";
+import type { Position, Report } from "./problem.ts";
+import { defaultOf } from "./schema.ts";
+import type { Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
+import { suggest } from "./suggest.ts";
+
+/** What a decoder knows of the place that it is at. */
+interface Context {
+  readonly report: Report;
+  readonly field: string;
+  /** Where the value stands, or its key, for what is said of the value as a whole. */
+  readonly at: Position;
+}
+
+/**
+ * Decodes a node by a schema, defaults filled in. All problems go to the report and none is thrown:
+ *
+ * - CONFIG_TYPE: a value of another type; the place is the value.
+ * - CONFIG_UNKNOWN_FIELD: a field that a strict object does not have; the place is the key. In an open object it is only a
+ *   warning, and only when it looks like a slip of the pen.
+ * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Left out when an unknown field was probably meant.
+ * - CONFIG_VALUE: out of range, no match of the pattern, none of the words.
+ *
+ * The result is only meaningful when the report has no errors: a value with a problem is left out of it.
+ *
+ * @example
+ * decode({ type: "boolean", description: "…" }, node, { report, field: "sync.enabled" }); // true, false or undefined
+ */
+export function decode<S extends Schema>(schema: S, node: Node, options: { report: Report; field?: string }): Infer<S> | undefined {
+  return decodeValue(schema, node, { report: options.report, field: options.field ?? "", at: startOf(node) }) as Infer<S> | undefined;
+}
+
+function decodeValue(schema: Schema, node: Node | undefined, context: Context): unknown {
+  if (isAbsent(node)) {
+    if (node !== undefined && acceptsNull(schema)) return null;
+    if (node !== undefined && schema.refuseNull === true) return wrongType(schema, node, context);
+    return defaultOf(schema);
+  }
+  switch (schema.type) {
+    case "any":
+      return toJson(node);
+    case "object":
+      return node.kind === "map" ? decodeObject(schema, node, context) : wrongType(schema, node, context);
+    case "map":
+      return node.kind === "map" ? decodeMap(schema, node, context) : wrongType(schema, node, context);
+    case "list":
+      return node.kind === "list" ? decodeList(schema, node, context) : wrongType(schema, node, context);
+    case "string":
+    case "literals":
+    case "boolean":
+    case "integer":
+    case "number":
+      return node.kind === "scalar" ? decodeScalar(schema, node, context) : wrongType(schema, node, context);
+  }
+}
+
+/** Whether null is a value here, and not the absence of one. */
+function acceptsNull(schema: Schema): boolean {
+  return schema.nullable === true || schema.type === "any";
+}
+
+function decodeObject(schema: ObjectSchema, node: MapNode, context: Context): Record<string, unknown> {
+  const { report, field } = context;
+  const result: Record<string, unknown> = {};
+  const meant = new Set<string>();
+  for (const [name, entry] of node.entries) {
+    if (Object.hasOwn(schema.fields, name)) continue;
+    const suggestion = suggest(
+      name,
+      Object.keys(schema.fields).filter((known) => !node.entries.has(known)),
+    );
+    if (suggestion !== undefined) meant.add(suggestion);
+    reportUnknown(schema, { name, suggestion }, { report, field, at: keyStartOf(entry) });
+    if (schema.open === true) setOwn(result, name, toJson(entry.value));
+  }
+  for (const [name, member] of Object.entries(schema.fields)) {
+    const entry = node.entries.get(name);
+    if (isAbsent(entry?.value) && member.required === true && !(entry !== undefined && member.refuseNull === true)) {
+      if (!meant.has(name)) reportMissing(name, { ...context, at: entry === undefined ? context.at : keyStartOf(entry) });
+      continue;
+    }
+    const inner: Context = { report, field: fieldPath(field, name), at: entry === undefined ? context.at : keyStartOf(entry) };
+    const value = decodeValue(member, entry?.value, inner);
+    if (value !== undefined) setOwn(result, name, value);
+  }
+  return result;
+}
+
+function reportUnknown(schema: ObjectSchema, found: { name: string; suggestion: string | undefined }, context: Context): void {
+  const message = `Unknown field ${JSON.stringify(found.name)}`;
+  const meant = found.suggestion === undefined ? undefined : `Did you mean ${JSON.stringify(found.suggestion)}?`;
+  const input = { code: "CONFIG_UNKNOWN_FIELD", message, at: context.at, field: context.field } as const;
+  if (schema.open !== true) {
+    const names = Object.keys(schema.fields);
+    const known = names.length === 0 ? "No field is known here" : `Known fields: ${names.join(", ")}`;
+    context.report.error({ ...input, hint: meant ?? known });
+  } else if (meant !== undefined) context.report.warning({ ...input, hint: meant });
+}
+
+function reportMissing(name: string, { report, field, at }: Context): void {
+  report.error({ code: "CONFIG_REQUIRED", message: `Missing required field ${JSON.stringify(name)}`, at, field });
+}
+
+function decodeMap(schema: MapSchema, node: MapNode, { report, field }: Context): Record<string, unknown> {
+  const result = Object.create(null) as Record<string, unknown>;
+  for (const [key, entry] of node.entries) {
+    // Without a prototype, even __proto__ is a key like any other.
+    const context = { report, field: fieldPath(field, key), at: keyStartOf(entry) };
+    const value = decodeMember(schema.values, entry.value, context);
+    if (value !== undefined) result[key] = value;
+  }
+  return result;
+}
+
+function decodeList(schema: ListSchema, node: ListNode, context: Context): unknown[] {
+  const { minItems = 0, maxItems = Infinity } = schema;
+  if (node.items.length < minItems) wrongValue(context, `Expected at least ${minItems} items, found ${node.items.length}`);
+  if (node.items.length > maxItems) wrongValue(context, `Expected at most ${maxItems} items, found ${node.items.length}`);
+  const values = node.items.map((item, index) => {
+    const inner = { report: context.report, field: indexPath(context.field, index), at: startOf(item) };
+    return decodeMember(schema.items, item, inner);
+  });
+  return values.filter((value) => value !== undefined);
+}
+
+/** Where the author chose the place, in a list or under a key, a null is no absent value. */
+function decodeMember(schema: Schema, node: Node, context: Context): unknown {
+  return isAbsent(node) && !acceptsNull(schema) ? wrongType(schema, node, context) : decodeValue(schema, node, context);
+}
+
+type ScalarSchema = Exclude<Schema, { type: "any" | "object" | "map" | "list" }>;
+
+function decodeScalar(schema: ScalarSchema, node: ScalarNode, outer: Context): unknown {
+  const { value } = node;
+  const context = { ...outer, at: startOf(node) };
+  switch (schema.type) {
+    case "boolean":
+      return typeof value === "boolean" ? value : wrongType(schema, node, context);
+    case "string":
+      return typeof value === "string" ? decodeString(schema, value, context) : wrongType(schema, node, context);
+    case "literals":
+      if (typeof value !== "string") return wrongType(schema, node, context);
+      return schema.values.includes(value) ? value : wrongWord(schema.values, value, context);
+    case "integer":
+    case "number":
+      return typeof value === "number" ? decodeNumber(schema, value, context) : wrongType(schema, node, context);
+  }
+}
+
+function decodeString(schema: StringSchema, value: string, context: Context): string | undefined {
+  const { minLength = 0, maxLength = Infinity, pattern } = schema;
+  if (value.length < minLength)
+    return wrongValue(context, minLength === 1 ? "Expected a text, found an empty one" : `Expected at least ${minLength} characters`);
+  if (value.length > maxLength) return wrongValue(context, `Expected at most ${maxLength} characters, found ${value.length}`);
+  if (pattern === undefined || new RegExp(pattern, "u").test(value)) return value;
+  return wrongValue(context, `Expected ${schema.patternHint ?? `text that matches ${pattern}`}, found ${quote(value)}`);
+}
+
+function decodeNumber(schema: NumberSchema, value: number, context: Context): number | undefined {
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (schema.type === "integer" && !Number.isSafeInteger(value)) return wrongValue(context, `Expected a whole number, found ${value}`);
+  if (value < minimum) return wrongValue(context, `Expected at least ${minimum}, found ${value}`);
+  if (value > maximum) return wrongValue(context, `Expected at most ${maximum}, found ${value}`);
+  return value;
+}
+
+function wrongValue({ report, field, at }: Context, message: string, hint = ""): undefined {
+  report.error({ code: "CONFIG_VALUE", message, at, field, hint });
+}
+
+function wrongWord(words: readonly string[], value: string, context: Context): undefined {
+  const suggestion = suggest(value, words);
+  const hint = suggestion === undefined ? "" : `Did you mean ${JSON.stringify(suggestion)}?`;
+  return wrongValue(context, `Expected ${orList(words.map((word) => JSON.stringify(word)))}, found ${quote(value)}`, hint);
+}
+
+const WANTED = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  literals: "text",
+  list: "a list",
+  map: "a map",
+  object: "a map",
+  any: "a value",
+} as const;
+
+function wrongType(schema: Schema, node: Node, { report, field }: Context): undefined {
+  const message = `Expected ${WANTED[schema.type]}, found ${describe(node)}`;
+  report.error({ code: "CONFIG_TYPE", message, at: startOf(node), field, hint: typeHint(schema, node) });
+}
+
+/** Words that YAML 1.1 takes for booleans, and YAML 1.2 for text. */
+const OLD_BOOLEANS: Readonly<Record<string, boolean>> = { y: true, yes: true, on: true, n: false, no: false, off: false };
+
+function typeHint(schema: Schema, node: Node): string {
+  if (schema.type === "string" || schema.type === "literals")
+    return node.kind === "scalar" && node.value === null ? "Write the text in quotes, or remove the field" : "Write the value in quotes";
+  if (schema.type === "list") return "Write each item on a line of its own after a dash";
+  if (schema.type === "object" && node.kind === "scalar" && node.value === null) return "Write {} if it has no fields";
+  if (node.kind !== "scalar" || typeof node.value !== "string") return "";
+  const word = node.value.toLowerCase();
+  if (schema.type === "boolean" && Object.hasOwn(OLD_BOOLEANS, word)) return `Write ${OLD_BOOLEANS[word]}`;
+  if (schema.type === "boolean" && /^(true|false)$/.test(word)) return `Write ${word} without quotes`;
+  const isNumber = schema.type === "integer" || schema.type === "number";
+  return isNumber && /^-?[0-9]+(\.[0-9]+)?$/.test(word) ? "Write the number without quotes" : "";
+}
+
+function describe(node: Node): string {
+  if (node.kind !== "scalar") return `a ${node.kind}`;
+  if (node.value === null) return "nothing";
+  return typeof node.value === "string" ? `the text ${quote(node.value)}` : String(node.value);
+}
+
+/** Values are cut: a message is read in a terminal, and a misplaced one may be a whole certificate. */
+function quote(value: string): string {
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+}
+
+function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
+}

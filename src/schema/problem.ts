@@ -1,0 +1,111 @@
+import type { Code } from "../base/codes.ts";
+
+/** A place in a file. `line` and `column` start at 1 and count UTF-16 units; both are 0 where there is no text. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something wrong (`error`) or suspicious (`warning`) in a file, for people and for editors. */
+export interface Problem extends Position {
+  readonly code: Code;
+  readonly severity: "error" | "warning";
+  /** What was found and what was wanted. */
+  readonly message: string;
+  /** Where in the data, as `sync.toHost.endpoints.patches[1].path`; "" is the whole document. */
+  readonly field: string;
+  /** What to write instead; "" where the message says it all. */
+  readonly hint: string;
+}
+
+/** What a {@link Report} is told. */
+export interface ProblemInput {
+  readonly code: Code;
+  readonly message: string;
+  readonly at: Position;
+  readonly field: string;
+  readonly hint?: string;
+}
+
+/** More problems than this are not collected: the file is another file, or hostile. */
+export const PROBLEMS_MAX = 200;
+
+/** Collects problems in the order in which they are found, {@link PROBLEMS_MAX} at most. */
+export class Report {
+  readonly problems: Problem[] = [];
+  #errors = 0;
+
+  error(input: ProblemInput): void {
+    this.#errors += 1;
+    this.#add("error", input);
+  }
+
+  warning(input: ProblemInput): void {
+    this.#add("warning", input);
+  }
+
+  /** Whether there was an error, also one beyond the limit. */
+  get failed(): boolean {
+    return this.#errors > 0;
+  }
+
+  #add(severity: Problem["severity"], { code, message, at, field, hint = "" }: ProblemInput): void {
+    // An error is never pushed out by warnings, since a result without errors reads as success.
+    if (this.problems.length >= PROBLEMS_MAX && !(severity === "error" && this.#errors === 1)) return;
+    this.problems.push({ code, severity, message, file: at.file, line: at.line, column: at.column, field, hint });
+  }
+}
+
+/**
+ * The problems by file, line and column, as people fix them; the order of files is kept.
+ */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
+  const files = [...new Set(problems.map((problem) => problem.file))];
+  return [...problems].sort(
+    (left, right) => files.indexOf(left.file) - files.indexOf(right.file) || left.line - right.line || left.column - right.column,
+  );
+}
+
+/**
+ * One problem as one line, `file:line:column: severity CODE field: message. hint`, and with `text` (the file's text) the
+ * line that it speaks of below it, with a caret.
+ *
+ * @example
+ * formatProblem(problem); // 'vcluster.yaml:7:11: error CONFIG_TYPE sync.toHost.endpoints.enabled: Expected …'
+ */
+export function formatProblem(problem: Problem, options: { text?: string } = {}): string {
+  const place = problem.line > 0 ? `${problem.file}:${problem.line}:${problem.column}` : problem.file;
+  const field = problem.field === "" ? "" : ` ${problem.field}`;
+  const hint = problem.hint === "" ? "" : `. ${problem.hint}`;
+  const line = `${place}: ${problem.severity} ${problem.code}${field}: ${problem.message}${hint}`;
+  return options.text === undefined || problem.line === 0 ? line : `${line}\n${codeFrame(options.text, problem)}`;
+}
+
+/** Lines shown above the marked one. */
+const FRAME_LINES_BEFORE = 2;
+/** Longer lines are cut around the caret. */
+const FRAME_WIDTH = 120;
+
+/**
+ * The line at `position`, numbered, with the two before it and a caret below.
+ *
+ * @example
+ * codeFrame("a: 1\nb: yes\n", { line: 2, column: 4 });
+ * //   1 | a: 1
+ * // > 2 | b: yes
+ * //     |    ^
+ */
+export function codeFrame(text: string, position: { line: number; column: number }): string {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+  const first = Math.max(1, position.line - FRAME_LINES_BEFORE);
+  const width = String(position.line).length;
+  const cut = Math.max(0, position.column - FRAME_WIDTH + 20);
+  const shown = lines.slice(first - 1, position.line).map((line, index) => {
+    const number = first + index;
+    return `${number === position.line ? ">" : " "} ${String(number).padStart(width)} | ${line.slice(cut, cut + FRAME_WIDTH)}`;
+  });
+  // A tab before the caret stays a tab, so that the caret stands below its character at any tab width.
+  const lead = (lines[position.line - 1] ?? "").slice(cut, position.column - 1).replace(/[^\t]/g, " ");
+  return [...shown, `  ${" ".repeat(width)} | ${lead}^`].join("\n");
+}

@@ -1,0 +1,107 @@
+/**
+ * YAML text → nodes with places. YAML 1.2 core values (`yes` and `on` are strings), merge keys as in YAML 1.1, one
+ * document, JSON data only, limits on everything (`limits.ts`).
+ *
+ * js-yaml parses; the nodes are built here from its events, because its own constructor forgets where things stood.
+ *
+ * @module
+ */
+import { EVENT_ID, parseEvents, YAMLException } from "js-yaml";
+import type { Event } from "js-yaml";
+import { messageOf } from "../base/errors.ts";
+import { DEPTH_MAX, TEXT_MAX } from "./limits.ts";
+import type { Node } from "./node.ts";
+import type { Report } from "./problem.ts";
+import { createSource, positionAt } from "./source.ts";
+import type { Source } from "./source.ts";
+import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
+
+/** js-yaml counts keys and scalars as levels too; the exact limit is kept where the nodes are built. */
+const PARSER_DEPTH_MAX = 2 * DEPTH_MAX;
+
+/** Where a text comes from, and who hears of its problems. */
+export interface YamlOptions {
+  /** The file's name, for positions. */
+  readonly file: string;
+  readonly report: Report;
+}
+
+/**
+ * Parses one YAML document. An empty text, or one of comments only, is an empty map.
+ *
+ * Problems go to the report with code CONFIG_SYNTAX: bad syntax, duplicate keys, tags but those of JSON data, several
+ * documents, `.nan` and `.inf`, and whatever exceeds a limit. Duplicate keys and tags do not end the reading, so that all
+ * of them are found at once; what ends it answers `undefined`.
+ *
+ * @example
+ * const report = new Report();
+ * readYaml("sync: {}\n", { file: "vcluster.yaml", report }); // a map node; report.problems is empty
+ */
+export function readYaml(text: string, options: YamlOptions): Node | undefined {
+  const source = createSource(options.file, text);
+  try {
+    return readSource(source, options.report);
+  } catch (error) {
+    const found = refusalOf(source, error);
+    options.report.error({
+      code: "CONFIG_SYNTAX",
+      at: positionAt(source, found.offset),
+      field: "",
+      message: found.message,
+      hint: found.hint,
+    });
+    return undefined;
+  }
+}
+
+function readSource(source: Source, report: Report): Node {
+  if (source.text.length > TEXT_MAX) throw new YamlRefusal(0, `The text is longer than ${TEXT_MAX} characters`);
+  const events = parseEvents(source.text, { maxDepth: PARSER_DEPTH_MAX });
+  const documents = splitDocuments(events).filter((document) => !isEmpty(document));
+  if (documents.length > 1)
+    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Give each document a file of its own");
+  const document = documents[0];
+  if (document === undefined) return { kind: "map", source, start: 0, entries: new Map() };
+  return buildDocument(document, { source, report });
+}
+
+function splitDocuments(events: readonly Event[]): Event[][] {
+  const documents: Event[][] = [];
+  for (const event of events) {
+    if (event.type === EVENT_ID.DOCUMENT) documents.push([]);
+    documents.at(-1)?.push(event);
+  }
+  return documents;
+}
+
+/** A lone separator makes a document of nothing; editors and templates leave those behind. */
+function isEmpty(document: readonly Event[]): boolean {
+  const [, content] = document;
+  return content?.type === EVENT_ID.SCALAR && content.valueStart < 0 && content.tagStart < 0;
+}
+
+function offsetOf(document: readonly Event[]): number {
+  const [, content] = document;
+  if (content?.type === EVENT_ID.SCALAR) return Math.max(0, content.valueStart);
+  if (content?.type === EVENT_ID.MAPPING || content?.type === EVENT_ID.SEQUENCE) return content.start;
+  return 0;
+}
+
+function refusalOf(source: Source, error: unknown): { offset: number; message: string; hint: string } {
+  if (error instanceof YamlRefusal) return error;
+  if (!(error instanceof YAMLException)) return { offset: 0, message: `Cannot parse YAML: ${messageOf(error)}`, hint: "" };
+  const offset = Math.min(error.mark?.position ?? 0, source.text.length);
+  if (error.reason.includes("maxDepth")) return { offset, message: TOO_DEEP, hint: "" };
+  return { offset, message: `Cannot parse YAML: ${error.reason}`, hint: syntaxHint(source, offset) };
+}
+
+/** What people most often meant when a line of a configuration does not parse. */
+function syntaxHint(source: Source, offset: number): string {
+  const start = source.lineStarts[positionAt(source, offset).line - 1] ?? 0;
+  const line = source.text.slice(start, start + 1_000).split(/[\r\n]/, 1)[0]!;
+  if (/^ *\t/.test(line)) return "Indent with spaces";
+  const value = /^[ -]*[\w"'/.-]+:[ \t]+(.*)$/.exec(line)?.[1];
+  if (value === undefined) return "";
+  if (/^["'[{*&@`%!|>]|: | #/.test(value)) return "Quote the whole value with '…', or write it on lines of its own below a |";
+  return "";
+}
