@@ -1,0 +1,58 @@
+/**
+ * The only two things that paths do to a node of a document: read an own child, and copy the node with one child changed.
+ *
+ * Own properties only, so that no key reaches a prototype; a member that is `undefined` counts as absent, as everywhere in JSON
+ * data. Lists have elements only and strings have nothing: neither `length` nor characters can be selected.
+ *
+ * @module
+ */
+import { isRecord } from "../base/json.ts";
+import type { Step } from "./segment.ts";
+
+/** What an update answers to have the matched member or element removed. */
+export const REMOVE: unique symbol = Symbol("REMOVE");
+
+/** The own member `key` of an object, else `undefined`. */
+export function memberOf(node: unknown, key: string): unknown {
+  return isRecord(node) && Object.hasOwn(node, key) ? node[key] : undefined;
+}
+
+/** The child at one concrete step, else `undefined`: numbers select list elements, texts object members. */
+export function childAt(node: unknown, step: Step): unknown {
+  if (typeof step === "string") return memberOf(node, step);
+  return Array.isArray(node) && Object.hasOwn(node, step) ? node[step] : undefined;
+}
+
+/** The child that an index selects: a list element, from the end when negative, or the member of that name; else `undefined`. */
+export function stepOfIndex(node: unknown, index: number): Step | undefined {
+  if (!Array.isArray(node)) return memberOf(node, String(index)) === undefined ? undefined : String(index);
+  const at = index < 0 ? node.length + index : index;
+  return childAt(node, at) === undefined ? undefined : at;
+}
+
+/** A copy of `node` with the child at `step`, which exists, replaced or removed. */
+export function withChild(node: unknown, step: Step, value: unknown): unknown {
+  if (typeof step === "string") {
+    const copy = { ...(node as Record<string, unknown>) };
+    setMember(copy, step, value);
+    return copy;
+  }
+  const list = node as readonly unknown[];
+  return value === REMOVE ? list.toSpliced(step, 1) : list.with(step, value);
+}
+
+/** A copy of `node` with the value at `steps`, all of which exist, replaced or removed. Nodes beside the way are shared. */
+export function withValueAt(node: unknown, steps: readonly Step[], value: unknown, depth = 0): unknown {
+  if (depth === steps.length) return value;
+  const step = steps[depth]!;
+  const last = depth + 1 === steps.length;
+  return withChild(node, step, last ? value : withValueAt(childAt(node, step), steps, value, depth + 1));
+}
+
+/** Writes or removes one own member of a fresh copy. */
+export function setMember(copy: Record<string, unknown>, key: string, value: unknown): void {
+  if (value === REMOVE) delete copy[key];
+  // An assignment to this name would set the prototype wherever the copy lost the own member.
+  else if (key === "__proto__") Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
+  else copy[key] = value;
+}

@@ -1,0 +1,113 @@
+/**
+ * Paths select what a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
+ *
+ * The door of this room: other rooms import from here only.
+ *
+ * Guarantees:
+ * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
+ * - Nothing is created: a path that is not found matches nothing, which is no error. A `null` leaf is found.
+ * - Matches are taken before any change is decided, in document order.
+ * - Documents are never modified and never cloned; an update shares what it did not change.
+ *
+ * Not guaranteed: document order of an object is that of `Object.keys`, which moves names that are integers to the front.
+ *
+ * @module
+ */
+import { assert } from "../base/errors.ts";
+import { formatSegments } from "./format.ts";
+import { parsePath } from "./parse.ts";
+import { checkLength, openScanner, syntaxError } from "./scan.ts";
+import type { Segment } from "./segment.ts";
+import { stagesOf } from "./stages.ts";
+import { type Change, compileUpdate } from "./update.ts";
+import { compileFind, type Match } from "./walk.ts";
+
+export { parseConcrete, updateAt, valueAt } from "./concrete.ts";
+export { formatSteps } from "./format.ts";
+export { REMOVE } from "./node.ts";
+export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type Step } from "./segment.ts";
+export type { Match };
+
+/** A compiled path. Immutable; compile once, use often. */
+export interface Path {
+  /** As it was written. */
+  readonly text: string;
+  /** The one spelling of this path: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
+  readonly canonical: string;
+  readonly segments: readonly Segment[];
+  /** How many segments are wildcards; 0 means one place at most. */
+  readonly wildcards: number;
+  /** All matches in document order, as they are now. */
+  find(root: unknown): Match[];
+  /**
+   * The document with every match replaced by what `change` answers: JSON data, or REMOVE for taking the member or element out
+   * (elements go after all were decided, so no index shifts). Copy-on-write: the same reference comes back when every answer is the
+   * very value it was asked about. Removing the whole object leaves `undefined`. What `change` throws is passed on.
+   */
+  update(root: unknown, change: Change): unknown;
+}
+
+/** How a path text is read. */
+export interface PathOptions {
+  /**
+   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. Default "field".
+   */
+  readonly syntax?: "field" | "jsonpath";
+  /** Whether "" and `$`, which select the whole object, are paths. Default "refuse". */
+  readonly empty?: "refuse" | "whole-object";
+}
+
+/**
+ * Compiles a path.
+ *
+ * @throws PATH_SYNTAX when it does not parse; `details` are `{ column, hint, text }`, the column from 1, the hint a rewrite.
+ * @throws PATH_UNSUPPORTED when it uses an operator of another path language; the same details.
+ * @example
+ * const ips = compilePath("subsets[*].addresses[*].ip");
+ * ips.find({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] }); // [{ path: "subsets[0].addresses[0].ip", value: "10.0.0.1" }]
+ */
+export function compilePath(text: string, options: PathOptions = {}): Path {
+  assert(typeof text === "string", "a path is a text");
+  checkLength(openScanner(text));
+  const segments = parsePath(text);
+  if (segments.length === 0 && options.empty !== "whole-object") throw emptyPath(text);
+  return compileSegments(text, segments);
+}
+
+/**
+ * Compiles a path inside a matched value, such as `namePath`: no `$`, no wildcard, never empty.
+ *
+ * @throws PATH_SYNTAX as {@link compilePath}, and when it is not relative or selects more than one place.
+ * @throws PATH_UNSUPPORTED as {@link compilePath}.
+ * @example
+ * compileRelativePath("secretRef.name").find({ secretRef: { name: "tls" } }); // [{ path: "secretRef.name", value: "tls" }]
+ */
+export function compileRelativePath(text: string): Path {
+  const path = compilePath(text);
+  const scanner = openScanner(text);
+  if (/^\$[.[]/.test(text.slice(scanner.start))) {
+    const hint = `Write ${path.canonical}, relative to the matched value`;
+    throw syntaxError(scanner, { problem: 'found "$" in a relative path', hint });
+  }
+  if (path.wildcards === 0) return path;
+  const at = text.indexOf("*");
+  throw syntaxError(scanner, { at, problem: "found a wildcard in a path of one value", hint: "Move the wildcard to the path of the patch" });
+}
+
+function compileSegments(text: string, segments: readonly Segment[]): Path {
+  const stages = stagesOf(segments);
+  const find = compileFind(stages);
+  return Object.freeze({
+    text,
+    canonical: formatSegments(segments),
+    segments: Object.freeze(segments),
+    wildcards: segments.filter(({ kind }) => kind === "wildcard").length,
+    find,
+    update: compileUpdate(stages, find),
+  });
+}
+
+function emptyPath(text: string) {
+  const hint = "Name a field, for example metadata.annotations";
+  return syntaxError(openScanner(text), { problem: "it selects the whole object", hint });
+}

@@ -1,0 +1,17 @@
+/** One part of a path. What it selects depends on the node that it meets: see {@link Segment} arms. */
+export type Segment =
+  /** The own member of that name of an object; nothing in a list. */
+  | { readonly kind: "key"; readonly key: string }
+  /** The element of a list, from the end when negative; the own member `String(index)` of an object. */
+  | { readonly kind: "index"; readonly index: number }
+  /** Every element of a list, every own member of an object. */
+  | { readonly kind: "wildcard" };
+
+/** One part of a concrete path: the number of a list element, or the name of an object member. */
+export type Step = string | number;
+
+/** The longest path that is compiled, in UTF-16 units. Kubernetes allows keys of 317. */
+export const PATH_LENGTH_MAX = 4096;
+
+/** The most segments of a path that is compiled. The deepest built-in Kubernetes field has about 20. */
+export const PATH_SEGMENTS_MAX = 64;
