@@ -1,12 +1,12 @@
 import type { Code } from "../base/codes.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
 import { formatSteps } from "../path/path.ts";
-import { applyPatches } from "../patch/apply.ts";
 import type { CompiledPatch } from "../patch/compile.ts";
 import type { Outcome } from "../patch/types.ts";
-import { withoutKeys } from "./excluded-keys.ts";
-import { forward, neverCrosses, visibleHostObject } from "./forward.ts";
-import type { Forward, ForwardInput } from "./forward.ts";
+import { reverse } from "./backward.ts";
+import type { Reversed } from "./backward.ts";
+import { forward } from "./forward.ts";
+import type { ForwardInput } from "./forward.ts";
 import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
 import type { Unit, UnitId } from "./units.ts";
@@ -36,7 +36,7 @@ export function flowBack(rules: Rules, input: ForwardInput & { readonly host: Ku
   let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
   if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
 
-  const reversed = reverse(rules, input);
+  const reversed = reverse(rules, input.host, input.tenant);
   for (;;) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
     const lost = attempt === undefined ? candidates : candidates.filter((unit) => !survives(rules, input, attempt, reversed, unit));
@@ -45,30 +45,6 @@ export function flowBack(rules: Rules, input: ForwardInput & { readonly host: Ku
     candidates = candidates.filter((unit) => !lost.includes(unit));
     if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
   }
-}
-
-type Reversed = Pick<Forward, "object" | "outcomes">;
-
-function reverse(rules: Rules, { tenant, host }: ForwardInput & { readonly host: KubeObject }): Reversed {
-  const visible = visibleHostObject(rules, host)!;
-  const { labels = {}, annotations = {} } = visible.metadata;
-  const crossable = {
-    ...visible,
-    metadata: {
-      ...visible.metadata,
-      labels: withoutKeys(labels, neverCrosses(rules)),
-      annotations: withoutKeys(annotations, neverCrosses(rules)),
-    },
-  };
-  return applyPatches(rules.patches, crossable, {
-    direction: "toTenant",
-    engine: rules.engine,
-    names: rules.names,
-    context: { vcluster: rules.vcluster, hostObject: visible, virtualObject: tenant },
-    onError: rules.settings.onError,
-    markerPrefix: rules.translator.markerPrefix,
-    namespace: tenant.metadata.namespace ?? "",
-  });
 }
 
 /** The tenant object with the reversed values of `units`; `undefined` when the body can not be reversed. */

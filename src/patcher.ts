@@ -1,0 +1,78 @@
+import { EngineError } from "./base/errors.ts";
+import { createEngine } from "./engine.ts";
+import type { EngineOptions } from "./engine.ts";
+import type { KubeObject } from "./object/types.ts";
+import type { FoundReference, Outcome } from "./patch/types.ts";
+import { backward } from "./reconcile/backward.ts";
+import { forward } from "./reconcile/forward.ts";
+import type { Rules } from "./reconcile/rules.ts";
+
+/** What a patcher made of an object. */
+export interface Patched {
+  readonly object: KubeObject;
+  /** One record per patch. */
+  readonly outcomes: readonly Outcome[];
+  /** What the object's references point at. */
+  readonly references: readonly FoundReference[];
+  /** Addresses that the policy left out. */
+  readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Why the syncer would not write the object at all. */
+  readonly rejected?: string;
+}
+
+/** Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. */
+export interface Patcher {
+  /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
+  toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
+  /** The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. */
+  toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
+  /** Frees the sandbox. */
+  dispose(): void;
+}
+
+/**
+ * A patcher for the kinds that the configuration syncs.
+ *
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ */
+export async function createPatcher(options: EngineOptions): Promise<Patcher> {
+  const engine = await createEngine(options);
+  return {
+    toHost(tenant, { host } = {}) {
+      const rules = rulesFor(engine.rules, tenant);
+      const key = { namespace: tenant.metadata.namespace ?? "default", name: tenant.metadata.name ?? "" };
+      const hostKey = rules.translator.toHost(key, rules.kind.resource);
+      if (hostKey === undefined) throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${key.namespace}/${key.name}": the namespace is not mapped`);
+      const { object, outcomes, references, refusedAddresses, rejected } = forward(rules, { tenant: withNamespace(tenant, key.namespace), host, hostKey });
+      return { object: withoutEmptyMaps(object), outcomes, references, refusedAddresses, ...(rejected !== undefined && { rejected }) };
+    },
+    toTenant(host, { tenant } = {}) {
+      const { object, outcomes } = backward(rulesFor(engine.rules, host), host, tenant);
+      return { object: withoutEmptyMaps(object), outcomes, references: [], refusedAddresses: [] };
+    },
+    dispose: () => engine.dispose(),
+  };
+}
+
+function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {
+  const found = rules.find(({ kind }) => kind.resource.kind === object.kind && kind.resource.apiVersion === object.apiVersion);
+  if (found !== undefined) return found;
+  const kinds = rules.map(({ kind }) => kind.resource.kind).join(", ");
+  throw new EngineError("USAGE", `Cannot patch a ${object.apiVersion} ${object.kind}: wanted one of ${kinds}`);
+}
+
+function withNamespace(object: KubeObject, namespace: string): KubeObject {
+  return object.metadata.namespace === namespace ? object : { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+function withoutEmptyMaps(object: KubeObject): KubeObject {
+  const { labels, annotations, ...metadata } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(labels && Object.keys(labels).length > 0 && { labels }),
+      ...(annotations && Object.keys(annotations).length > 0 && { annotations }),
+    },
+  };
+}
