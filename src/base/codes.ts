@@ -134,6 +134,10 @@ export const CODES = {
     meaning: "A reference names a kind that the engine can not translate.",
     remedy: "Use Secret or ConfigMap, or name the kind in the settings.",
   },
+  REFERENCE_VALUE: {
+    meaning: "A reference patch matched a value that names no object: it has the wrong type, or is no valid name.",
+    remedy: "Let path, or namePath below it, point at the name of the object; with labels, at a label selector.",
+  },
   REFERENCE_UNMAPPED: {
     meaning: "A host name in a reference belongs to no known tenant object, so that it has no tenant name.",
     remedy: "Edit the reference in the tenant cluster.",

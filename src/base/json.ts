@@ -10,6 +10,18 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
+ * What kind of value this is, in words for messages.
+ *
+ * @example
+ * typeInWords([]); // "a list"
+ */
+export function typeInWords(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "object") return Array.isArray(value) ? "a list" : "an object";
+  return `a ${typeof value}`;
+}
+
+/**
  * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
  *
  * @example

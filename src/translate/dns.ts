@@ -1,4 +1,5 @@
 import { EngineError } from "../base/errors.ts";
+import { typeInWords } from "../base/json.ts";
 import type { ObjectKey } from "../object/key.ts";
 
 /** The DNS name of a Service, taken apart. */
@@ -30,10 +31,6 @@ export function parseServiceDns(name: unknown): ServiceDns {
 
 /** The error for a name that can not be translated; `why` says what was wanted. */
 export function invalidDns(name: unknown, why: string): EngineError {
-  const shown = typeof name === "string" ? JSON.stringify(name.slice(0, DNS_LENGTH_MAX)) : `a value of type ${typeName(name)}`;
+  const shown = typeof name === "string" ? JSON.stringify(name.slice(0, DNS_LENGTH_MAX)) : `${typeInWords(name)}`;
   return new EngineError("DNS_NAME_INVALID", `Cannot translate DNS name ${shown}: ${why}`);
-}
-
-function typeName(value: unknown): string {
-  return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
 }

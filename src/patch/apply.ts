@@ -1,0 +1,184 @@
+/**
+ * Applies a list of patches to one object, in one direction.
+ *
+ * Guarantees:
+ * - Pure: the same object, patches, options and engine give the same answer; nothing given is modified.
+ * - Nothing but matched values changes, and nothing is created but inside a matched value. What did not change is shared; if
+ *   nothing changed, the very object comes back.
+ * - Protected fields and markers are what they were.
+ * - A failing patch is an outcome, never an exception, and touches only its own value or what stands around it.
+ *
+ * Assumption: the object is JSON data as an API server answers it.
+ *
+ * @module
+ */
+import { EngineError } from "../base/errors.ts";
+import { jsonEqual } from "../base/json.ts";
+import type { Direction } from "../object/patch-definition.ts";
+import type { KubeObject } from "../object/types.ts";
+import { REMOVE } from "../path/path.ts";
+import type { CompiledPatch } from "./compile.ts";
+import type { LastWritten } from "./containment.ts";
+import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.ts";
+import { guardResult } from "./guard.ts";
+import { closeObject, openObject } from "./opened.ts";
+import type { Tally } from "./outcome.ts";
+import { closeTally, failureOf, noExpression, openTally } from "./outcome.ts";
+import type { MetadataPlace } from "./place.ts";
+import { placeOf } from "./place.ts";
+import type { RewrittenReference } from "./reference.ts";
+import { rewriteReference } from "./reference.ts";
+import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine } from "./types.ts";
+
+/** How to apply patches. */
+export interface PatchOptions {
+  /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
+  readonly direction: Direction;
+  readonly engine: PatchEngine;
+  /** What expressions see beside their value; the path is added for every value. */
+  readonly context: Omit<PatchContext, "path">;
+  readonly names: NameRules;
+  /**
+   * What happens to a value whose patch fails on the way to the host. "keep-last" (default): a label or annotation keeps the
+   * value last written or is left out, a list loses the nearest element, any other field is left out. "skip-patch": the value
+   * stays as it was before the patch. "block-object": as skip-patch, and the object must not be written.
+   */
+  readonly onError?: OnError;
+  readonly markerPrefix: string;
+  /** Values written before for the same source object and the same patches, by concrete path. Default: none are known. */
+  readonly lastWritten?: LastWritten;
+  /** Namespace of the tenant object. */
+  readonly namespace: string;
+  /** Once an object's evaluations have cost this much fuel, further ones are EXPRESSION_FUEL. Default 50 million. */
+  readonly fuelMax?: number;
+}
+
+/** A patched object. */
+export interface Patched {
+  readonly object: KubeObject;
+  /** One record per patch, in the order in which they ran. */
+  readonly outcomes: Outcome[];
+  /** What the object refers to, in document order per patch. */
+  readonly references: FoundReference[];
+  /** True when a patch failed and `onError` is "block-object": the object must not be written. */
+  readonly blocked: boolean;
+}
+
+/** Default of `fuelMax`. */
+export const OBJECT_FUEL_MAX = 50_000_000;
+
+/** One call of {@link applyPatches} on its way. */
+interface Run extends Required<PatchOptions> {
+  /** Namespace of the object as it came. */
+  readonly sourceNamespace: string;
+  readonly references: FoundReference[];
+  /** Places that failed and keep their last value. */
+  readonly failed: MetadataPlace[];
+  fuel: number;
+}
+
+/**
+ * Applies `patches` to `object`: on the way to the host the translated tenant object, on the way back the host object.
+ *
+ * @example
+ * const { object, outcomes } = applyPatches(patches, translated, { direction: "toHost", engine, context, names, markerPrefix, namespace });
+ */
+export function applyPatches(patches: readonly CompiledPatch[], object: KubeObject, options: PatchOptions): Patched {
+  const run = startRun(object, options);
+  const opened = openObject(object, run.markerPrefix);
+  const outcomes: Outcome[] = [];
+  let current = opened.object;
+  for (const patch of run.direction === "toHost" ? patches : patches.toReversed()) {
+    const step = applyPatch(patch, current, run);
+    current = step.object;
+    outcomes.push(step.outcome);
+  }
+  current = keepLast(current, run.failed, { last: run.lastWritten, markerPrefix: run.markerPrefix });
+  return {
+    object: closeObject(opened, current),
+    outcomes,
+    references: run.references,
+    blocked: run.onError === "block-object" && outcomes.some(({ outcome }) => outcome === "error"),
+  };
+}
+
+function startRun(object: KubeObject, options: PatchOptions): Run {
+  return {
+    onError: "keep-last",
+    lastWritten: () => undefined,
+    fuelMax: OBJECT_FUEL_MAX,
+    ...options,
+    sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
+    references: [],
+    failed: [],
+    fuel: 0,
+  };
+}
+
+function applyPatch(patch: CompiledPatch, object: KubeObject, run: Run): { object: KubeObject; outcome: Outcome } {
+  const tally = openTally();
+  const rewrite = rewriteOf(patch, run, tally);
+  if (rewrite === undefined) return { object, outcome: noExpression(patch) };
+  let incomplete = false;
+  const patched = patch.path.update(object, (value, path) => {
+    const next = applyToValue(rewrite, { value, path }, run, tally);
+    incomplete ||= next === LEFT_OUT;
+    return next;
+  });
+  return { object: (incomplete ? dropLeftOut(patched) : patched) as KubeObject, outcome: closeTally(patch, tally) };
+}
+
+/** The new value of one match (null deletes it), or undefined if there is nothing to do. */
+type Rewrite = (value: unknown, path: string) => RewrittenReference | undefined;
+
+/** What the patch does in this direction, or undefined for nothing. */
+function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, run: Run, tally: Tally): Rewrite | undefined {
+  const { direction, names, sourceNamespace, namespace: tenantNamespace } = run;
+  if (reference !== undefined) {
+    const site = { direction, names, namespace: sourceNamespace, tenantNamespace };
+    return (value, place) => rewriteReference(reference, value, { ...site, place });
+  }
+  const chosen = direction === "toHost" ? expression : reverseExpression;
+  return chosen && ((value, path) => ({ value: evaluate(chosen, { value, path }, run, tally) }));
+}
+
+function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
+  if (run.fuel >= run.fuelMax) {
+    throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${run.fuelMax} fuel`);
+  }
+  let fuel: unknown = 0;
+  try {
+    const evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
+    fuel = evaluated.fuel;
+    return evaluated.value;
+  } catch (error) {
+    fuel = error instanceof EngineError ? error.details["fuel"] : 0;
+    throw error;
+  } finally {
+    const spent = typeof fuel === "number" ? fuel : 0;
+    run.fuel += spent;
+    tally.fuel += spent;
+  }
+}
+
+function applyToValue(rewrite: Rewrite, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
+  const place = placeOf(path);
+  try {
+    const rewritten = rewrite(value, path);
+    if (rewritten === undefined) return value;
+    const guarded = guardResult(place, { before: value, result: rewritten.value, markerPrefix: run.markerPrefix });
+    if (rewritten.found !== undefined) run.references.push(rewritten.found);
+    tally.matches += 1;
+    tally.denied.push(...guarded.denied);
+    // An equal value is no change, and keeping the old one keeps the object shared.
+    if (guarded.value !== REMOVE && jsonEqual(guarded.value, value)) return value;
+    tally.changed += 1;
+    return guarded.value;
+  } catch (error) {
+    tally.errors.push(failureOf(error, path));
+    tally.matches += 1;
+    const kept = containFailure(place, value, run);
+    if (kept !== value && (place.role === "map" || place.role === "entry")) run.failed.push(place);
+    return kept;
+  }
+}

@@ -1,0 +1,61 @@
+import { parseConcrete } from "../path/path.ts";
+
+/** The two maps of an object's metadata that patches may change. */
+export type MapField = "labels" | "annotations";
+
+/** What a matched value is to the object it stands in; `path` is its concrete path. */
+export type Place =
+  /** A field that the engine owns, or a part of one; and the object itself. */
+  | { readonly role: "protected"; readonly path: string }
+  | { readonly role: "metadata"; readonly path: string }
+  /** All labels or all annotations. */
+  | { readonly role: "map"; readonly path: string; readonly field: MapField }
+  /** One label or annotation. */
+  | { readonly role: "entry"; readonly path: string; readonly field: MapField; readonly key: string }
+  /** Everything else. */
+  | { readonly role: "field"; readonly path: string };
+
+/** A place whose last written value can be kept. */
+export type MetadataPlace = Extract<Place, { role: "map" | "entry" }>;
+
+/** What identifies the kind of an object; no patch changes it. */
+export const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
+
+/** What an API server or the engine decides in metadata; no patch changes it. */
+export const PROTECTED_METADATA: readonly string[] = [
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
+
+// Most values that patches match are addresses, hundreds in one object; their paths need no parsing.
+const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
+
+/**
+ * The role of the value at a concrete path.
+ *
+ * @example
+ * placeOf("metadata.labels.app"); // { role: "entry", path: "metadata.labels.app", field: "labels", key: "app" }
+ */
+export function placeOf(path: string): Place {
+  if (!NEEDS_A_LOOK.test(path)) return { role: "field", path };
+  const [first, second, third, fourth] = parseConcrete(path).map(String);
+  if (first === undefined || PROTECTED_FIELDS.includes(first)) return { role: "protected", path };
+  if (first !== "metadata") return { role: "field", path };
+  if (second === undefined) return { role: "metadata", path };
+  if (PROTECTED_METADATA.includes(second)) return { role: "protected", path };
+  if ((second !== "labels" && second !== "annotations") || fourth !== undefined) return { role: "field", path };
+  return third === undefined ? { role: "map", path, field: second } : { role: "entry", path, field: second, key: third };
+}
+
+/** Tells whether the value at a concrete path is an element of a list, or inside one. */
+export function isInList(path: string): boolean {
+  return parseConcrete(path).some((step) => typeof step === "number");
+}

@@ -1,0 +1,53 @@
+/**
+ * An expression engine for tests of what stands around the engine: Node's own, without any protection. Every evaluation costs
+ * one unit of fuel.
+ */
+import { runInNewContext } from "node:vm";
+import { EngineError, messageOf } from "../../src/base/errors.ts";
+import type { PatchEngine, PatchScope } from "../../src/patch/types.ts";
+
+type Run = (value: unknown, valueExists: true, context: unknown) => unknown;
+
+/** What one evaluation costs. */
+export const PLAIN_FUEL = 1;
+
+/** Creates the engine; `toHostDns` answers `virtualToHostDNS`. */
+export function createPlainEngine(toHostDns: (name: string) => string = (name) => name): PatchEngine {
+  return {
+    compile: (text) => compile(text, toHostDns),
+    evaluate: (expression, scope) => ({ value: evaluate(expression as Run, scope), fuel: PLAIN_FUEL }),
+  };
+}
+
+function compile(text: string, toHostDns: (name: string) => string): Run {
+  const globals = { atob, btoa, virtualToHostDNS: toHostDns };
+  try {
+    return runInNewContext(`"use strict"; (value, valueExists, context) => (${text}\n)`, globals) as Run;
+  } catch (error) {
+    throw new EngineError("EXPRESSION_SYNTAX", `Cannot parse expression: ${messageOf(error)}`);
+  }
+}
+
+function evaluate(run: Run, { value, valueExists, context }: PatchScope): unknown {
+  const result = call(() => run(structuredClone(value), valueExists, structuredClone(context)));
+  const text = isJson(result) ? JSON.stringify(result) : undefined;
+  if (text === undefined) throw fail("EXPRESSION_RESULT", "Cannot use the result: it is no JSON value");
+  return JSON.parse(text);
+}
+
+function call(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    // Errors of the other realm are no instances of this one's Error.
+    throw fail("EXPRESSION_ERROR", String((error as { message?: unknown }).message ?? error));
+  }
+}
+
+function isJson(value: unknown): boolean {
+  return value === null || ["string", "boolean", "object"].includes(typeof value) || Number.isFinite(value);
+}
+
+function fail(code: "EXPRESSION_ERROR" | "EXPRESSION_RESULT", message: string): EngineError {
+  return new EngineError(code, message, { details: { fuel: PLAIN_FUEL } });
+}
