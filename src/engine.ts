@@ -118,6 +118,7 @@ function planSettings(settings: Settings): PlanSettings {
     selector: settings.selector === null ? [] : selectorOf(settings.selector),
     requireService: settings.requireService,
     excluded: compileExcludedKeys(settings.excludedKeys),
+    objectFuel: settings.limits.objectFuel,
   };
 }
 

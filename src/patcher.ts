@@ -42,8 +42,13 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
       const rules = rulesFor(engine.rules, tenant);
       const key = { namespace: tenant.metadata.namespace ?? "default", name: tenant.metadata.name ?? "" };
       const hostKey = rules.translator.toHost(key, rules.kind.resource);
-      if (hostKey === undefined) throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${key.namespace}/${key.name}": the namespace is not mapped`);
-      const { object, outcomes, references, refusedAddresses, rejected } = forward(rules, { tenant: withNamespace(tenant, key.namespace), host, hostKey });
+      if (hostKey === undefined)
+        throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${key.namespace}/${key.name}": the namespace is not mapped`);
+      const { object, outcomes, references, refusedAddresses, rejected } = forward(rules, {
+        tenant: withNamespace(tenant, key.namespace),
+        host,
+        hostKey,
+      });
       return { object: withoutEmptyMaps(object), outcomes, references, refusedAddresses, ...(rejected !== undefined && { rejected }) };
     },
     toTenant(host, { tenant } = {}) {

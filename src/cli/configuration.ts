@@ -56,7 +56,10 @@ export function parseJsonOption(text: string, option: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new EngineError("USAGE", `Cannot read ${option}: ${(error as Error).message}`, { cause: error, details: { hint: `Quote text twice, as in ${option} '"text"'` } });
+    throw new EngineError("USAGE", `Cannot read ${option}: ${(error as Error).message}`, {
+      cause: error,
+      details: { hint: `Quote text twice, as in ${option} '"text"'` },
+    });
   }
 }
 

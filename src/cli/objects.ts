@@ -19,7 +19,8 @@ function parseDocuments(text: string, path: string): unknown[] {
   try {
     return loadAll(text, { filename: path });
   } catch (error) {
-    if (error instanceof YAMLException) throw new EngineError("CONFIG_SYNTAX", `Cannot parse "${path}": ${error.message}`, { cause: error });
+    if (error instanceof YAMLException)
+      throw new EngineError("CONFIG_SYNTAX", `Cannot parse "${path}": ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -29,7 +30,8 @@ function flatten(document: unknown, path: string): KubeObject[] {
     return document["items"].flatMap((item) => flatten(item, path));
   }
   if (isRecord(document) && typeof document["kind"] === "string" && typeof document["apiVersion"] === "string") {
-    return [{ ...document, metadata: isRecord(document["metadata"]) ? document["metadata"] : {} } as KubeObject];
+    const { apiVersion, kind, metadata } = document;
+    return [{ ...document, apiVersion: String(apiVersion), kind: String(kind), metadata: isRecord(metadata) ? metadata : {} }];
   }
   throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": found a document without apiVersion and kind, wanted Kubernetes objects`);
 }

@@ -24,6 +24,7 @@ export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | und
     names: rules.names,
     context: { vcluster: rules.vcluster, hostObject: visible, virtualObject: tenant ?? null },
     onError: rules.settings.onError,
+    fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant?.metadata.namespace ?? readMarkers(rules.translator.markerPrefix, host)?.namespace ?? "",
   });

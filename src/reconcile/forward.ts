@@ -36,6 +36,7 @@ export function forward(rules: Rules, input: ForwardInput): Forward {
     names: rules.names,
     context: { vcluster: rules.vcluster, hostObject: visibleHostObject(rules, host), virtualObject: tenant },
     onError: rules.settings.onError,
+    fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant.metadata.namespace ?? "",
     lastWritten: lastWritten(rules, tenant, host),

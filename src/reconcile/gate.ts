@@ -23,7 +23,9 @@ const COPY: Gate = { action: "copy" };
 /** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
 export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
   return (
-    ownRules(rules, key, tenant) ?? (rules.kind.resource === ENDPOINTS ? besideService(rules, key, around) : serviceItself(tenant)) ?? COPY
+    ownRules(rules, key, tenant) ??
+    (rules.kind.resource === ENDPOINTS ? besideService(rules, { key, tenant }, around) : serviceItself(tenant)) ??
+    COPY
   );
 }
 
@@ -40,9 +42,6 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
   if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
     return { action: "leave", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
   }
-  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
-    return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
-  }
   return undefined;
 }
 
@@ -54,8 +53,11 @@ function serviceItself(tenant: KubeObject): Gate | undefined {
 }
 
 /** Endpoints live beside the Service of their name: whoever it belongs to on the host decides who writes them. */
-function besideService(rules: Rules, key: ObjectKey, around: Surroundings): Gate | undefined {
+function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: KubeObject }, around: Surroundings): Gate | undefined {
   const { tenantService, hostService } = around;
+  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
+    return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
+  }
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
     return { action: "remove", code: "EXCLUDED", message: "requireService is set, and there is no Service without selector of this name" };
   }

@@ -20,6 +20,8 @@ export interface PlanSettings {
   readonly selector: Selector;
   readonly requireService: boolean;
   readonly excluded: KeyFilter;
+  /** Fuel for all evaluations of one object in one direction. */
+  readonly objectFuel: number;
 }
 
 /** Who makes the host Services: this engine, or another syncer beside it. */

@@ -63,10 +63,16 @@ function disposing<T extends { dispose(): void }>(resource: T): T & Disposable {
 }
 
 async function scopesOf({ terminal }: CommandContext, options: EvalOptions, loaded: LoadedConfiguration): Promise<Scope[]> {
-  const virtualObject = options.object === undefined ? null : await onlyObject(() => readObjects(terminal, options.object!), options.object);
-  const hostObject = options.hostObject === undefined ? null : await onlyObject(() => readObjects(terminal, options.hostObject!), options.hostObject);
+  const virtualObject =
+    options.object === undefined ? null : await onlyObject(() => readObjects(terminal, options.object!), options.object);
+  const hostObject =
+    options.hostObject === undefined ? null : await onlyObject(() => readObjects(terminal, options.hostObject!), options.hostObject);
   const vcluster = { ...loaded.vcluster, config: loaded.config.merged };
-  const scope = (value: unknown, path: string): Scope => ({ value, valueExists: true, context: { vcluster, hostObject, virtualObject, path } });
+  const scope = (value: unknown, path: string): Scope => ({
+    value,
+    valueExists: true,
+    context: { vcluster, hostObject, virtualObject, path },
+  });
   if (options.path === undefined || virtualObject === null) {
     return [scope(options.value === undefined ? null : parseJsonOption(options.value, "--value"), options.path ?? "")];
   }

@@ -22,7 +22,10 @@ function allCodes(): string {
 
 function explain(code: string): string {
   const name = code.toUpperCase();
-  if (!Object.hasOwn(CODES, name)) throw new EngineError("USAGE", `Cannot explain "${code}": there is no such code`, { details: { hint: "endpoint-sync explain lists all codes" } });
+  if (!Object.hasOwn(CODES, name))
+    throw new EngineError("USAGE", `Cannot explain "${code}": there is no such code`, {
+      details: { hint: "endpoint-sync explain lists all codes" },
+    });
   const { meaning, remedy } = CODES[name as Code];
   return `${name}\n\n  ${meaning}\n\n  What to do: ${remedy}\n`;
 }

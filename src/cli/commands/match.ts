@@ -35,6 +35,8 @@ async function match({ terminal, exit }: CommandContext, text: string, options: 
   terminal.err(`No match for ${path.canonical}`);
   for (const object of objects) {
     const { reached, suggestion } = nearestPath(path, object);
-    terminal.err(`  ${object.kind} ${object.metadata.name ?? ""}: ${reached === "" ? "nothing of it" : reached} is there${suggestion ? `; did you mean ${suggestion}?` : ""}`);
+    terminal.err(
+      `  ${object.kind} ${object.metadata.name ?? ""}: ${reached === "" ? "nothing of it" : reached} is there${suggestion ? `; did you mean ${suggestion}?` : ""}`,
+    );
   }
 }

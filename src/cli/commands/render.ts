@@ -41,14 +41,21 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
   const { terminal } = context;
   const loaded = await loadConfiguration(context, options);
   if (loaded === undefined) return;
-  const [host, tenant] = await Promise.all([options.hostObject, options.tenantObject].map(async (file) => (file ? (await readObjects(terminal, file))[0] : undefined)));
+  const [host, tenant] = await Promise.all(
+    [options.hostObject, options.tenantObject].map(async (file) => (file ? (await readObjects(terminal, file))[0] : undefined)),
+  );
   const patcher = await createPatcher(loaded);
   try {
     const results = (await readObjects(terminal, options.filename)).map((object) =>
       options.direction === "toHost" ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant }),
     );
     for (const result of results) reportTrouble(context, result);
-    terminal.out(formatObjects(results.map(({ object }) => object), options.output ?? "yaml"));
+    terminal.out(
+      formatObjects(
+        results.map(({ object }) => object),
+        options.output ?? "yaml",
+      ),
+    );
   } finally {
     patcher.dispose();
   }

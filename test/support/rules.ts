@@ -1,0 +1,85 @@
+import type { PatchDefinition } from "../../src/object/patch-definition.ts";
+import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
+import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/object/types.ts";
+import { compilePatches } from "../../src/patch/compile.ts";
+import { createNameRules } from "../../src/patch/names.ts";
+import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
+import { ENDPOINTS_KIND } from "../../src/reconcile/endpoints.ts";
+import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "../../src/reconcile/rules.ts";
+import { createMapping } from "../../src/translate/mapping.ts";
+import { createTranslator } from "../../src/translate/translator.ts";
+import type { TranslatorOptions } from "../../src/translate/translator.ts";
+import { createPlainEngine } from "./plain-engine.ts";
+
+/** What a test wants to differ from the defaults. */
+export interface TestRules {
+  readonly kind?: SyncedKind;
+  readonly patches?: readonly PatchDefinition[];
+  readonly settings?: Partial<PlanSettings>;
+  readonly services?: ServicesMode;
+  readonly enabled?: boolean;
+  readonly translator?: Partial<TranslatorOptions>;
+  readonly configHash?: string;
+}
+
+/** Rules of the virtual cluster "blue" in host namespace "vc". */
+export function testRules(options: TestRules = {}): Rules {
+  const vcluster = { name: "blue", namespace: "vc" };
+  const translator = createTranslator({ vcluster, ...options.translator });
+  const engine = createPlainEngine((name) => translator.dns(name));
+  return {
+    kind: options.kind ?? ENDPOINTS_KIND,
+    enabled: options.enabled ?? true,
+    patches: compilePatches(options.patches ?? [], { engine }),
+    engine,
+    names: createNameRules({ translator, mapping: createMapping(), kinds: [SECRETS, CONFIG_MAPS] }),
+    translator,
+    settings: {
+      onError: "keep-last",
+      addressPolicy: { allow: [], deny: [], action: "drop-address" },
+      selector: [],
+      requireService: false,
+      excluded: compileExcludedKeys([
+        "kubectl.kubernetes.io/*",
+        "control-plane.alpha.kubernetes.io/leader",
+        "service.kubernetes.io/headless",
+      ]),
+      objectFuel: 1_000_000,
+      ...options.settings,
+    },
+    services: options.services ?? "managed",
+    servicesEnabled: options.services !== "external",
+    vcluster: { ...vcluster, config: {} },
+    configHash: options.configHash ?? "0123456789abcdef",
+  };
+}
+
+/** The metadata that a test cares about. */
+export interface TestMeta {
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export const ONE_ADDRESS: readonly EndpointSubset[] = [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }];
+
+/** Tenant Endpoints `shop/web`. */
+export function tenantEndpoints(meta: TestMeta = {}, subsets: readonly EndpointSubset[] = ONE_ADDRESS): Endpoints {
+  return {
+    apiVersion: "v1",
+    kind: "Endpoints",
+    metadata: { namespace: "shop", name: "web", uid: "uid-1", resourceVersion: "10", ...meta },
+    subsets,
+  };
+}
+
+/** A Service. */
+export function service(namespace: string, name: string, spec: NonNullable<Service["spec"]>, meta: TestMeta = {}): Service {
+  return { apiVersion: "v1", kind: "Service", metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: "5", ...meta }, spec };
+}
+
+/** What the API server would store for a write: a new resourceVersion, and a uid for a new object. */
+export function stored<T extends KubeObject>(object: T, resourceVersion: string): T {
+  return { ...object, metadata: { uid: "uid-host", ...object.metadata, resourceVersion } };
+}
