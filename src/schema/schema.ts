@@ -89,13 +89,14 @@ export interface AnySchema extends Common {
 export type Schema = StringSchema | NumberSchema | BooleanSchema | LiteralsSchema | ListSchema | MapSchema | ObjectSchema | AnySchema;
 
 /**
- * The type of what a schema decodes to. Write the schema with `as const satisfies ObjectSchema` to keep its literals.
+ * The type of what a schema decodes to, `unknown` of a schema that is only known to be one. Write the schema with
+ * `as const satisfies ObjectSchema` to keep its literals.
  *
  * @example
  * const point = { type: "object", description: "A point.", fields: { x: { type: "integer", description: "…", default: 0 } } } as const;
  * type Point = Infer<typeof point>; // { readonly x: number }
  */
-export type Infer<S> = S extends { nullable: true } ? Value<S> | null : Value<S>;
+export type Infer<S> = Schema extends S ? unknown : S extends { nullable: true } ? Value<S> | null : Value<S>;
 
 type Value<S> = S extends { type: "string" }
   ? string

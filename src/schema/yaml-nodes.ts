@@ -146,7 +146,7 @@ function readMap(reader: Reader, start: number): MapNode {
 
 function readKey(reader: Reader): { text?: string; start: number; merge: boolean } {
   const event = reader.events[reader.next];
-  const node = readNode(reader, reader.lastEnd);
+  const node = readNode(reader, skipBlank(reader, /\s/));
   if (node.kind !== "scalar") {
     problem(reader, startOffset(event) ?? node.start, `Expected text as a key, found a ${node.kind}`);
     return { start: node.start, merge: false };
@@ -282,13 +282,18 @@ function isBlock(event: ScalarEvent): boolean {
 
 /** Where an item starts of which only the dash is written. */
 function nextDash(reader: Reader): number | undefined {
-  const { text } = reader.source;
-  let at = reader.lastEnd;
-  while (at < text.length && /[\s:#]/.test(text[at]!)) {
+  const at = skipBlank(reader, /[\s:]/);
+  return reader.source.text[at] === "-" ? at : undefined;
+}
+
+/** The next offset that holds neither a comment nor one of `blank`. */
+function skipBlank({ source: { text }, lastEnd }: Reader, blank: RegExp): number {
+  let at = lastEnd;
+  while (at < text.length && (text[at] === "#" || blank.test(text[at]!))) {
     const lineEnd = text[at] === "#" ? text.indexOf("\n", at) : at;
     at = lineEnd < 0 ? text.length : lineEnd + 1;
   }
-  return text[at] === "-" ? at : undefined;
+  return at;
 }
 
 function startOffset(event: Event | undefined): number | undefined {
