@@ -44,7 +44,9 @@ export function filterError(scanner: Scanner, opened: number): EngineError {
 
 /** `foo*`, `**`, `[*x]` */
 export function globError(scanner: Scanner, at: number): EngineError {
-  const parent = before(scanner, at).replace(/[^.[\]]*$/, "").replace(/[.[]$/, "");
+  const parent = before(scanner, at)
+    .replace(/[^.[\]]*$/, "")
+    .replace(/[.[]$/, "");
   return unsupported(scanner, { at, problem: 'found "*" beside other characters', hint: `Write ${cite(`${parent}[*]`)} ${BY_PLACE}` });
 }
 

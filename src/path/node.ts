@@ -49,6 +49,20 @@ export function withValueAt(node: unknown, steps: readonly Step[], value: unknow
   return withChild(node, step, last ? value : withValueAt(childAt(node, step), steps, value, depth + 1));
 }
 
+/** `node` with some of its children replaced or removed; itself when all of them are what they were. */
+export function withChildren(node: unknown, children: readonly (readonly [Step, unknown])[]): unknown {
+  const changed = children.filter(([step, value]) => !Object.is(value, childAt(node, step)));
+  if (changed.length === 0) return node;
+  if (Array.isArray(node)) {
+    const list: unknown[] = node.slice();
+    for (const [step, value] of changed) list[step as number] = value;
+    return list.filter((item) => item !== REMOVE);
+  }
+  const copy = { ...(node as Record<string, unknown>) };
+  for (const [step, value] of changed) setMember(copy, step as string, value);
+  return copy;
+}
+
 /** Writes or removes one own member of a fresh copy. */
 export function setMember(copy: Record<string, unknown>, key: string, value: unknown): void {
   if (value === REMOVE) delete copy[key];

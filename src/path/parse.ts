@@ -72,7 +72,9 @@ function readSegment(scanner: Scanner, { bare }: { bare: boolean }): Segment {
 
 function missingDot(scanner: Scanner) {
   const problem = `found "${peek(scanner)}", expected "." or "["`;
-  return /[\w"']/.test(peek(scanner)) ? syntaxError(scanner, { problem, hint: "Put a dot before it" }) : characterError(scanner, '"." or "["');
+  return /[\w"']/.test(peek(scanner))
+    ? syntaxError(scanner, { problem, hint: "Put a dot before it" })
+    : characterError(scanner, '"." or "["');
 }
 
 function readName(scanner: Scanner): Segment {

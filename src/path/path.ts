@@ -13,8 +13,9 @@
  *
  * @module
  */
-import { assert } from "../base/errors.ts";
+import { assert, isEngineError } from "../base/errors.ts";
 import { formatSegments } from "./format.ts";
+import { compileJsonPath } from "./jsonpath.ts";
 import { parsePath } from "./parse.ts";
 import { checkLength, openScanner, syntaxError } from "./scan.ts";
 import type { Segment } from "./segment.ts";
@@ -24,6 +25,7 @@ import { compileFind, type Match } from "./walk.ts";
 
 export { parseConcrete, updateAt, valueAt } from "./concrete.ts";
 export { formatSteps } from "./format.ts";
+export { type Nearest, nearestPath } from "./nearest.ts";
 export { REMOVE } from "./node.ts";
 export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type Step } from "./segment.ts";
 export type { Match };
@@ -50,7 +52,9 @@ export interface Path {
 /** How a path text is read. */
 export interface PathOptions {
   /**
-   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. Default "field".
+   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, a
+   * wildcard standing for each of them; only `canonical` tells such paths apart. Their `find` and `update` throw PATH_UNSUPPORTED
+   * for documents nested deeper than {@link PATH_SEGMENTS_MAX} or with keys that are operators. Default "field".
    */
   readonly syntax?: "field" | "jsonpath";
   /** Whether "" and `$`, which select the whole object, are paths. Default "refuse". */
@@ -69,9 +73,9 @@ export interface PathOptions {
 export function compilePath(text: string, options: PathOptions = {}): Path {
   assert(typeof text === "string", "a path is a text");
   checkLength(openScanner(text));
-  const segments = parsePath(text);
-  if (segments.length === 0 && options.empty !== "whole-object") throw emptyPath(text);
-  return compileSegments(text, segments);
+  const path = options.syntax === "jsonpath" ? compileEither(text) : compileField(text);
+  if (path.segments.length === 0 && options.empty !== "whole-object") throw emptyPath(text);
+  return path;
 }
 
 /**
@@ -91,20 +95,33 @@ export function compileRelativePath(text: string): Path {
   }
   if (path.wildcards === 0) return path;
   const at = text.indexOf("*");
-  throw syntaxError(scanner, { at, problem: "found a wildcard in a path of one value", hint: "Move the wildcard to the path of the patch" });
+  throw syntaxError(scanner, {
+    at,
+    problem: "found a wildcard in a path of one value",
+    hint: "Move the wildcard to the path of the patch",
+  });
 }
 
-function compileSegments(text: string, segments: readonly Segment[]): Path {
-  const stages = stagesOf(segments);
-  const find = compileFind(stages);
-  return Object.freeze({
-    text,
-    canonical: formatSegments(segments),
-    segments: Object.freeze(segments),
-    wildcards: segments.filter(({ kind }) => kind === "wildcard").length,
-    find,
-    update: compileUpdate(stages, find),
-  });
+/** Our own engine wherever it can: only `$`-rooted paths with operators that it refuses are the library's. */
+function compileEither(text: string): Path {
+  try {
+    return compileField(text);
+  } catch (error) {
+    if (!isEngineError(error, "PATH_UNSUPPORTED") || !text.trimStart().startsWith("$")) throw error;
+    const { canonical, segments, find, update } = compileJsonPath(text);
+    return freeze({ text, canonical, segments, find, update });
+  }
+}
+
+function compileField(text: string): Path {
+  const segments = parsePath(text);
+  const find = compileFind(stagesOf(segments));
+  return freeze({ text, canonical: formatSegments(segments), segments, find, update: compileUpdate(segments, find) });
+}
+
+function freeze(path: Omit<Path, "wildcards">): Path {
+  const wildcards = path.segments.filter(({ kind }) => kind === "wildcard").length;
+  return Object.freeze({ ...path, segments: Object.freeze([...path.segments]), wildcards });
 }
 
 function emptyPath(text: string) {

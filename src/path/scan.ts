@@ -114,7 +114,10 @@ function brokenQuote(scanner: Scanner, { opened, quote }: { opened: number; quot
   if (peek(scanner) === "") {
     return syntaxError(scanner, { at: opened, problem: `the quote ${quote} is not closed`, hint: `Close it with another ${quote}` });
   }
-  return syntaxError(scanner, { problem: "a control character stands in a quoted key", hint: "Write it as an escape, such as \\n or \\u0000" });
+  return syntaxError(scanner, {
+    problem: "a control character stands in a quoted key",
+    hint: "Write it as an escape, such as \\n or \\u0000",
+  });
 }
 
 function readEscape(scanner: Scanner, quote: string): string {
@@ -126,5 +129,9 @@ function readEscape(scanner: Scanner, quote: string): string {
   scanner.at += letter.length;
   if (letter === quote) return quote;
   if (Object.hasOwn(SIMPLE_ESCAPES, letter)) return SIMPLE_ESCAPES[letter]!;
-  throw syntaxError(scanner, { at, problem: `"\\${letter}" is not an escape`, hint: `Known are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX` });
+  throw syntaxError(scanner, {
+    at,
+    problem: `"\\${letter}" is not an escape`,
+    hint: `Known are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`,
+  });
 }

@@ -1,38 +1,43 @@
 /**
- * Compiles stages to closures that update what `find` finds, copy-on-write.
+ * Compiles segments to closures that update what `find` finds, copy-on-write.
  *
- * Two walks: the first takes all matches, then every change is decided, then the second walk meets the same matches in the same
- * order and copies only the nodes above a change. Nothing is cloned, and what did not change is shared with the document given.
+ * All matches are taken first and every change is decided; then a second walk meets the same matches in the same order and copies
+ * only the nodes above a change. Nothing is cloned: what did not change is shared with the document given.
  *
  * @module
  */
 import { assert } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import { childAt, REMOVE, setMember, stepOfIndex, withChild, withValueAt } from "./node.ts";
-import type { Stage } from "./stages.ts";
+import { formatSegments } from "./format.ts";
+import { childAt, memberOf, REMOVE, setMember, stepOfIndex, withChild } from "./node.ts";
+import type { Segment } from "./segment.ts";
 import type { Match } from "./walk.ts";
 
 /** Decides the new value of one match: JSON data, or REMOVE. The very same value means no change. */
 export type Change = (value: unknown, path: string) => unknown;
 
-/** The decided values, in the order of the matches. */
-interface Answers {
-  readonly values: readonly unknown[];
-  /** How many of them are used. */
-  taken: number;
-}
+type Answer = (value: unknown) => unknown;
+type Rebuild = (node: unknown, answer: Answer) => unknown;
 
-type Rebuild = (node: unknown, answers: Answers) => unknown;
-
-/** Compiles `update` for the stages that `find` was compiled from. */
-export function compileUpdate(stages: readonly Stage[], find: (root: unknown) => Match[]): (root: unknown, change: Change) => unknown {
-  const rebuild = stages.reduceRight<Rebuild>((next, stage) => rebuilder(stage, next), takeAnswer);
-  return (root, change) => {
+/** Compiles `update` for the segments that `find` was compiled from. */
+export function compileUpdate(segments: readonly Segment[], find: (root: unknown) => Match[]): (root: unknown, change: Change) => unknown {
+  const rebuild = segments.reduceRight<Rebuild>(
+    (next, segment) => rebuilder(segment, next),
+    (value, answer) => answer(value),
+  );
+  const everywhere = (root: unknown, change: Change): unknown => {
     const values = decide(find(root), change);
     if (values === undefined) return root;
-    const answers = { values, taken: 0 };
-    const result = rebuild(root, answers);
-    assert(answers.taken === values.length, "an update callback leaves the document alone");
+    let taken = 0;
+    const result = rebuild(root, () => values[taken++]);
+    assert(taken === values.length, "an update callback leaves the document alone");
+    return result === REMOVE ? undefined : result;
+  };
+  if (!segments.every(({ kind }) => kind === "key")) return everywhere;
+  // One place at most, and its text is known: one walk does.
+  const path = formatSegments(segments);
+  return (root, change) => {
+    const result = rebuild(root, (value) => checked(change(value, path)));
     return result === REMOVE ? undefined : result;
   };
 }
@@ -41,59 +46,53 @@ export function compileUpdate(stages: readonly Stage[], find: (root: unknown) =>
 export function decide(matches: readonly Match[], change: Change): unknown[] | undefined {
   let changed = false;
   const values = matches.map(({ value, path }) => {
-    const answer = change(value, path);
-    assert(answer !== undefined, "an update callback answers with JSON data or REMOVE");
+    const answer = checked(change(value, path));
     changed ||= !Object.is(answer, value);
     return answer;
   });
   return changed ? values : undefined;
 }
 
-function takeAnswer(_value: unknown, answers: Answers): unknown {
-  return answers.values[answers.taken++];
+function checked(answer: unknown): unknown {
+  assert(answer !== undefined, "an update callback answers with JSON data or REMOVE");
+  return answer;
 }
 
-function rebuilder(stage: Stage, next: Rebuild): Rebuild {
-  if (stage.select === "wildcard") return rebuildAll(stage, next);
-  if (stage.select === "index") return rebuildOne(stage, next);
-  return rebuildItself(stage, next);
-}
-
-/** Follows the stage's names, lets `next` rebuild what is there and copies the nodes between only when that changed. */
-function rebuildItself({ keys, read }: Stage, next: Rebuild): Rebuild {
-  return (node, answers) => {
-    const value = read(node);
-    if (value === undefined) return node;
-    const rebuilt = next(value, answers);
-    return Object.is(rebuilt, value) ? node : withValueAt(node, keys, rebuilt);
+function rebuilder(segment: Segment, next: Rebuild): Rebuild {
+  if (segment.kind === "key") return rebuildMember(segment.key, next);
+  if (segment.kind === "index") return rebuildIndex(segment.index, next);
+  return (node, answer) => {
+    if (Array.isArray(node)) return rebuildElements(node, next, answer);
+    return isRecord(node) ? rebuildMembers(node, next, answer) : node;
   };
 }
 
-function rebuildOne(stage: Stage, next: Rebuild): Rebuild {
-  const itself = rebuildItself(stage, next);
-  return (node, answers) => {
-    const step = stepOfIndex(node, stage.index);
+function rebuildMember(key: string, next: Rebuild): Rebuild {
+  return (node, answer) => {
+    const child = memberOf(node, key);
+    if (child === undefined) return node;
+    const rebuilt = next(child, answer);
+    return Object.is(rebuilt, child) ? node : withChild(node, key, rebuilt);
+  };
+}
+
+function rebuildIndex(index: number, next: Rebuild): Rebuild {
+  return (node, answer) => {
+    const step = stepOfIndex(node, index);
     if (step === undefined) return node;
     const child = childAt(node, step);
-    const rebuilt = itself(child, answers);
+    const rebuilt = next(child, answer);
     return Object.is(rebuilt, child) ? node : withChild(node, step, rebuilt);
   };
 }
 
-function rebuildAll(stage: Stage, next: Rebuild): Rebuild {
-  const itself = rebuildItself(stage, next);
-  return (node, answers) => {
-    if (Array.isArray(node)) return rebuildElements(node, itself, answers);
-    return isRecord(node) ? rebuildMembers(node, itself, answers) : node;
-  };
-}
-
-function rebuildElements(list: readonly unknown[], rebuild: Rebuild, answers: Answers): unknown {
+function rebuildElements(list: readonly unknown[], next: Rebuild, answer: Answer): unknown {
   let copy: unknown[] | undefined;
   let removed = false;
   for (let at = 0; at < list.length; at++) {
-    const rebuilt = rebuild(list[at], answers);
-    if (Object.is(rebuilt, list[at])) continue;
+    const item = list[at];
+    const rebuilt = item === undefined ? item : next(item, answer);
+    if (Object.is(rebuilt, item)) continue;
     copy ??= list.slice();
     copy[at] = rebuilt;
     removed ||= rebuilt === REMOVE;
@@ -102,11 +101,12 @@ function rebuildElements(list: readonly unknown[], rebuild: Rebuild, answers: An
   return removed ? copy!.filter((item) => item !== REMOVE) : (copy ?? list);
 }
 
-function rebuildMembers(node: Record<string, unknown>, rebuild: Rebuild, answers: Answers): unknown {
+function rebuildMembers(node: Record<string, unknown>, next: Rebuild, answer: Answer): unknown {
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(node)) {
-    const rebuilt = rebuild(node[key], answers);
-    if (Object.is(rebuilt, node[key])) continue;
+    const child = node[key];
+    const rebuilt = child === undefined ? child : next(child, answer);
+    if (Object.is(rebuilt, child)) continue;
     copy ??= { ...node };
     setMember(copy, key, rebuilt);
   }

@@ -41,20 +41,45 @@ function visitor(stage: Stage, next: Visit): Visit {
   };
 }
 
-function visitAll({ read, tail }: Stage, next: Visit): Visit {
-  const close = `]${tail}`;
+function visitAll(stage: Stage, next: Visit): Visit {
+  const elements = next === collect ? collectElements(stage) : visitElements(stage, next);
+  const members = visitMembers(stage, next);
   return (node, path, found) => {
-    if (Array.isArray(node)) {
-      const open = `${path}[`;
-      for (let at = 0; at < node.length; at++) {
-        const value = read(node[at]);
-        if (value !== undefined) next(value, open + at + close, found);
-      }
-    } else if (isRecord(node)) {
-      for (const key of Object.keys(node)) {
-        const value = read(node[key]);
-        if (value !== undefined) next(value, appendKey(path, key) + tail, found);
-      }
+    if (Array.isArray(node)) elements(node, path, found);
+    else if (isRecord(node)) members(node, path, found);
+  };
+}
+
+type VisitList = (list: readonly unknown[], path: string, found: Match[]) => void;
+
+function visitElements({ read, tail }: Stage, next: Visit): VisitList {
+  const close = `]${tail}`;
+  return (list, path, found) => {
+    const open = `${path}[`;
+    for (let at = 0; at < list.length; at++) {
+      const value = read(list[at]);
+      if (value !== undefined) next(value, open + at + close, found);
+    }
+  };
+}
+
+/** As {@link visitElements} where the path ends; a call less per match is a quarter of the time of a long list. */
+function collectElements({ read, tail }: Stage): VisitList {
+  const close = `]${tail}`;
+  return (list, path, found) => {
+    const open = `${path}[`;
+    for (let at = 0; at < list.length; at++) {
+      const value = read(list[at]);
+      if (value !== undefined) found.push({ path: open + at + close, value });
+    }
+  };
+}
+
+function visitMembers({ read, tail }: Stage, next: Visit): (node: Record<string, unknown>, path: string, found: Match[]) => void {
+  return (node, path, found) => {
+    for (const key of Object.keys(node)) {
+      const value = read(node[key]);
+      if (value !== undefined) next(value, appendKey(path, key) + tail, found);
     }
   };
 }
