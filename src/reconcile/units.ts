@@ -33,7 +33,7 @@ const DIGEST_LENGTH = 10;
 /** Every part that at least one of the three objects has. */
 export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, host: KubeObject): Unit[] {
   const ignored = (key: string) => neverCrosses(rules)(key) || key === TRIGGER_TIME;
-  const labelKey = (key: string) => rules.translator.tenantLabelKey(key) ?? key;
+  const labelKey = (key: string) => rules.translator.tenantLabelKey(key);
   const { metadata } = host;
   return [
     ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, ignored, labelKey),
@@ -53,16 +53,22 @@ function mapUnits(
   desired: StringMap = {},
   host: StringMap = {},
   ignored: (key: string) => boolean,
-  tenantKey: (hostKey: string) => string,
+  tenantKey: (hostKey: string) => string | undefined,
 ): Unit[] {
-  const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter((key) => !ignored(key))]);
+  // A host key that no tenant key translates to is the host's own business.
+  const comparable = (key: string) => !ignored(key) && tenantKey(key) !== undefined;
+  const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter(comparable)]);
   keys.delete(TRIGGER_TIME);
   return [...keys].map((key) => ({
     id: `${field}/${key}`,
-    tenant: own(tenant, tenantKey(key)),
+    tenant: ownAt(tenant, tenantKey(key)),
     desired: own(desired, key),
     host: own(host, key),
   }));
+}
+
+function ownAt(map: StringMap, key: string | undefined): string | undefined {
+  return key === undefined ? undefined : own(map, key);
 }
 
 function own(map: StringMap, key: string): string | undefined {
@@ -96,14 +102,15 @@ export function writeBase(prefix: string, base: Base): Record<string, string> {
   return { [`${prefix}base`]: JSON.stringify(Object.fromEntries(entries)) };
 }
 
-/** The base of a part on which tenant and host agree as these two texts say; `undefined` when it is absent on both sides. */
+/** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
 export function agreement(tenant: string | undefined, host: string | undefined): string | undefined {
-  return tenant === undefined && host === undefined ? undefined : `${digest(tenant)}.${digest(host)}`;
+  return host === undefined ? undefined : `${digest(tenant)}.${digest(host)}`;
 }
 
-/** Which sides of a part differ from the base. A part that the base does not know was absent on both sides. */
+/** Which sides of a part differ from the base. A part that the base does not know was absent on the host, whatever the tenant had. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
-  const known = base.get(unit.id) ?? `${ABSENT}.${ABSENT}`;
+  const known = base.get(unit.id);
+  if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
   const [tenant, host] = known.split(".");
   return { tenant: digest(unit.tenant) !== tenant, host: digest(unit.host) !== host };
 }
