@@ -1,6 +1,6 @@
 import { EngineError } from "../base/errors.ts";
+import { parseConfig } from "../config/config.ts";
 import type { Config } from "../config/config.ts";
-import { parseConfig } from "../config/parse.ts";
 import { DEFAULT_SETTINGS, parseSettings } from "../config/settings.ts";
 import type { Settings } from "../config/settings.ts";
 import { formatProblem } from "../schema/problem.ts";

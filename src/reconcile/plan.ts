@@ -324,5 +324,6 @@ function sourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): Source {
     hostNamespace: hostKey.namespace,
     ...(resourceVersion !== undefined && { resourceVersion }),
     configHash: rules.configHash,
+    ...(rules.clusterUid !== undefined && { clusterUid: rules.clusterUid }),
   };
 }

@@ -79,6 +79,8 @@ export interface Rules {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** Digest of this kind's patches and translation; recorded on every copy. */
   readonly configHash: string;
+  /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
+  readonly clusterUid?: string;
 }
 
 /** A direction in words, for messages. */

@@ -1,4 +1,4 @@
-import { formatKey, parseKey } from "../object/key.ts";
+import { formatKey, keyOf, parseKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
@@ -63,6 +63,12 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
     const source = object && readMarkers(markerPrefix, object);
     if (source?.vcluster !== vcluster.name || claimed.some((key) => formatKey(key) === formatKey(source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];
+  }
+
+  // What the caches hold already was no change for this subscriber.
+  for (const resource of resources) {
+    for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
+    for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));
   }
 
   return {

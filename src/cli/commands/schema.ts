@@ -1,10 +1,11 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
-import { configJsonSchema, settingsJsonSchema } from "../../config/json-schema.ts";
+import { CONFIG_JSON_SCHEMA } from "../../config/config-schema.ts";
+import { SETTINGS_JSON_SCHEMA } from "../../config/settings-schema.ts";
 import type { CommandContext } from "../command.ts";
 import { formatValue } from "../output.ts";
 
-const SCHEMAS = { config: configJsonSchema, settings: settingsJsonSchema } as const;
+const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA } as const;
 
 /** `schema`: the JSON schema of a file, for editors. */
 export function addSchemaCommand(program: Command, { terminal }: CommandContext): void {

@@ -1,0 +1,30 @@
+import { EngineError } from "../base/errors.ts";
+import { NAMESPACES } from "../object/resource.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import { isOurs, readMarkers } from "../translate/markers.ts";
+import type { ClusterAccess, Writer } from "./access.ts";
+
+/** The uid that tells the tenant cluster from others; `undefined` when it can not be seen. */
+export async function readClusterUid(tenant: Writer): Promise<string | undefined> {
+  const namespace = await tenant.get(NAMESPACES, { namespace: "", name: "kube-system" });
+  return namespace?.metadata.uid;
+}
+
+/**
+ * Refuses to go on when the copies on the host came from another tenant cluster: every one of them would look like an orphan.
+ *
+ * @throws CLUSTER_IDENTITY when a copy names another cluster.
+ */
+export function checkIdentity(host: ClusterAccess, rules: readonly Rules[], clusterUid: string): void {
+  for (const { kind, translator } of rules) {
+    for (const object of host.source(kind.resource).list()) {
+      if (!isOurs(translator.markerPrefix, translator.vcluster.name, object, kind.resource)) continue;
+      const recorded = readMarkers(translator.markerPrefix, object)?.clusterUid;
+      if (recorded === undefined || recorded === clusterUid) continue;
+      throw new EngineError(
+        "CLUSTER_IDENTITY",
+        `Cannot start: the copies of "${translator.vcluster.name}" on the host came from cluster ${recorded}, and the tenant cluster is ${clusterUid}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { ObjectKey } from "../../src/object/key.ts";
+import type { ObjectSource } from "../../src/object/object-source.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createLatest } from "../../src/sync/latest.ts";
+import { tenantEndpoints } from "../support/rules.ts";
+
+const KEY = { namespace: "shop", name: "web" };
+
+/** A cache of one object that a test moves by hand. */
+function handMadeSource() {
+  let object: KubeObject | undefined;
+  let listener: (key: ObjectKey) => void = () => {};
+  const source: ObjectSource = {
+    get: () => object,
+    list: () => (object === undefined ? [] : [object]),
+    onChange: (next) => {
+      listener = next;
+      return () => void (listener = () => {});
+    },
+    synced: true,
+    current: true,
+  };
+  return { source, becomes: (next: KubeObject | undefined) => ((object = next), listener(KEY)) };
+}
+
+function version(resourceVersion: string, uid = "uid-1"): KubeObject {
+  return tenantEndpoints({ resourceVersion, uid });
+}
+
+describe("createLatest", () => {
+  test("shows what was written until the cache has it", () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    becomes(version("1"));
+    latest.wrote(version("5"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+    becomes(version("3"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+    becomes(version("6"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
+  });
+
+  test("shows a created object before the cache knows it", () => {
+    const { source } = handMadeSource();
+    const latest = createLatest(source);
+    latest.wrote(version("5"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+  });
+
+  test("hides a deleted object until the cache has dropped it, and not its successor", () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    becomes(version("5"));
+    latest.removed(version("5"));
+    expect(latest.get(KEY)).toBeUndefined();
+    becomes(version("9", "uid-2"));
+    expect(latest.get(KEY)?.metadata.uid).toBe("uid-2");
+  });
+
+  test("forgets its own write when somebody deletes the object", () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    latest.wrote(version("5"));
+    becomes(undefined);
+    expect(latest.get(KEY)).toBeUndefined();
+  });
+});

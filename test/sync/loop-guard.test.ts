@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { createLoopGuard } from "../../src/sync/loop-guard.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+
+const LIMITS = { restorations: 3, minutes: 10 };
+
+test("an object is left alone after so many restorations, until its source changes", () => {
+  const guard = createLoopGuard(createFakeClock(), LIMITS);
+  for (let count = 0; count < 3; count += 1) {
+    expect(guard.stopped("endpoints|shop/web", "v1")).toBe(false);
+    guard.restored("endpoints|shop/web", "v1");
+  }
+  expect(guard.stopped("endpoints|shop/web", "v1")).toBe(true);
+  expect(guard.stopped("endpoints|shop/web", "v2")).toBe(false);
+  expect(guard.stopped("endpoints|shop/other", "v1")).toBe(false);
+});
+
+test("restorations that are far apart are no fight", async () => {
+  const clock = createFakeClock();
+  const guard = createLoopGuard(clock, LIMITS);
+  for (let count = 0; count < 5; count += 1) {
+    guard.restored("endpoints|shop/web", "v1");
+    await clock.advance(6 * 60_000);
+  }
+  expect(guard.stopped("endpoints|shop/web", "v1")).toBe(false);
+});
