@@ -20,16 +20,19 @@ const cases = load(readFileSync("fixtures/patches/documented.yaml", "utf8")) as 
 const engines: { name: string; engine: PatchEngine }[] = [{ name: "the plain engine", engine: plain }];
 
 describe.each(engines)("a documented example on $name", ({ engine }) => {
-  test.each(cases.filter(({ refused }) => refused === undefined))("works: $why", ({ patch, object = {}, host = object, outcome = "applied", back }) => {
-    const before = objectWith(object);
-    const there = run([patch], before, { engine });
-    expect(there.object).toEqual(objectWith(host));
-    expect(there.outcomes).toEqual([expect.objectContaining({ patch: 0, outcome })]);
-    if (back === "none") return;
-    recordReferences(there);
-    const here = run([patch], there.object, { engine, direction: "toTenant" });
-    expect(here.object).toEqual(objectWith(back ?? object));
-  });
+  test.each(cases.filter(({ refused }) => refused === undefined))(
+    "works: $why",
+    ({ patch, object = {}, host = object, outcome = "applied", back }) => {
+      const before = objectWith(object);
+      const there = run([patch], before, { engine });
+      expect(there.object).toEqual(objectWith(host));
+      expect(there.outcomes).toEqual([expect.objectContaining({ patch: 0, outcome })]);
+      if (back === "none") return;
+      recordReferences(there);
+      const here = run([patch], there.object, { engine, direction: "toTenant" });
+      expect(here.object).toEqual(objectWith(back ?? object));
+    },
+  );
 
   test.each(cases.filter(({ refused }) => refused !== undefined))("is refused: $why", ({ patch, refused }) => {
     expect(() => compilePatches([patch], { engine })).toThrow(expect.objectContaining({ code: refused }));

@@ -2,7 +2,8 @@
  * An expression engine for tests of what stands around the engine: Node's own, without any protection. Every evaluation costs
  * one unit of fuel.
  */
-import { runInNewContext } from "node:vm";
+import type { Context } from "node:vm";
+import { createContext, runInContext } from "node:vm";
 import { EngineError, messageOf } from "../../src/base/errors.ts";
 import type { PatchEngine, PatchScope } from "../../src/patch/types.ts";
 
@@ -13,16 +14,16 @@ export const PLAIN_FUEL = 1;
 
 /** Creates the engine; `toHostDns` answers `virtualToHostDNS`. */
 export function createPlainEngine(toHostDns: (name: string) => string = (name) => name): PatchEngine {
+  const realm = createContext({ atob, btoa, virtualToHostDNS: toHostDns });
   return {
-    compile: (text) => compile(text, toHostDns),
+    compile: (text) => compile(text, realm),
     evaluate: (expression, scope) => ({ value: evaluate(expression as Run, scope), fuel: PLAIN_FUEL }),
   };
 }
 
-function compile(text: string, toHostDns: (name: string) => string): Run {
-  const globals = { atob, btoa, virtualToHostDNS: toHostDns };
+function compile(text: string, realm: Context): Run {
   try {
-    return runInNewContext(`"use strict"; (value, valueExists, context) => (${text}\n)`, globals) as Run;
+    return runInContext(`"use strict"; (value, valueExists, context) => (${text}\n)`, realm) as Run;
   } catch (error) {
     throw new EngineError("EXPRESSION_SYNTAX", `Cannot parse expression: ${messageOf(error)}`);
   }
