@@ -35,7 +35,7 @@ export async function loadConfiguration(context: CommandContext, options: Config
   const settingsText = options.settings === undefined ? undefined : await terminal.read(options.settings);
   const settings = settingsText === undefined ? undefined : parseSettings(settingsText, { file: options.settings! });
   const usable = settings?.ok === true ? settings.settings : DEFAULT_SETTINGS;
-  const config = parseConfig(files, { settings: usable, vcluster });
+  const config = parseConfig(files.length === 0 ? "" : files, { settings: usable, vcluster });
 
   const texts = new Map(files.map(({ file, text }) => [file, text]));
   if (settingsText !== undefined) texts.set(options.settings!, settingsText);
