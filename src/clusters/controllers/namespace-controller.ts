@@ -1,0 +1,65 @@
+import { NAMESPACES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { isEngineError } from "../../base/errors.ts";
+import type { Registry } from "../../server/registry.ts";
+import { storePrefix } from "../../server/resource-context.ts";
+import type { StoreEvent } from "../../server/store.ts";
+import { createKeyWorker } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+
+/**
+ * Empties namespaces that are being deleted, then lets them go. Contents that finalizers keep are waited for.
+ * Source: the namespace controller.
+ */
+export async function startNamespaceController({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+  const worker = createKeyWorker({ name: "namespace", logger, reconcile: (name) => reconcile(registry, name) });
+  const onEvent = ({ type, object }: StoreEvent) => {
+    if (isTerminating(object) && type !== "deleted") worker.add(object.metadata.name!);
+    // The last object of a namespace may have been what its end was waiting for.
+    else if (type === "deleted" && object.metadata.namespace !== undefined) worker.add(object.metadata.namespace);
+  };
+  const present = await store.list({ prefix: storePrefix(NAMESPACES) });
+  for (const { object } of present.objects) if (isTerminating(object)) worker.add(object.metadata.name!);
+  const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
+  return {
+    settled: worker.settled,
+    stop() {
+      watch.stop();
+      worker.stop();
+    },
+  };
+}
+
+function isTerminating({ kind, metadata }: KubeObject): boolean {
+  return kind === NAMESPACES.kind && typeof metadata.deletionTimestamp === "string";
+}
+
+async function reconcile(registry: Registry, name: string): Promise<void> {
+  const namespace = await readTerminating(registry, name);
+  if (namespace === undefined) return;
+  for (const { type } of registry.definitions) {
+    if (type.namespaced) await registry.deleteCollection(type, { namespace: name });
+  }
+  if (await isEmpty(registry, name)) {
+    await registry.update(NAMESPACES, { namespace: "", name }, { ...namespace, spec: {} }, { subresource: "finalize" });
+  }
+}
+
+async function readTerminating(registry: Registry, name: string): Promise<KubeObject | undefined> {
+  try {
+    const namespace = await registry.get(NAMESPACES, { namespace: "", name });
+    return isTerminating(namespace) ? namespace : undefined;
+  } catch (error) {
+    if (isEngineError(error, "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+async function isEmpty(registry: Registry, namespace: string): Promise<boolean> {
+  for (const { type } of registry.definitions) {
+    if (!type.namespaced) continue;
+    const { items } = await registry.list(type, { namespace, limit: 1 });
+    if (items.length > 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,55 @@
+import { jsonEqual } from "../../base/json.ts";
+import { CONFIG_MAPS } from "../../object/resource.ts";
+import type { KubeObject, StringMap } from "../../object/types.ts";
+import { forbidden, invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { dataKey, dnsSubdomain } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { bool, bytes, kindShape, optional, textMap } from "../../server/shape.ts";
+
+/** All keys and values of one object's data, in bytes. */
+export const DATA_BYTES_MAX = 1_048_576;
+
+/** `v1` ConfigMaps. */
+export const configMaps: ResourceDefinition = {
+  type: CONFIG_MAPS,
+  singular: "configmap",
+  shortNames: ["cm"],
+  shape: kindShape({ immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } }),
+  strategy: { nameRule: dnsSubdomain, validate },
+};
+
+function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const { data = {}, binaryData = {} } = object as KubeObject & { data?: StringMap; binaryData?: StringMap };
+  const both = Object.keys(binaryData).filter((key) => Object.hasOwn(data, key));
+  const keys = [
+    ...Object.keys(data).map((key) => ["data", key] as const),
+    ...Object.keys(binaryData).map((key) => ["binaryData", key] as const),
+  ];
+  return [
+    ...keys.flatMap(([field, key]) => dataKey(key).map((detail) => invalid(`${field}[${key}]`, key, detail))),
+    ...both.map((key) => invalid(`data[${key}]`, key, "duplicate of key present in binaryData")),
+    ...sizeErrors([...Object.values(data).map((text) => Buffer.byteLength(text)), ...Object.values(binaryData).map(decodedLength)], ""),
+    ...immutableErrors(object, old, ["data", "binaryData"]),
+  ];
+}
+
+/** Bytes behind base64 text. */
+export function decodedLength(base64: string): number {
+  return Buffer.byteLength(base64, "base64");
+}
+
+/** The fault of data that is too large altogether. */
+export function sizeErrors(lengths: readonly number[], field: string): FieldError[] {
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  if (total <= DATA_BYTES_MAX) return [];
+  return [{ reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${DATA_BYTES_MAX} bytes` }];
+}
+
+/** The faults of changing what `immutable: true` has fixed, including `immutable` itself. */
+export function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields: readonly string[]): FieldError[] {
+  if (old?.["immutable"] !== true) return [];
+  const why = "field is immutable when `immutable` is set";
+  const changed = fields.filter((field) => !jsonEqual(object[field], old[field]));
+  return [...(object["immutable"] === true ? [] : ["immutable"]), ...changed].map((field) => forbidden(field, why));
+}

@@ -1,0 +1,81 @@
+import { ENDPOINTS } from "../../object/resource.ts";
+import { repackSubsets } from "../../object/subsets.ts";
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, KubeObject } from "../../object/types.ts";
+import { invalid, notSupported, required } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, fields, int32, kindShape, list, optional, text } from "../../server/shape.ts";
+import { endpointAddressErrors } from "./addresses.ts";
+import { OBJECT_REFERENCE } from "./events.ts";
+
+const ADDRESS = fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) });
+const PORT = fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) });
+const SUBSET = fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) });
+
+/** Protocols of a port. */
+export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+
+/**
+ * `v1` Endpoints. Two of their habits are traps for writers: subsets are regrouped on every write, and a PUT creates what is
+ * not there.
+ */
+export const endpoints: ResourceDefinition = {
+  type: ENDPOINTS,
+  singular: "endpoints",
+  shortNames: ["ep"],
+  deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+  shape: kindShape({ subsets: list(SUBSET) }),
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },
+};
+
+function prepare(object: KubeObject): KubeObject {
+  const subsets = (object as Endpoints).subsets ?? [];
+  const withProtocol = (port: EndpointPort) => ({ ...port, protocol: port.protocol ?? "TCP" });
+  return { ...object, subsets: subsets.map((subset) => ({ ...subset, ports: (subset.ports ?? []).map(withProtocol) })) };
+}
+
+function canonicalize(object: KubeObject): KubeObject {
+  return { ...object, subsets: repackSubsets((object as Endpoints).subsets ?? []) };
+}
+
+function validate(object: KubeObject): FieldError[] {
+  return ((object as Endpoints).subsets ?? []).flatMap((subset, index) => subsetErrors(subset, `subsets[${index}]`));
+}
+
+function subsetErrors({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, field: string): FieldError[] {
+  const empty = addresses.length === 0 && notReadyAddresses.length === 0;
+  return [
+    ...(empty ? [required(field, "must specify `addresses` or `notReadyAddresses`")] : []),
+    ...addresses.flatMap((address, index) => addressErrors(address, `${field}.addresses[${index}]`)),
+    ...notReadyAddresses.flatMap((address, index) => addressErrors(address, `${field}.notReadyAddresses[${index}]`)),
+    ...ports.flatMap((port, index) => portErrors(port, `${field}.ports[${index}]`, { nameRequired: ports.length > 1 })),
+  ];
+}
+
+function addressErrors({ ip, hostname, nodeName }: EndpointAddress, field: string): FieldError[] {
+  return [
+    ...endpointAddressErrors(ip, `${field}.ip`),
+    ...(hostname === undefined ? [] : dnsLabel(hostname).map((detail) => invalid(`${field}.hostname`, hostname, detail))),
+    ...(nodeName === undefined ? [] : dnsSubdomain(nodeName).map((detail) => invalid(`${field}.nodeName`, nodeName, detail))),
+  ];
+}
+
+/** What is wrong with a port number. */
+export function portNumberErrors(port: number, field: string): FieldError[] {
+  return port >= 1 && port <= 65_535 ? [] : [invalid(field, port, "must be between 1 and 65535, inclusive")];
+}
+
+function portErrors(
+  { name = "", port, protocol = "", appProtocol }: EndpointPort,
+  field: string,
+  { nameRequired }: { nameRequired: boolean },
+): FieldError[] {
+  return [
+    ...(nameRequired && name === "" ? [required(`${field}.name`)] : []),
+    ...(name === "" ? [] : dnsLabel(name).map((detail) => invalid(`${field}.name`, name, detail))),
+    ...portNumberErrors(port, `${field}.port`),
+    ...(PROTOCOLS.includes(protocol) ? [] : [notSupported(`${field}.protocol`, protocol, PROTOCOLS)]),
+    ...(appProtocol === undefined ? [] : qualifiedName(appProtocol).map((detail) => invalid(`${field}.appProtocol`, appProtocol, detail))),
+  ];
+}

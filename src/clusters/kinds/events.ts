@@ -1,0 +1,75 @@
+import { EVENTS } from "../../object/resource.ts";
+import type { KubeObject, TargetReference } from "../../object/types.ts";
+import { invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, any, fields, int32, kindShape, microTime, optional, text, time } from "../../server/shape.ts";
+
+/** A reference to an object, as Events and addresses hold it. */
+export const OBJECT_REFERENCE = fields({
+  kind: text,
+  namespace: text,
+  name: text,
+  uid: text,
+  apiVersion: text,
+  resourceVersion: text,
+  fieldPath: text,
+});
+
+const EVENT_SOURCE = fields({ component: text, host: text });
+
+interface Event extends KubeObject {
+  readonly involvedObject: TargetReference;
+  readonly reason?: string;
+  readonly type?: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+const involved = (field: keyof TargetReference) => (object: KubeObject) => (object as Event).involvedObject[field] ?? "";
+
+/** `v1` Events. */
+export const events: ResourceDefinition = {
+  type: EVENTS,
+  singular: "event",
+  shortNames: ["ev"],
+  shape: kindShape({
+    involvedObject: always(OBJECT_REFERENCE),
+    reason: text,
+    message: text,
+    source: always(EVENT_SOURCE),
+    firstTimestamp: always(time),
+    lastTimestamp: always(time),
+    count: int32,
+    type: text,
+    eventTime: always(microTime),
+    series: optional(any),
+    action: text,
+    related: optional(OBJECT_REFERENCE),
+    reportingComponent: always(text),
+    reportingInstance: always(text),
+  }),
+  selectableFields: {
+    "involvedObject.kind": involved("kind"),
+    "involvedObject.namespace": involved("namespace"),
+    "involvedObject.name": involved("name"),
+    "involvedObject.uid": involved("uid"),
+    "involvedObject.apiVersion": involved("apiVersion"),
+    "involvedObject.resourceVersion": involved("resourceVersion"),
+    "involvedObject.fieldPath": involved("fieldPath"),
+    reason: (object) => (object as Event).reason ?? "",
+    reportingComponent: (object) => (object as Event).reportingComponent ?? "",
+    source: (object) => (object as Event).source?.component ?? (object as Event).reportingComponent ?? "",
+    type: (object) => (object as Event).type ?? "",
+  },
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, validate },
+};
+
+/** Events about objects without a namespace are kept in `default`. */
+function validate(object: KubeObject): FieldError[] {
+  const { namespace = "" } = (object as Event).involvedObject;
+  const expected = namespace === "" ? "default" : namespace;
+  if (object.metadata.namespace === expected) return [];
+  return [invalid("involvedObject.namespace", namespace, "does not match event.namespace")];
+}

@@ -1,0 +1,33 @@
+import { LEASES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, fields, int32, kindShape, microTime, optional, text } from "../../server/shape.ts";
+
+const LEASE_SPEC = fields({
+  holderIdentity: optional(text),
+  leaseDurationSeconds: optional(int32),
+  acquireTime: optional(microTime),
+  renewTime: optional(microTime),
+  leaseTransitions: optional(int32),
+  strategy: optional(text),
+  preferredHolder: optional(text),
+});
+
+/** `coordination.k8s.io/v1` Leases. Unlike most kinds they can not be overwritten without a resourceVersion. */
+export const leases: ResourceDefinition = {
+  type: LEASES,
+  singular: "lease",
+  shape: kindShape({ spec: always(LEASE_SPEC) }),
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, unconditionalUpdate: false, validate },
+};
+
+function validate(object: KubeObject): FieldError[] {
+  const { leaseDurationSeconds: seconds = 1, leaseTransitions: transitions = 0 } = object["spec"] as Record<string, number>;
+  return [
+    ...(seconds > 0 ? [] : [invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")]),
+    ...(transitions >= 0 ? [] : [invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]),
+  ];
+}

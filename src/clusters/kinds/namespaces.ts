@@ -1,0 +1,38 @@
+import { NAMESPACES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { withMetadata } from "../../server/metadata.ts";
+import { dnsLabel } from "../../server/names.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, any, fields, kindShape, list, text } from "../../server/shape.ts";
+
+interface Namespace extends KubeObject {
+  readonly spec: { readonly finalizers?: readonly string[] };
+  readonly status: { readonly phase?: string };
+}
+
+/** What keeps a namespace until its contents are gone; the namespace controller takes it away. */
+export const CONTENTS_FINALIZER = "kubernetes";
+const NAME_LABEL = "kubernetes.io/metadata.name";
+
+/** `v1` Namespaces. */
+export const namespaces: ResourceDefinition = {
+  type: NAMESPACES,
+  singular: "namespace",
+  shortNames: ["ns"],
+  shape: kindShape({ spec: always(fields({ finalizers: list(text) })), status: always(fields({ phase: text, conditions: list(any) })) }),
+  selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
+  strategy: {
+    nameRule: dnsLabel,
+    subresources: { status: replaceStatus, finalize: (desired, old) => ({ ...old, spec: desired["spec"] }) },
+    prepare,
+    finalizers: (object) => (object as Namespace).spec.finalizers ?? [],
+    terminate: (object) => ({ ...object, status: { ...(object as Namespace).status, phase: "Terminating" } }),
+  },
+};
+
+function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name ?? "" };
+  const labelled = withMetadata(object, { labels });
+  return old === undefined ? { ...labelled, spec: { finalizers: [CONTENTS_FINALIZER] }, status: { phase: "Active" } } : labelled;
+}

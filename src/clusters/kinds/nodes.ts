@@ -1,0 +1,17 @@
+import type { ResourceType } from "../../object/resource.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { any, kindShape, optional } from "../../server/shape.ts";
+
+/** Nodes, as names that Pods and addresses may point at. */
+export const NODES: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
+
+/** `v1` Nodes. */
+export const nodes: ResourceDefinition = {
+  type: NODES,
+  singular: "node",
+  shortNames: ["no"],
+  shape: kindShape({ spec: optional(any), status: optional(any) }),
+  strategy: { nameRule: dnsSubdomain, subresources: { status: replaceStatus } },
+};

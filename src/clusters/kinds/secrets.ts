@@ -1,0 +1,63 @@
+import { SECRETS } from "../../object/resource.ts";
+import type { KubeObject, StringMap } from "../../object/types.ts";
+import { IMMUTABLE, invalid, required } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { dataKey, dnsSubdomain } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { bool, bytes, kindShape, optional, text, textMap } from "../../server/shape.ts";
+import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
+
+interface Secret extends KubeObject {
+  readonly data?: StringMap;
+  readonly stringData?: StringMap;
+  readonly type?: string;
+}
+
+/** `v1` Secrets. */
+export const secrets: ResourceDefinition = {
+  type: SECRETS,
+  singular: "secret",
+  shape: kindShape({ immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text }),
+  selectableFields: { type: (object) => (object as Secret).type ?? "" },
+  strategy: { nameRule: dnsSubdomain, prepare, validate },
+};
+
+/** `stringData` is a way of writing `data`; it is never read back. */
+function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const { data = {}, stringData = {}, type = "" } = object as Secret;
+  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")] as const);
+  const { stringData: _written, ...rest } = object as Secret;
+  // A PUT that leaves the type out means the type that is there: it could not mean another.
+  return {
+    ...rest,
+    data: Object.fromEntries([...Object.entries(data), ...encoded]),
+    type: type || (old as Secret | undefined)?.type || "Opaque",
+  };
+}
+
+/** What the well-known types demand: all of one of the alternatives. */
+const KEYS_BY_TYPE: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "kubernetes.io/tls": [["tls.crt", "tls.key"]],
+  "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]],
+  "kubernetes.io/dockercfg": [[".dockercfg"]],
+  "kubernetes.io/ssh-auth": [["ssh-privatekey"]],
+  "kubernetes.io/basic-auth": [["username"], ["password"]],
+};
+
+function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const { data = {}, type = "" } = object as Secret;
+  const typeChanged = old !== undefined && (old as Secret).type !== type;
+  return [
+    ...Object.keys(data).flatMap((key) => dataKey(key).map((detail) => invalid(`data[${key}]`, key, detail))),
+    ...sizeErrors(Object.values(data).map(decodedLength), "data"),
+    ...missingKeys(data, KEYS_BY_TYPE[type] ?? []),
+    ...(typeChanged ? [invalid("type", type, IMMUTABLE)] : []),
+    ...immutableErrors(object, old, ["data"]),
+  ];
+}
+
+function missingKeys(data: StringMap, alternatives: readonly (readonly string[])[]): FieldError[] {
+  const missing = alternatives.map((keys) => keys.filter((key) => !Object.hasOwn(data, key)));
+  if (missing.length === 0 || missing.some((keys) => keys.length === 0)) return [];
+  return missing.flat().map((key) => required(`data[${key}]`));
+}

@@ -1,0 +1,150 @@
+import { SERVICES } from "../../object/resource.ts";
+import type { KubeObject, ServicePort } from "../../object/types.ts";
+import { dns1035Label } from "../../server/names.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, any, bool, fields, int32, intOrText, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import { createServiceClaims } from "./service-claims.ts";
+import type { ServiceClaimsOptions } from "./service-claims.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors } from "./service-rules.ts";
+import type { ServiceSpec } from "./service-rules.ts";
+
+const PORT = fields({
+  name: text,
+  protocol: text,
+  appProtocol: optional(text),
+  port: always(int32),
+  targetPort: always(intOrText),
+  nodePort: int32,
+});
+
+const SPEC = fields({
+  ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+  selector: textMap,
+  clusterIP: text,
+  clusterIPs: list(text),
+  type: text,
+  externalIPs: list(text),
+  sessionAffinity: text,
+  loadBalancerIP: text,
+  loadBalancerSourceRanges: list(text),
+  externalName: text,
+  externalTrafficPolicy: text,
+  healthCheckNodePort: int32,
+  publishNotReadyAddresses: bool,
+  sessionAffinityConfig: optional(any),
+  ipFamilies: list(text),
+  ipFamilyPolicy: optional(text),
+  allocateLoadBalancerNodePorts: optional(bool),
+  loadBalancerClass: optional(text),
+  internalTrafficPolicy: optional(text),
+  trafficDistribution: optional(text),
+});
+
+const STATUS = fields({ loadBalancer: always(fields({ ingress: list(any) })), conditions: list(any) });
+
+/**
+ * `v1` Services. A definition holds the addresses and ports that its Services were given, so each cluster has its own.
+ *
+ * @example
+ * createServices({ fraction: () => chance.fraction() });
+ */
+export function createServices(options: ServiceClaimsOptions): ResourceDefinition {
+  const claims = createServiceClaims(options);
+  return {
+    type: SERVICES,
+    singular: "service",
+    shortNames: ["svc"],
+    categories: ["all"],
+    shape: kindShape({ spec: always(SPEC), status: always(STATUS) }),
+    selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
+    strategy: {
+      nameRule: dns1035Label,
+      createOnUpdate: true,
+      subresources: { status: replaceStatus },
+      returnsDeleted: true,
+      prepare,
+      claim: claims.claim,
+      released: claims.released,
+      validate: (object, old) => [...specErrors(specOf(object)), ...(old ? specUpdateErrors(specOf(object), specOf(old)) : [])],
+    },
+  };
+}
+
+/** `spec` of a stored or decoded Service. */
+export function specOf(object: KubeObject): ServiceSpec {
+  return object["spec"] as ServiceSpec;
+}
+
+function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const written = specOf(object);
+  const spec = withoutUnused(withAllocated(withDefaults(written), old && specOf(old)), old && specOf(old));
+  return old === undefined ? { ...object, spec, status: {} } : { ...object, spec };
+}
+
+function withDefaults(spec: ServiceSpec): ServiceSpec {
+  const type = spec.type ?? "ClusterIP";
+  const defaulted: ServiceSpec = {
+    ...spec,
+    type,
+    sessionAffinity: spec.sessionAffinity ?? "None",
+    ports: (spec.ports ?? []).map(portWithDefaults),
+    ...(spec.clusterIPs === undefined && spec.clusterIP !== undefined && { clusterIPs: [spec.clusterIP] }),
+    ...(spec.clusterIP === undefined && spec.clusterIPs !== undefined && { clusterIP: spec.clusterIPs[0]! }),
+  };
+  return {
+    ...defaulted,
+    ...(hasClusterIp(defaulted) && { internalTrafficPolicy: spec.internalTrafficPolicy ?? "Cluster" }),
+    ...(hasNodePorts(defaulted) && { externalTrafficPolicy: spec.externalTrafficPolicy ?? "Cluster" }),
+    ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }),
+  };
+}
+
+function portWithDefaults(port: ServicePort): ServicePort {
+  const target = port.targetPort === 0 || port.targetPort === "" ? undefined : port.targetPort;
+  return { ...port, protocol: port.protocol ?? "TCP", targetPort: target ?? port.port };
+}
+
+/** A PUT that leaves out what the server once chose keeps it. */
+function withAllocated(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
+  if (old === undefined) return spec;
+  const keepsIp = hasClusterIp(spec) && hasClusterIp(old) && spec.clusterIP === undefined && old.clusterIP !== undefined;
+  const ip = keepsIp ? { clusterIP: old.clusterIP, ...(old.clusterIPs && { clusterIPs: old.clusterIPs }) } : {};
+  const families =
+    hasClusterIp(spec) && hasClusterIp(old)
+      ? { ipFamilies: spec.ipFamilies ?? old.ipFamilies, ipFamilyPolicy: spec.ipFamilyPolicy ?? old.ipFamilyPolicy }
+      : {};
+  const ports = hasNodePorts(spec) && hasNodePorts(old) ? (spec.ports ?? []).map((port) => keepNodePort(port, old)) : spec.ports;
+  return { ...spec, ...ip, ...families, ports } as ServiceSpec;
+}
+
+function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
+  if (port.nodePort !== undefined) return port;
+  const before = old.ports?.find((candidate) => candidate.port === port.port && candidate.protocol === port.protocol);
+  return before?.nodePort === undefined ? port : { ...port, nodePort: before.nodePort };
+}
+
+/** What a new type has no use for goes, if the author only repeats it from before; what he sets anew is his mistake and stays for validation. */
+function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
+  const result: Record<string, unknown> = { ...spec };
+  if (old !== undefined && hasClusterIp(old) && !hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {
+    for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]) delete result[field];
+  }
+  if (old !== undefined && hasNodePorts(old) && !hasNodePorts(spec)) {
+    result["ports"] = (spec.ports ?? []).map((port) => withoutOldNodePort(port, old));
+    if (spec.externalTrafficPolicy === old.externalTrafficPolicy) delete result["externalTrafficPolicy"];
+  }
+  if (old?.type === "LoadBalancer" && spec.type !== "LoadBalancer") delete result["allocateLoadBalancerNodePorts"];
+  return result;
+}
+
+function withoutOldNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
+  if (!old.ports?.some((before) => before.nodePort === port.nodePort)) return port;
+  const { nodePort: _released, ...rest } = port;
+  return rest;
+}
+
+/** Tells whether a Service has no address of its own. */
+export function isHeadless(spec: ServiceSpec): boolean {
+  return spec.clusterIP === HEADLESS;
+}

@@ -1,0 +1,119 @@
+/**
+ * The documents in which an API server says what it serves.
+ *
+ * @module
+ */
+import { sha256Hex } from "../base/digest.ts";
+import { groupOf } from "../object/resource.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+
+/** Asked for by clients that want everything in one document. */
+export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
+/** The media type of that document; clients look at the header, not into the body. */
+export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
+
+/** `/api`. */
+export function coreVersions(): object {
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+}
+
+/** `/apis`. */
+export function groupList(definitions: readonly ResourceDefinition[]): object {
+  const groups = groupNames(definitions).map((name) => groupEntry(definitions, name));
+  return { kind: "APIGroupList", apiVersion: "v1", groups };
+}
+
+/** `/apis/G`, or undefined. */
+export function group(definitions: readonly ResourceDefinition[], name: string): object | undefined {
+  if (name === "" || !groupNames(definitions).includes(name)) return undefined;
+  return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(definitions, name) };
+}
+
+function groupNames(definitions: readonly ResourceDefinition[]): string[] {
+  return [...new Set(definitions.map(({ type }) => groupOf(type)))].filter((name) => name !== "").sort();
+}
+
+function groupEntry(definitions: readonly ResourceDefinition[], name: string) {
+  const ofGroup = definitions.filter(({ type }) => groupOf(type) === name).map(({ type }) => type.apiVersion);
+  const versions = [...new Set(ofGroup)].map((groupVersion) => ({ groupVersion, version: versionOf(groupVersion) }));
+  return { name, versions, preferredVersion: versions[0]! };
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.lastIndexOf("/") + 1);
+}
+
+/** `/api/v1` and `/apis/G/V`, or undefined. */
+export function resourceList(definitions: readonly ResourceDefinition[], apiVersion: string): object | undefined {
+  const served = definitions.filter(({ type }) => type.apiVersion === apiVersion);
+  if (served.length === 0) return undefined;
+  const resources = served.flatMap((definition) => [resourceEntry(definition), ...subresourceEntries(definition)]);
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersion, resources };
+}
+
+function resourceEntry({ type, singular, shortNames, categories }: ResourceDefinition) {
+  return {
+    name: type.plural,
+    singularName: singular,
+    namespaced: type.namespaced,
+    kind: type.kind,
+    verbs: VERBS,
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+    storageVersionHash: Buffer.from(sha256Hex(`${type.apiVersion}/${type.kind}`), "hex")
+      .subarray(0, 8)
+      .toString("base64"),
+  };
+}
+
+function subresourceEntries({ type, strategy }: ResourceDefinition) {
+  return Object.keys(strategy.subresources ?? {}).map((name) => ({
+    name: `${type.plural}/${name}`,
+    singularName: "",
+    namespaced: type.namespaced,
+    kind: type.kind,
+    verbs: SUBRESOURCE_VERBS,
+  }));
+}
+
+/** The aggregated form of `/api` (core group only) or `/apis` (all others). */
+export function aggregated(definitions: readonly ResourceDefinition[], { core }: { readonly core: boolean }): object {
+  const names = core ? [""] : groupNames(definitions);
+  const items = names.map((name) =>
+    aggregatedGroup(
+      definitions.filter(({ type }) => groupOf(type) === name),
+      name,
+    ),
+  );
+  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+}
+
+function aggregatedGroup(definitions: readonly ResourceDefinition[], name: string) {
+  const apiVersions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
+  const versions = apiVersions.map((apiVersion) => ({
+    version: versionOf(apiVersion),
+    freshness: "Current",
+    resources: definitions.filter(({ type }) => type.apiVersion === apiVersion).map(aggregatedResource),
+  }));
+  return { metadata: { ...(name !== "" && { name }), creationTimestamp: null }, versions };
+}
+
+function aggregatedResource({ type, singular, shortNames, categories, strategy }: ResourceDefinition) {
+  const responseKind = { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
+  const subresources = Object.keys(strategy.subresources ?? {});
+  return {
+    resource: type.plural,
+    responseKind,
+    scope: type.namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs: VERBS,
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+    ...(subresources.length > 0 && {
+      subresources: subresources.map((subresource) => ({ subresource, responseKind, verbs: SUBRESOURCE_VERBS })),
+    }),
+  };
+}

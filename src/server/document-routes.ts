@@ -1,0 +1,100 @@
+import { aggregated, AGGREGATED, AGGREGATED_TYPE, coreVersions, group, groupList, resourceList } from "./discovery.ts";
+import type { Answering, Exchange } from "./exchange.ts";
+import { sha256Hex } from "../base/digest.ts";
+import { methodNotAllowed } from "./status.ts";
+import { negotiate } from "./negotiation.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+/** What the server says about itself. */
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  /** A semantic version with `v` before it; the product's own version belongs behind a plus sign. */
+  readonly gitVersion: string;
+}
+
+/** What the routes of documents work with. */
+export interface DocumentRoutesOptions {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly answering: Answering;
+  readonly version: VersionInfo;
+  /** False before the server is ready and while it stops. */
+  readonly ready: () => boolean;
+}
+
+/** Answers a request for a document; false when the path names none. */
+export type DocumentRoutes = (exchange: Exchange) => boolean;
+
+/** Paths that need no credentials. */
+export function isOpenPath(path: string): boolean {
+  return path === "/version" || HEALTH.test(path);
+}
+
+const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
+
+/** Discovery, version and health. */
+export function createDocumentRoutes({ definitions, answering, version, ready }: DocumentRoutesOptions): DocumentRoutes {
+  const documents = new Map<string, () => object | undefined>([
+    ["/version", () => versionDocument(version)],
+    ["/", () => ({ paths: rootPaths(definitions) })],
+  ]);
+  for (const apiVersion of new Set(definitions.map(({ type }) => type.apiVersion))) {
+    const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    documents.set(path, () => resourceList(definitions, apiVersion));
+    if (apiVersion.includes("/")) documents.set(`/apis/${apiVersion.split("/")[0]}`, () => group(definitions, apiVersion.split("/")[0]!));
+  }
+  const roots = new Map<string, { plain: () => object; aggregated: object }>([
+    ["/api", { plain: coreVersions, aggregated: aggregated(definitions, { core: true }) }],
+    ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
+  ]);
+  return (exchange) => {
+    const path = exchange.path === "/" ? "/" : exchange.path.replace(/\/$/, "");
+    const root = roots.get(path);
+    const document = documents.get(path);
+    if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
+    if (HEALTH.test(path)) answerHealth(exchange, ready() || path.startsWith("/livez"));
+    else if (root !== undefined) answerRoot(exchange, root, answering);
+    else answering.object(exchange, 200, document!()!);
+    return true;
+  };
+}
+
+function rootPaths(definitions: readonly ResourceDefinition[]): string[] {
+  const versions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
+  const named = versions.map((version) => (version.includes("/") ? `/apis/${version}` : `/api/${version}`));
+  return ["/api", "/apis", ...named, "/healthz", "/livez", "/readyz", "/version"].sort();
+}
+
+function versionDocument(version: VersionInfo): object {
+  return {
+    ...version,
+    gitCommit: "",
+    gitTreeState: "clean",
+    buildDate: "1970-01-01T00:00:00Z",
+    goVersion: "",
+    compiler: "",
+    platform: "linux/amd64",
+  };
+}
+
+function answerHealth({ response }: Exchange, healthy: boolean): void {
+  response.writeHead(healthy ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
+  response.end(healthy ? "ok" : "not ready");
+}
+
+function answerRoot(exchange: Exchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {
+  const { request, response } = exchange;
+  response.setHeader("Vary", "Accept");
+  const offers = [
+    { type: "application/json", value: false },
+    { type: "application/json", as: AGGREGATED, value: true },
+    { type: "application/yaml", value: false },
+  ];
+  if (!negotiate(request.headers.accept, offers)) return answering.object(exchange, 200, root.plain());
+  const text = JSON.stringify(root.aggregated);
+  const etag = `"${sha256Hex(text).toUpperCase()}"`;
+  response.setHeader("ETag", etag);
+  if (request.headers["if-none-match"] === etag) return void response.writeHead(304).end();
+  response.writeHead(200, { "Content-Type": AGGREGATED_TYPE }).end(text);
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isEngineError } from "../base/errors.ts";
+import type { Status } from "../object/status.ts";
+import { listText, textOf } from "./json-text.ts";
+import { negotiate } from "./negotiation.ts";
+import type { Offer } from "./negotiation.ts";
+import type { YamlCodec } from "./request-body.ts";
+import type { UserInfo } from "./resource-context.ts";
+
+/** One request on its way through the handlers. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+}
+
+/** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. */
+const WARNINGS_BYTES_MAX = 4_096;
+const WARNING_LENGTH_MAX = 256;
+
+/** The `Warning` header values for texts: quoted, without control characters, within the limits. */
+export function warningHeaders(texts: readonly string[]): string[] {
+  const unique = [...new Set(texts)].map((text) => text.replace(/[^\x20-\x7e]/g, "?"));
+  const total = unique.reduce((sum, text) => sum + text.length, 0);
+  const cut = total <= WARNINGS_BYTES_MAX ? unique : unique.map((text) => text.slice(0, WARNING_LENGTH_MAX));
+  let left = WARNINGS_BYTES_MAX;
+  return cut.filter((text) => (left -= text.length) >= 0).map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
+}
+
+type Format = "json" | "yaml";
+
+/** How the answers of one server look. */
+export interface AnswerOptions {
+  readonly yaml: YamlCodec | undefined;
+}
+
+/** Sends objects and lists in the form that the client prefers. */
+export class Answering {
+  readonly #offers: readonly Offer<Format>[];
+  readonly #yaml: YamlCodec | undefined;
+
+  constructor({ yaml }: AnswerOptions) {
+    this.#yaml = yaml;
+    const offered: Format[] = yaml === undefined ? ["json"] : ["json", "yaml"];
+    this.#offers = offered.map((format) => ({ type: `application/${format}`, value: format }));
+  }
+
+  /** @throws API_ERROR (406) when the client accepts none of the server's forms. */
+  check({ request }: Exchange): void {
+    negotiate(request.headers.accept, this.#offers);
+  }
+
+  object(exchange: Exchange, code: number, object: object): void {
+    this.#send(exchange, code, { object, text: () => textOf(object) });
+  }
+
+  list(exchange: Exchange, head: object, items: readonly object[]): void {
+    this.#send(exchange, 200, { object: { ...head, items }, text: () => listText(head, items) });
+  }
+
+  /** A Status; always in JSON when the client accepts nothing that is known. */
+  status({ request, response }: Pick<Exchange, "request" | "response">, status: Status): void {
+    const retryAfter = status.details?.retryAfterSeconds;
+    if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    write(response, status.code, "application/json", pretty(request) ? indented(status) : `${JSON.stringify(status)}\n`);
+  }
+
+  #send({ request, response }: Exchange, code: number, { object, text }: { object: object; text: () => string }): void {
+    const format = negotiate(request.headers.accept, this.#offers);
+    if (format === "yaml") return write(response, code, "application/yaml", this.#yaml!.format(object));
+    write(response, code, "application/json", pretty(request) ? indented(object) : text());
+  }
+}
+
+function write(response: ServerResponse, code: number, type: string, text: string): void {
+  const bytes = Buffer.from(text);
+  response.writeHead(code, { "Content-Type": type, "Content-Length": bytes.length });
+  response.end(bytes);
+}
+
+function indented(object: object): string {
+  return `${JSON.stringify(object, null, 2)}\n`;
+}
+
+/** People read what these fetch. */
+const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
+
+function pretty({ url = "", headers }: IncomingMessage): boolean {
+  const asked = new URLSearchParams(url.split("?", 2)[1] ?? "").get("pretty");
+  if (asked !== null) return asked !== "false" && asked !== "0";
+  return READERS.test(headers["user-agent"] ?? "");
+}
+
+/** The Status behind a failure, or undefined when it is none that a client should see. */
+export function statusOf(error: unknown): Status | undefined {
+  return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
+}

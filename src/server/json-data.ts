@@ -1,0 +1,33 @@
+/**
+ * Freezes JSON data all the way down and returns it. Data that is frozen at the top is taken to be frozen throughout, so
+ * parts shared with an older version of an object cost nothing.
+ *
+ * @example
+ * Object.isFrozen(deepFreeze({ a: { b: 1 } }).a); // true
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}
+
+/**
+ * A private copy of JSON data; "__proto__" is a name like any other.
+ *
+ * @example
+ * cloneJson({ a: [1] }); // { a: [1] }
+ */
+export function cloneJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => cloneJson(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cloneJson(member)]));
+}
+
+/** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
+export const DEPTH_MAX = 200;
+
+/** Tells whether data is nested deeper than `depthMax`; never looks further than that. */
+export function isDeeperThan(value: unknown, depthMax: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depthMax === 0 || Object.values(value).some((member) => isDeeperThan(member, depthMax - 1));
+}

@@ -1,0 +1,122 @@
+/**
+ * The parameters of requests, read and checked.
+ *
+ * @module
+ */
+import { isRecord } from "../base/json.ts";
+import type { DeletePreconditions } from "../object/cluster-client.ts";
+import { invalid, notSupported } from "./field-error.ts";
+import type { FieldValidation } from "./resource-context.ts";
+import { badRequest, invalidObject } from "./status.ts";
+import type { ListRequest } from "./verbs/list.ts";
+import type { WatchRequest } from "./verbs/watch.ts";
+
+const META = "meta.k8s.io/v1";
+const FIELD_MANAGER_MAX = 128;
+
+/** @throws API_BAD_REQUEST when a number is none. */
+export function readListRequest(query: URLSearchParams): ListRequest {
+  const limit = readInteger(query, "limit");
+  return {
+    ...readTexts(query, ["labelSelector", "fieldSelector", "continue", "resourceVersion", "resourceVersionMatch"]),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+/** @throws API_BAD_REQUEST when a number is none. */
+export function readWatchRequest(query: URLSearchParams): WatchRequest {
+  const timeoutSeconds = readInteger(query, "timeoutSeconds");
+  return {
+    ...readTexts(query, ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch"]),
+    allowWatchBookmarks: readFlag(query, "allowWatchBookmarks") ?? false,
+    ...(readFlag(query, "sendInitialEvents") !== undefined && { sendInitialEvents: readFlag(query, "sendInitialEvents")! }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+  };
+}
+
+/** A parameter that is there is true, unless it says otherwise; undefined when it is not there. */
+export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
+  const text = query.get(name);
+  return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
+}
+
+function readTexts<Name extends string>(query: URLSearchParams, names: readonly Name[]): { [name in Name]?: string } {
+  const given = names.filter((name) => (query.get(name) ?? "") !== "");
+  return Object.fromEntries(given.map((name) => [name, query.get(name)])) as { [name in Name]?: string };
+}
+
+function readInteger(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) ?? "";
+  if (text === "") return undefined;
+  if (/^-?[0-9]{1,15}$/.test(text)) return Number(text);
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax (parameter ${name})`);
+}
+
+/** What the parameters of a write say. */
+export interface WriteParameters {
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+}
+
+/**
+ * @param kind The options' own kind, `CreateOptions` for example, under which faults are reported.
+ * @throws API_INVALID when a value is not one of those that are known.
+ */
+export function readWriteParameters(query: URLSearchParams, kind: string): WriteParameters {
+  const manager = query.get("fieldManager") ?? "";
+  const validation = query.get("fieldValidation") ?? "";
+  const errors = [
+    ...dryRunErrors(query.getAll("dryRun")),
+    ...(["", "Ignore", "Warn", "Strict"].includes(validation)
+      ? []
+      : [notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"])]),
+    ...(manager.length > FIELD_MANAGER_MAX ? [invalid("fieldManager", manager, `may not be more than ${FIELD_MANAGER_MAX} bytes`)] : []),
+  ];
+  if (errors.length > 0) throw invalidObject({ apiVersion: META, kind }, "", errors);
+  return { dryRun: query.getAll("dryRun").includes("All"), fieldValidation: (validation || "Warn") as FieldValidation };
+}
+
+function dryRunErrors(values: readonly string[]) {
+  return values.every((value) => value === "All" || value === "") ? [] : [notSupported("dryRun", values, ["All"])];
+}
+
+/** What a DELETE asks for. */
+export interface DeleteParameters {
+  readonly preconditions: DeletePreconditions;
+  readonly dryRun: boolean;
+}
+
+const PROPAGATION_POLICIES = ["Background", "Foreground", "Orphan"];
+
+/**
+ * Reads DeleteOptions from the body, or from the query when there is no body.
+ *
+ * @throws API_BAD_REQUEST when the body is no DeleteOptions, API_INVALID when a value is not one of those that are known.
+ */
+export function readDeleteParameters(query: URLSearchParams, body: unknown): DeleteParameters {
+  const options = body === undefined ? fromQuery(query) : body;
+  if (!isRecord(options)) throw badRequest("the body of a DELETE is a DeleteOptions object");
+  const { kind = "DeleteOptions", propagationPolicy, orphanDependents, dryRun = [], preconditions = {} } = options;
+  if (kind !== "DeleteOptions") throw badRequest(`${String(kind)} cannot be handled as a DeleteOptions`);
+  const values = Array.isArray(dryRun) ? dryRun.map(String) : [String(dryRun)];
+  const errors = [
+    ...dryRunErrors(values),
+    ...(propagationPolicy === undefined || propagationPolicy === null || PROPAGATION_POLICIES.includes(String(propagationPolicy))
+      ? []
+      : [notSupported("propagationPolicy", propagationPolicy, PROPAGATION_POLICIES)]),
+    ...(propagationPolicy !== undefined && orphanDependents !== undefined
+      ? [invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set")]
+      : []),
+  ];
+  if (errors.length > 0) throw invalidObject({ apiVersion: META, kind: "DeleteOptions" }, "", errors);
+  return { preconditions: readPreconditions(preconditions), dryRun: values.includes("All") };
+}
+
+function fromQuery(query: URLSearchParams): Record<string, unknown> {
+  return { ...readTexts(query, ["propagationPolicy", "orphanDependents"]), dryRun: query.getAll("dryRun").filter((value) => value !== "") };
+}
+
+function readPreconditions(value: unknown): DeletePreconditions {
+  const { uid, resourceVersion } = isRecord(value) ? value : {};
+  return { ...(typeof uid === "string" && { uid }), ...(typeof resourceVersion === "string" && { resourceVersion }) };
+}

@@ -1,0 +1,103 @@
+import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import type { ListScope } from "../object/cluster-client.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { keyOf } from "../object/key.ts";
+import { groupOf } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import { isEngineError } from "../base/errors.ts";
+import type { Admit, ResourceContext, WriteOptions } from "./resource-context.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { noSuchPath } from "./status.ts";
+import type { Store } from "./store.ts";
+import { create } from "./verbs/create.ts";
+import { remove } from "./verbs/delete.ts";
+import type { Deleted, DeleteOptions } from "./verbs/delete.ts";
+import { get } from "./verbs/get.ts";
+import { list } from "./verbs/list.ts";
+import type { ListPage, ListRequest } from "./verbs/list.ts";
+import { patch } from "./verbs/patch.ts";
+import type { PatchKind } from "./verbs/patch.ts";
+import { update } from "./verbs/update.ts";
+import type { Updated, UpdateOptions } from "./verbs/update.ts";
+import { watch } from "./verbs/watch.ts";
+import type { WatchRequest } from "./verbs/watch.ts";
+import type { WatchQueue } from "./watch-queue.ts";
+
+/** What a registry is made of. */
+export interface RegistryOptions {
+  readonly store: Store;
+  readonly definitions: readonly ResourceDefinition[];
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Asked before every write. Default: everything passes. */
+  readonly admit?: Admit;
+}
+
+/**
+ * The verbs of an API server on all its resources, without any transport. Failures are EngineErrors whose
+ * `details.status` is the Status to answer. Bodies are JSON data and are not modified; answers are frozen.
+ */
+export interface Registry {
+  readonly definitions: readonly ResourceDefinition[];
+  /** The resource that a path names, or undefined. */
+  find(apiVersion: string, plural: string): ResourceDefinition | undefined;
+  get(type: ResourceType, key: ObjectKey, resourceVersion?: string): Promise<KubeObject>;
+  list(type: ResourceType, request?: ListRequest): Promise<ListPage>;
+  watch(type: ResourceType, request?: WatchRequest): Promise<WatchQueue>;
+  create(type: ResourceType, namespace: string, body: unknown, options?: WriteOptions): Promise<KubeObject>;
+  update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
+  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: UpdateOptions): Promise<Updated>;
+  delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
+  /** Deletes what a list would show, one object after the other; answers their last states. */
+  deleteCollection(type: ResourceType, scope: ListScope, options?: DeleteOptions): Promise<readonly KubeObject[]>;
+}
+
+/**
+ * A registry over a store.
+ *
+ * @example
+ * const registry = createRegistry({ store: createMemoryStore(), definitions, clock: systemClock, chance: systemChance });
+ * await registry.create(CONFIG_MAPS, "shop", { metadata: { name: "settings" } });
+ */
+export function createRegistry({ store, definitions, clock, chance, admit = async () => {} }: RegistryOptions): Registry {
+  const contexts = new Map<string, ResourceContext>();
+  for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit });
+  const at = (type: ResourceType) => {
+    const context = contexts.get(idOf(type));
+    if (context === undefined) throw noSuchPath();
+    return context;
+  };
+  return {
+    definitions,
+    find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
+    get: async (type, key, resourceVersion) => get(at(type), key, resourceVersion),
+    list: async (type, request) => list(at(type), request),
+    watch: async (type, request) => watch(at(type), request),
+    create: async (type, namespace, body, options) => create(at(type), namespace, body, options),
+    update: async (type, key, body, options) => update(at(type), key, body, options),
+    patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
+    delete: async (type, key, options) => remove(at(type), key, options),
+    deleteCollection: async (type, scope, options) => deleteCollection(at(type), scope, options),
+  };
+}
+
+function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
+  const version = apiVersion.slice(apiVersion.lastIndexOf("/") + 1);
+  return `${groupOf({ apiVersion })}/${version}/${plural}`;
+}
+
+async function deleteCollection(context: ResourceContext, scope: ListScope, options: DeleteOptions = {}): Promise<readonly KubeObject[]> {
+  const { items } = await list(context, scope);
+  const deleted: KubeObject[] = [];
+  for (const item of items) {
+    try {
+      deleted.push((await remove(context, keyOf(item), options)).object);
+    } catch (error) {
+      // Somebody else was faster, which is what was wanted.
+      if (!isEngineError(error, "API_NOT_FOUND")) throw error;
+    }
+  }
+  return deleted;
+}

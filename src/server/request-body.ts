@@ -1,0 +1,71 @@
+import type { IncomingMessage } from "node:http";
+import { DEPTH_MAX, isDeeperThan } from "./json-data.ts";
+import { badRequest, tooLarge, unsupportedMediaType } from "./status.ts";
+
+/** Reads and writes YAML; without one a server speaks JSON only. */
+export interface YamlCodec {
+  /** Throws an Error whose message says what is wrong. */
+  parse(text: string): unknown;
+  format(value: unknown): string;
+}
+
+/**
+ * The bytes of a body.
+ *
+ * @throws API_INVALID (413) when there are more than `bytesMax`; what is left is not read.
+ */
+export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const refuse = () => tooLarge(`Request entity too large: limit is ${bytesMax}`);
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw refuse();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length > bytesMax) throw refuse();
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The media type of a body without its parameters; undefined when it has none. */
+export function mediaTypeOf(request: IncomingMessage): string | undefined {
+  const text = request.headers["content-type"]?.split(";", 1)[0]!.trim().toLowerCase();
+  return text === "" ? undefined : text;
+}
+
+/**
+ * The data of an object's body; JSON unless the type says YAML. Undefined when the body is empty.
+ *
+ * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
+ */
+export function parseBody(bytes: Buffer, mediaType: string | undefined, yaml: YamlCodec | undefined): unknown {
+  const known = ["application/json", ...(yaml ? ["application/yaml"] : [])];
+  if (mediaType !== undefined && !known.includes(mediaType)) throw unsupportedMediaType(known);
+  if (bytes.length === 0) return undefined;
+  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), yaml!) : parseJson(bytes.toString());
+}
+
+/** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
+export function parseJson(text: string): unknown {
+  try {
+    return checkedDepth(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
+  }
+}
+
+function parseYaml(text: string, yaml: YamlCodec): unknown {
+  let value: unknown;
+  try {
+    value = yaml.parse(text);
+  } catch (error) {
+    throw badRequest(`error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return checkedDepth(value);
+}
+
+function checkedDepth(value: unknown): unknown {
+  if (isDeeperThan(value, DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${DEPTH_MAX}`);
+  return value;
+}

@@ -1,0 +1,68 @@
+import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import { groupOf } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { ObjectKey } from "../object/key.ts";
+import type { KubeObject } from "../object/types.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import type { Store } from "./store.ts";
+
+/** Who makes a request. */
+export interface UserInfo {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** The server itself: its controllers and whoever uses it in process. */
+export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
+
+/** A write that is about to happen. */
+export interface Operation {
+  readonly verb: "create" | "update" | "delete";
+  readonly type: ResourceType;
+  readonly key: ObjectKey;
+  readonly user: UserInfo;
+}
+
+/** Lets a write pass, or throws the error that answers it. */
+export type Admit = (operation: Operation) => Promise<void>;
+
+/** What the verbs of one resource work with. */
+export interface ResourceContext {
+  readonly definition: ResourceDefinition;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly admit: Admit;
+}
+
+/** What happens to fields that a kind does not have. */
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** How a write is carried out. */
+export interface WriteOptions {
+  /** Everything but the storing. Default false. */
+  readonly dryRun?: boolean;
+  /** Default "Warn". */
+  readonly fieldValidation?: FieldValidation;
+  /** Default {@link SYSTEM_USER}. */
+  readonly user?: UserInfo;
+  /** Told what the author should know; shown as `Warning` headers. */
+  readonly warn?: (text: string) => void;
+}
+
+/** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */
+export function storePrefix(type: ResourceType, namespace = ""): string {
+  const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
+  return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
+}
+
+/** Where one object is in the store. */
+export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
+  return `${storePrefix(type, namespace)}${name}`;
+}
+
+/** What keeps an object from going away once it is deleted. */
+export function pendingFinalizers({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] {
+  return [...(object.metadata.finalizers ?? []), ...(strategy.finalizers?.(object) ?? [])];
+}

@@ -1,0 +1,77 @@
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import type { FieldError } from "./field-error.ts";
+import { withMetadata } from "./metadata.ts";
+import type { TextRule } from "./names.ts";
+import type { ObjectShape } from "./shape.ts";
+
+/** A number or address that an object holds alone. */
+export interface Claim {
+  /** The object with what was allotted to it. */
+  readonly object: KubeObject;
+  /** Faults of what the author asked for; nothing is held then. */
+  readonly errors?: readonly FieldError[];
+  /** The object was stored: what only its old state held goes back. */
+  commit(): void;
+  /** The object was not stored: what only its new state held goes back. */
+  rollback(): void;
+}
+
+/**
+ * What one kind adds to the verbs. Every function is given frozen objects and returns new ones; `old` is the stored state
+ * and absent on creation. The order is: prepare, claim, validate, canonicalize.
+ */
+export interface Strategy {
+  readonly nameRule: TextRule;
+  /** A PUT to an absent name creates it. Default false. */
+  readonly createOnUpdate?: boolean;
+  /** A PUT without resourceVersion overwrites whatever is there. Default true. */
+  readonly unconditionalUpdate?: boolean;
+  /**
+   * The parts of an object with paths of their own, each with what a write there makes of the stored object. A kind that
+   * has `status` among them keeps its status through every other write.
+   */
+  readonly subresources?: Readonly<Record<string, (desired: KubeObject, old: KubeObject) => KubeObject>>;
+  /** DELETE answers the object instead of a Status. Default false. */
+  readonly returnsDeleted?: boolean;
+  /** Tells whether a change counts as a new generation. Without it objects have no generation. */
+  readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
+  /** Fills in defaults, drops what does not belong. */
+  readonly prepare?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
+  readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim;
+  readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
+  /** The one spelling that is stored of all that mean the same. */
+  readonly canonicalize?: (object: KubeObject) => KubeObject;
+  /** Advice for the author of an object that is accepted. */
+  readonly warnings?: (object: KubeObject) => readonly string[];
+  /** What besides `metadata.finalizers` keeps a deleted object. */
+  readonly finalizers?: (object: KubeObject) => readonly string[];
+  /** The object as it looks while it is being deleted. */
+  readonly terminate?: (object: KubeObject) => KubeObject;
+  /** Called when the object is gone. */
+  readonly released?: (object: KubeObject) => void;
+}
+
+/**
+ * The `status` subresource of most kinds. Its writer may touch labels and annotations beside the status, but neither who
+ * owns the object nor what keeps it.
+ */
+export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject {
+  const { ownerReferences, finalizers, generateName } = old.metadata;
+  const { metadata } = withMetadata(desired, { ownerReferences, finalizers, generateName });
+  return { ...old, metadata, status: desired["status"] };
+}
+
+/** One resource of an API server. */
+export interface ResourceDefinition {
+  readonly type: ResourceType;
+  readonly singular: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** A warning that every request is given. */
+  readonly deprecation?: string;
+  readonly shape: ObjectShape;
+  readonly strategy: Strategy;
+  /** Fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
+}

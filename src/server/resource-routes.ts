@@ -1,0 +1,186 @@
+import { isEngineError } from "../base/errors.ts";
+import type { ObjectKey } from "../object/key.ts";
+import type { Answering, Exchange } from "./exchange.ts";
+import { statusOf } from "./exchange.ts";
+import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readWriteParameters } from "./query.ts";
+import type { Registry } from "./registry.ts";
+import { mediaTypeOf, parseBody, parseJson, readBytes } from "./request-body.ts";
+import type { YamlCodec } from "./request-body.ts";
+import type { ResourceTarget } from "./request-target.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
+import { PATCH_TYPES } from "./verbs/patch.ts";
+import type { PatchKind } from "./verbs/patch.ts";
+import { streamError, streamWatch } from "./watch-stream.ts";
+
+/** What the routes of resources work with. */
+export interface ResourceRoutesOptions {
+  readonly registry: Registry;
+  readonly answering: Answering;
+  readonly yaml: YamlCodec | undefined;
+  /** Largest request body. */
+  readonly bodyBytesMax: number;
+}
+
+/** Answers a request for a resource. */
+export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
+
+/** Tells whether a request follows a collection instead of reading it. */
+export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, target: ResourceTarget): boolean {
+  return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
+}
+
+/** The verbs over HTTP: method and path to a call of the registry, its result to an answer. */
+export function createResourceRoutes(options: ResourceRoutesOptions): ResourceRoutes {
+  const routes = new Routes(options);
+  return (exchange, target) => routes.answer(exchange, target);
+}
+
+/** A request whose resource is known. */
+interface Routed {
+  readonly exchange: Exchange;
+  readonly target: ResourceTarget;
+  readonly definition: ResourceDefinition;
+  readonly key: ObjectKey;
+}
+
+class Routes {
+  readonly #options: ResourceRoutesOptions;
+
+  constructor(options: ResourceRoutesOptions) {
+    this.#options = options;
+  }
+
+  async answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
+    const routed = this.#find(exchange, target);
+    if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
+    if (isWatch(exchange, target)) return this.#watch(routed);
+    this.#options.answering.check(exchange);
+    const handler = this.#handlers(target)[exchange.method];
+    if (handler !== undefined) return handler(routed);
+    exchange.response.setHeader("Allow", Object.keys(this.#handlers(target)).join(", "));
+    throw methodNotAllowed();
+  }
+
+  #find(exchange: Exchange, target: ResourceTarget): Routed {
+    const definition = this.#options.registry.find(target.apiVersion, target.plural);
+    if (definition === undefined) throw noSuchPath();
+    const { type, strategy } = definition;
+    if (!type.namespaced && target.namespace !== "") throw noSuchPath();
+    if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
+    if (target.subresource !== undefined && !Object.hasOwn(strategy.subresources ?? {}, target.subresource)) throw noSuchPath();
+    return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
+  }
+
+  #handlers({
+    name,
+    namespace,
+    subresource,
+    plural,
+    apiVersion,
+  }: ResourceTarget): Readonly<Record<string, (routed: Routed) => Promise<void>>> {
+    const get = (routed: Routed) => this.#get(routed);
+    const put = (routed: Routed) => this.#put(routed);
+    const patch = (routed: Routed) => this.#patch(routed);
+    if (subresource !== undefined) return { GET: get, PUT: put, PATCH: patch };
+    if (name !== "") return { GET: get, PUT: put, PATCH: patch, DELETE: (routed) => this.#delete(routed) };
+    const list = { GET: (routed: Routed) => this.#list(routed) };
+    const everywhere = namespace === "" && this.#options.registry.find(apiVersion, plural)?.type.namespaced === true;
+    if (everywhere) return list;
+    return { ...list, POST: (routed) => this.#post(routed), DELETE: (routed) => this.#deleteCollection(routed) };
+  }
+
+  async #get({ exchange, definition, key }: Routed): Promise<void> {
+    const version = exchange.query.get("resourceVersion") ?? undefined;
+    const object = await this.#options.registry.get(definition.type, key, version);
+    this.#options.answering.object(exchange, 200, object);
+  }
+
+  async #list({ exchange, target, definition: { type } }: Routed): Promise<void> {
+    const scope = target.namespace === "" ? {} : { namespace: target.namespace };
+    const { items, ...metadata } = await this.#options.registry.list(type, { ...readListRequest(exchange.query), ...scope });
+    const head = { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata };
+    this.#options.answering.list(exchange, head, items);
+  }
+
+  async #watch({ exchange, target, definition: { type } }: Routed): Promise<void> {
+    const request = readWatchRequest(exchange.query);
+    const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
+    const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
+    try {
+      await streamWatch(exchange.response, await this.#options.registry.watch(type, { ...request, ...scope }));
+    } catch (error) {
+      const status = statusOf(error);
+      // A start that is out of history is told inside the stream: clients look there first.
+      if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
+      streamError(exchange.response, status);
+    }
+  }
+
+  async #post({ exchange, target, definition }: Routed): Promise<void> {
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), user: exchange.user, warn: exchange.warn };
+    const body = await this.#body(exchange);
+    const created = await this.#options.registry.create(definition.type, target.namespace, body, options);
+    this.#options.answering.object(exchange, 201, created);
+  }
+
+  async #put({ exchange, target, definition, key }: Routed): Promise<void> {
+    const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+    const body = await this.#body(exchange);
+    const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
+    this.#options.answering.object(exchange, created ? 201 : 200, object);
+  }
+
+  async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
+    const options = { ...readWriteParameters(exchange.query, "PatchOptions"), ...this.#writer(exchange, target) };
+    const kind = patchKindOf(mediaTypeOf(exchange.request));
+    const body = parseJson((await this.#bytes(exchange)).toString());
+    const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
+    this.#options.answering.object(exchange, created ? 201 : 200, object);
+  }
+
+  async #delete({ exchange, definition, key }: Routed): Promise<void> {
+    const { type, strategy } = definition;
+    const { object, gone } = await this.#options.registry.delete(type, key, await this.#deleteOptions(exchange));
+    const answer = gone && strategy.returnsDeleted !== true ? deletedStatus(type, key.name, object.metadata.uid) : object;
+    this.#options.answering.object(exchange, 200, answer);
+  }
+
+  async #deleteCollection({ exchange, target, definition: { type } }: Routed): Promise<void> {
+    const scope = target.namespace === "" ? {} : { namespace: target.namespace };
+    const options = await this.#deleteOptions(exchange);
+    const items = await this.#options.registry.deleteCollection(type, { ...readListRequest(exchange.query), ...scope }, options);
+    this.#options.answering.list(exchange, { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata: {} }, items);
+  }
+
+  async #deleteOptions(exchange: Exchange) {
+    const bytes = await this.#bytes(exchange);
+    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request), this.#options.yaml);
+    return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
+  }
+
+  #writer({ user, warn }: Exchange, { subresource }: ResourceTarget) {
+    return { user, warn, ...(subresource !== undefined && { subresource }) };
+  }
+
+  async #body(exchange: Exchange): Promise<unknown> {
+    const mediaType = mediaTypeOf(exchange.request);
+    const body = parseBody(await this.#bytes(exchange), mediaType, this.#options.yaml);
+    if (body === undefined) throw badRequest("the body of the request is empty");
+    return body;
+  }
+
+  #bytes({ request }: Exchange): Promise<Buffer> {
+    return readBytes(request, this.#options.bodyBytesMax);
+  }
+}
+
+function joined(selector: string | undefined, more: string): string {
+  return selector === undefined ? more : `${selector},${more}`;
+}
+
+function patchKindOf(mediaType: string | undefined): PatchKind {
+  const kinds: Readonly<Record<string, PatchKind>> = PATCH_TYPES;
+  if (mediaType !== undefined && Object.hasOwn(kinds, mediaType)) return kinds[mediaType]!;
+  throw unsupportedMediaType(Object.keys(kinds));
+}

@@ -1,0 +1,35 @@
+/** Keys in order of their code units. */
+export interface SortedKeys {
+  add(key: string): void;
+  remove(key: string): void;
+  /** Keys from `start` on that begin with `prefix`. `start` must not be before the prefix. */
+  range(start: string, prefix: string): string[];
+}
+
+/**
+ * An empty set of keys. Adding and removing move the keys behind, which for 100,000 keys is cheaper than any tree.
+ *
+ * @example
+ * const keys = createSortedKeys();
+ * keys.add("/b/1");
+ * keys.add("/a/1");
+ * keys.range("/a/", "/a/"); // ["/a/1"]
+ */
+export function createSortedKeys(): SortedKeys {
+  const keys: string[] = [];
+  const position = (key: string) => {
+    let low = 0;
+    let high = keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keys[middle]! < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return {
+    add: (key) => void (keys[position(key)] !== key && keys.splice(position(key), 0, key)),
+    remove: (key) => void (keys[position(key)] === key && keys.splice(position(key), 1)),
+    range: (start, prefix) => keys.slice(position(start), position(`${prefix}\uffff`)),
+  };
+}

@@ -1,0 +1,53 @@
+import { assert } from "../base/errors.ts";
+import type { KubeObject } from "../object/types.ts";
+import { decode } from "./decode.ts";
+import { deepFreeze } from "./json-data.ts";
+import { validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import type { Claim, ResourceDefinition } from "./resource-definition.ts";
+import { invalidObject } from "./status.ts";
+
+/** An object ready to be stored, and what it holds until that is decided. */
+export interface Finished {
+  readonly object: KubeObject;
+  readonly claim: Claim;
+}
+
+/**
+ * The way of every write from a decoded object to the one that is stored: prepare, claim, validate, canonicalize.
+ * Whoever calls it settles the claim: `commit` once the object is stored, else `rollback`.
+ *
+ * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
+ */
+export function finish(definition: ResourceDefinition, object: KubeObject, old?: KubeObject, warn?: (text: string) => void): Finished {
+  const { type, strategy } = definition;
+  const prepared = strategy.prepare?.(object, old) ?? object;
+  const claim = strategy.claim?.(prepared, old) ?? { object: prepared, commit() {}, rollback() {} };
+  const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
+  if (errors.length > 0) {
+    claim.rollback();
+    throw invalidObject(type, claim.object.metadata.name ?? "", errors);
+  }
+  for (const text of strategy.warnings?.(claim.object) ?? []) warn?.(text);
+  return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
+}
+
+function validationErrors({ type, strategy }: ResourceDefinition, object: KubeObject, old: KubeObject | undefined) {
+  return [
+    ...validateMetadata(object.metadata, { namespaced: type.namespaced, nameRule: strategy.nameRule }),
+    ...(old ? validateMetadataUpdate(object.metadata, old.metadata) : []),
+    ...(strategy.validate?.(object, old) ?? []),
+  ];
+}
+
+/** The one text that equal objects have: what hooks added in any order and shape is brought into the kind's own. */
+export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
+  const sealed = decode(shape, object, {
+    root: type.kind,
+    onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
+    refuse: (why) => {
+      assert(false, `the strategy of ${type.kind} keeps to its shape: ${why}`);
+      throw new Error(why);
+    },
+  });
+  return deepFreeze(sealed as KubeObject);
+}

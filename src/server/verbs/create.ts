@@ -1,0 +1,79 @@
+import type { KubeObject } from "../../object/types.ts";
+import { checkNamespace, readBody } from "../body.ts";
+import { generatedName, timestamp, withMetadata } from "../metadata.ts";
+import { storeKey, SYSTEM_USER } from "../resource-context.ts";
+import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { finish } from "../stages.ts";
+import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
+
+/** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
+const GENERATED_TRIES = 8;
+
+/**
+ * Stores a new object.
+ *
+ * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or whatever admission answers.
+ */
+export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
+  const { definition, admit } = context;
+  const given = readBody(definition, body, options);
+  const { resourceVersion = "", namespace: ownNamespace = "", name = "", generateName = "" } = given.metadata;
+  if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("resourceVersion should not be set on objects to be created");
+  checkNamespace(ownNamespace, namespace);
+  const key = { namespace: definition.type.namespaced ? namespace : "", name };
+  await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
+  const object = newObject(context, given, key.namespace);
+  return name === "" && generateName !== "" ? createGenerated(context, object, options) : createNamed(context, object, options);
+}
+
+/** The object as the server begins its life: what only the server sets is set, whatever the author wrote. */
+export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
+  return withMetadata(given, {
+    namespace: definition.type.namespaced ? namespace : given.metadata.namespace,
+    uid: chance.uuid(),
+    creationTimestamp: timestamp(clock.now()),
+    resourceVersion: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+    managedFields: undefined,
+    generation: definition.strategy.newGeneration === undefined ? undefined : 1,
+  });
+}
+
+async function createGenerated(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+  const base = object.metadata.generateName!;
+  let name = "";
+  for (let attempt = 0; attempt < GENERATED_TRIES; attempt += 1) {
+    name = generatedName(base, () => context.chance.fraction());
+    const created = await tryCreate(context, withMetadata(object, { name }), options);
+    if (created !== undefined) return created;
+  }
+  throw generatedNameTaken(context.definition.type, name);
+}
+
+/** Stores an object that has its name. */
+export async function createNamed(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+  const created = await tryCreate(context, object, options);
+  if (created !== undefined) return created;
+  const { type } = context.definition;
+  const { name = "", namespace = "" } = object.metadata;
+  const inTheWay = await context.store.get(storeKey(type, { namespace, name }));
+  throw alreadyExists(type, name, { terminating: typeof inTheWay?.object.metadata.deletionTimestamp === "string" });
+}
+
+/** Undefined when the name is taken. */
+async function tryCreate(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject | undefined> {
+  const { definition, store } = context;
+  const { object: ready, claim } = finish(definition, object, undefined, options.warn);
+  const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
+  let stored: KubeObject | undefined;
+  try {
+    if (options.dryRun === true) return (await store.get(key)) === undefined ? ready : undefined;
+    stored = (await store.create(key, ready))?.object;
+    return stored;
+  } finally {
+    if (stored === undefined) claim.rollback();
+    else claim.commit();
+  }
+}

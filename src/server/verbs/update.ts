@@ -1,0 +1,133 @@
+import { jsonEqual } from "../../base/json.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { checkIdentity, readBody } from "../body.ts";
+import { invalid } from "../field-error.ts";
+import { withMetadata } from "../metadata.ts";
+import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
+import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { finish } from "../stages.ts";
+import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../status.ts";
+import type { StoredObject } from "../store.ts";
+import { createNamed, newObject } from "./create.ts";
+
+/** How an update is carried out. */
+export interface UpdateOptions extends WriteOptions {
+  /** Write only this part. Default: everything but the status, for kinds that have one. */
+  readonly subresource?: string;
+}
+
+/** What became of an update. */
+export interface Updated {
+  readonly object: KubeObject;
+  readonly created: boolean;
+}
+
+/**
+ * Replaces an object; for kinds that allow it, creates it.
+ *
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ */
+export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
+  const desired = readBody(context.definition, body, options);
+  checkIdentity(desired, key);
+  return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
+}
+
+/** A write that is made from what is there. */
+export interface Change {
+  /** The object to store, given the stored one (undefined when there is none). Throws when it can not be made. */
+  readonly desired: (current: KubeObject | undefined) => KubeObject;
+  /** How often other writers may get in between. */
+  readonly triesMax: number;
+}
+
+/**
+ * Reads, changes and writes until nobody got in between.
+ *
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ */
+export async function change(
+  context: ResourceContext,
+  key: ObjectKey,
+  { desired, triesMax }: Change,
+  options: UpdateOptions,
+): Promise<Updated> {
+  const { definition, store, admit } = context;
+  const { type, strategy } = definition;
+  const { subresource } = options;
+  if (subresource !== undefined && !Object.hasOwn(strategy.subresources ?? {}, subresource)) throw noSuchPath();
+  await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
+  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+    const stored = await store.get(storeKey(type, key));
+    if (stored === undefined) {
+      if (strategy.createOnUpdate !== true || subresource !== undefined) throw notFound(type, key.name);
+      return createByUpdate(context, key, desired(undefined), options);
+    }
+    const written = await replace(context, stored, desired(stored.object), options);
+    if (written !== undefined) return { object: written, created: false };
+  }
+  throw conflict(type, key.name, MODIFIED);
+}
+
+/** Even a PUT that carries a resourceVersion creates an absent object, if the kind allows creation by PUT; only a uid prevents it. */
+async function createByUpdate(context: ResourceContext, key: ObjectKey, desired: KubeObject, options: WriteOptions): Promise<Updated> {
+  const { uid = "" } = desired.metadata;
+  if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
+  await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
+  return { object: await createNamed(context, newObject(context, desired, key.namespace), options), created: true };
+}
+
+function uidMismatch(wanted: string, found: string): string {
+  return `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+}
+
+/** Undefined when another writer got in between. */
+async function replace(context: ResourceContext, stored: StoredObject, desired: KubeObject, options: UpdateOptions) {
+  const { definition, store } = context;
+  const old = stored.object;
+  checkPreconditions(context, desired, old);
+  const { object, claim } = finish(definition, merged(context, desired, old, options), old, options.warn);
+  // Nothing is written for nothing: no new resourceVersion and no event.
+  if (options.dryRun === true || jsonEqual(object, old)) {
+    claim.rollback();
+    return options.dryRun === true ? object : old;
+  }
+  const goes = typeof old.metadata.deletionTimestamp === "string" && pendingFinalizers(definition, object).length === 0;
+  const written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
+  if (written === undefined) claim.rollback();
+  else claim.commit();
+  if (written !== undefined && goes) definition.strategy.released?.(old);
+  return written && (goes ? object : written.object);
+}
+
+function checkPreconditions({ definition: { type, strategy } }: ResourceContext, desired: KubeObject, old: KubeObject): void {
+  const { uid = "", resourceVersion = "", name = "" } = desired.metadata;
+  if (uid !== "" && uid !== old.metadata.uid) throw conflict(type, name, uidMismatch(uid, old.metadata.uid!));
+  if (resourceVersion === "" || resourceVersion === "0") {
+    if (strategy.unconditionalUpdate !== false) return;
+    // Kubernetes names the plural where the kind belongs; clients have learnt to live with it.
+    const kind = { apiVersion: type.apiVersion, kind: type.plural };
+    throw invalidObject(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
+}
+
+/** What the author may change, on what he may not. */
+function merged({ definition }: ResourceContext, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
+  const { newGeneration, subresources = {} } = definition.strategy;
+  const body = subresource === undefined ? desired : subresources[subresource]!(desired, old);
+  const object = withMetadata(body, {
+    namespace: old.metadata.namespace,
+    uid: old.metadata.uid,
+    resourceVersion: old.metadata.resourceVersion,
+    creationTimestamp: old.metadata.creationTimestamp,
+    deletionTimestamp: old.metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: old.metadata.deletionGracePeriodSeconds,
+    generation: old.metadata.generation,
+    selfLink: undefined,
+    managedFields: old.metadata.managedFields,
+  });
+  const kept = "status" in subresources && subresource !== "status" ? { ...object, status: old["status"] } : object;
+  return newGeneration?.(kept, old) === true ? withMetadata(kept, { generation: (old.metadata.generation ?? 0) + 1 }) : kept;
+}
