@@ -12,11 +12,13 @@
  *
  * @module
  */
-import { EngineError } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
 import { jsonEqual } from "../base/json.ts";
 import type { Direction } from "../object/patch-definition.ts";
 import type { KubeObject } from "../object/types.ts";
 import { REMOVE } from "../path/path.ts";
+import type { Budget, ObjectLimits } from "./budget.ts";
+import { createBudget } from "./budget.ts";
 import type { CompiledPatch } from "./compile.ts";
 import type { LastWritten } from "./containment.ts";
 import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.ts";
@@ -31,7 +33,7 @@ import { rewriteReference } from "./reference.ts";
 import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine } from "./types.ts";
 
 /** How to apply patches. */
-export interface PatchOptions {
+export interface PatchOptions extends ObjectLimits {
   /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
   readonly direction: Direction;
   readonly engine: PatchEngine;
@@ -49,8 +51,6 @@ export interface PatchOptions {
   readonly lastWritten?: LastWritten;
   /** Namespace of the tenant object. */
   readonly namespace: string;
-  /** Once an object's evaluations have cost this much fuel, further ones are EXPRESSION_FUEL. Default 50 million. */
-  readonly fuelMax?: number;
 }
 
 /** A patched object. */
@@ -64,17 +64,14 @@ export interface Patched {
   readonly blocked: boolean;
 }
 
-/** Default of `fuelMax`. */
-export const OBJECT_FUEL_MAX = 50_000_000;
-
 /** One call of {@link applyPatches} on its way. */
-interface Run extends Required<PatchOptions> {
+interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
+  readonly budget: Budget;
   /** Namespace of the object as it came. */
   readonly sourceNamespace: string;
   readonly references: FoundReference[];
   /** Places that failed and keep their last value. */
   readonly failed: MetadataPlace[];
-  fuel: number;
 }
 
 /**
@@ -106,12 +103,11 @@ function startRun(object: KubeObject, options: PatchOptions): Run {
   return {
     onError: "keep-last",
     lastWritten: () => undefined,
-    fuelMax: OBJECT_FUEL_MAX,
     ...options,
+    budget: createBudget(options),
     sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
     references: [],
     failed: [],
-    fuel: 0,
   };
 }
 
@@ -143,21 +139,20 @@ function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, 
 }
 
 function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
-  if (run.fuel >= run.fuelMax) {
-    throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${run.fuelMax} fuel`);
-  }
-  let fuel: unknown = 0;
+  run.budget.checkFuel();
+  const spend = (fuel: unknown) => {
+    if (typeof fuel !== "number") return;
+    run.budget.spendFuel(fuel);
+    tally.fuel += fuel;
+  };
   try {
     const evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
-    fuel = evaluated.fuel;
+    spend(evaluated.fuel);
+    run.budget.takeResult(evaluated.value);
     return evaluated.value;
   } catch (error) {
-    fuel = error instanceof EngineError ? error.details["fuel"] : 0;
+    if (isEngineError(error)) spend(error.details["fuel"]);
     throw error;
-  } finally {
-    const spent = typeof fuel === "number" ? fuel : 0;
-    run.fuel += spent;
-    tally.fuel += spent;
   }
 }
 

@@ -204,6 +204,28 @@ describe("fuel", () => {
   });
 });
 
+describe("results", () => {
+  test("of one object are limited over all its patches", () => {
+    const definitions = [
+      { path: "list[*]", expression: "'x'.repeat(10)" },
+      { path: "other", expression: "({ key: ['x'.repeat(5), 1, true, null] })" },
+      { path: "last", expression: "'x'" },
+    ];
+    const before = objectWith({ list: ["a", "b", "c"], other: 1, last: 2 });
+    const { object, outcomes } = run(definitions, before, { resultMax: 34, onError: "skip-patch" });
+    expect([object["list"], object["other"], object["last"]]).toEqual([Array(3).fill("x".repeat(10)), 1, "x"]);
+    expect(outcomes[1]).toMatchObject({ outcome: "error", code: "EXPRESSION_RESULT", place: "other", fuel: 1 });
+    expect(run(definitions, before, { resultMax: 44 }).outcomes.map(({ outcome }) => outcome)).toEqual(["applied", "applied", "applied"]);
+    expect(run(definitions, before, { resultMax: 42 }).outcomes.map(({ outcome }) => outcome)).toEqual(["applied", "error", "applied"]);
+  });
+
+  test("are limited without any setting", () => {
+    const long = { ...engine, evaluate: () => ({ value: "x".repeat(1024 * 1024), fuel: 1 }) };
+    const { outcomes } = run([{ path: "list[*]", expression: "value" }], objectWith({ list: Array(20).fill("a") }), { engine: long });
+    expect(outcomes[0]).toMatchObject({ outcome: "error", code: "EXPRESSION_RESULT", matches: 20, changed: 8 });
+  });
+});
+
 describe("what is no failure of a patch", () => {
   test("is thrown on: a broken invariant, and what is no engine error", () => {
     for (const thrown of [
