@@ -1,5 +1,5 @@
 import { fieldPath, indexPath } from "./field.ts";
-import { isAbsent, keyStartOf, setOwn, startOf, toJson } from "./node.ts";
+import { isAbsent, keyStartOf, setOwn, startOf, textOf, toJson } from "./node.ts";
 import type { ListNode, MapNode, Node, ScalarNode } from "./node.ts";
 import type { Position, Report } from "./problem.ts";
 import { defaultOf } from "./schema.ts";
@@ -108,8 +108,9 @@ function decodeMap(schema: MapSchema, node: MapNode, { report, field }: Context)
   for (const [key, entry] of node.entries) {
     // Without a prototype, even __proto__ is a key like any other.
     const context = { report, field: fieldPath(field, key), at: keyStartOf(entry) };
+    const name = schema.keys === undefined ? key : decodeString(schema.keys, key, context);
     const value = decodeMember(schema.values, entry.value, context);
-    if (value !== undefined) result[key] = value;
+    if (name !== undefined && value !== undefined) result[name] = value;
   }
   return result;
 }
@@ -197,16 +198,15 @@ function wrongType(schema: Schema, node: Node, { report, field }: Context): unde
 const OLD_BOOLEANS: Readonly<Record<string, boolean>> = { y: true, yes: true, on: true, n: false, no: false, off: false };
 
 function typeHint(schema: Schema, node: Node): string {
-  if (schema.type === "string" || schema.type === "literals")
-    return node.kind === "scalar" && node.value === null ? "Write the text in quotes, or remove the field" : "Write the value in quotes";
+  if (isAbsent(node))
+    return schema.refuseNull !== true ? "" : schema.type === "object" ? "Write {}" : "Write it in quotes if it is meant as text";
+  if (schema.type === "string" || schema.type === "literals") return "Write the value in quotes";
   if (schema.type === "list") return "Write each item on a line of its own after a dash";
-  if (schema.type === "object" && node.kind === "scalar" && node.value === null) return "Write {} if it has no fields";
-  if (node.kind !== "scalar" || typeof node.value !== "string") return "";
-  const word = node.value.toLowerCase();
-  if (schema.type === "boolean" && Object.hasOwn(OLD_BOOLEANS, word)) return `Write ${OLD_BOOLEANS[word]}`;
-  if (schema.type === "boolean" && /^(true|false)$/.test(word)) return `Write ${word} without quotes`;
+  const text = textOf(node)?.toLowerCase() ?? "";
+  if (schema.type === "boolean" && Object.hasOwn(OLD_BOOLEANS, text)) return `Write ${OLD_BOOLEANS[text]}`;
+  if (schema.type === "boolean" && /^(true|false)$/.test(text)) return `Write ${text} without quotes`;
   const isNumber = schema.type === "integer" || schema.type === "number";
-  return isNumber && /^-?[0-9]+(\.[0-9]+)?$/.test(word) ? "Write the number without quotes" : "";
+  return isNumber && /^-?[0-9]+(\.[0-9]+)?$/.test(text) ? "Write the number without quotes" : "";
 }
 
 function describe(node: Node): string {

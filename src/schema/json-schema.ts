@@ -36,7 +36,7 @@ function keywords(schema: Schema): JsonObject {
     case "list":
       return { type: "array", items: shape(schema.items), ...picked(schema, "minItems", "maxItems") };
     case "map":
-      return { type: "object", additionalProperties: shape(schema.values) };
+      return { type: "object", ...(schema.keys && { propertyNames: keywords(schema.keys) }), additionalProperties: shape(schema.values) };
     case "object":
       return objectKeywords(schema);
     case "string":

@@ -138,7 +138,9 @@ function offsetInside(node: ScalarNode, { line, column }: { line: number; column
   if (node.style === "literal") {
     const first = positionAt(node.source, node.contentStart).line;
     const lineStart = node.source.lineStarts[first - 1 + line - 1];
-    return lineStart === undefined ? undefined : lineStart + node.indent + column - 1;
+    // A parser that wanted more points behind the last line break, where the next key stands.
+    const end = node.contentStart + content.trimEnd().length;
+    return lineStart === undefined ? end : Math.min(end, lineStart + node.indent + column - 1);
   }
   // A value that is folded from several lines has no column of its own any more.
   if (line !== 1 || /[\r\n]/.test(content)) return undefined;

@@ -66,6 +66,8 @@ export interface ListSchema extends Common {
 export interface MapSchema extends Common {
   readonly type: "map";
   readonly values: Schema;
+  /** What keys must be; any text when left out. */
+  readonly keys?: StringSchema;
   /** `{}`: absent is an empty map. */
   readonly default?: Readonly<Record<string, never>> | null;
 }
@@ -128,7 +130,9 @@ type IsPresent<S> = S extends { required: true } | { default: unknown } ? true :
  * // { on: true }
  */
 export function defaultOf(schema: Schema): unknown {
-  if (schema.type !== "object" || schema.default === undefined || schema.default === null) return schema.default;
+  if (schema.default === undefined || schema.default === null) return schema.default;
+  if (schema.type === "map") return Object.create(null);
+  if (schema.type !== "object") return schema.default;
   const members = Object.entries(schema.fields).map(([name, field]) => [name, defaultOf(field)] as const);
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }

@@ -112,7 +112,8 @@ function readAlias(reader: Reader, event: EventOf<typeof EVENT_ID.ALIAS>): Node 
 }
 
 function readCollection(reader: Reader, event: CollectionEvent): Node {
-  refuseTag(reader, event, event.type === EVENT_ID.MAPPING ? "map" : "seq");
+  const allowed = ["", "!", event.type === EVENT_ID.MAPPING ? "map" : "seq"];
+  if (!allowed.includes(tagName(reader, event))) refuseTag(reader, event);
   const anchor = anchorName(reader, event);
   if (anchor !== undefined) reader.anchors.set(anchor, "open");
   reader.depth += 1;
@@ -213,19 +214,20 @@ function readScalar(reader: Reader, event: ScalarEvent, fallback: number): Scala
   };
 }
 
+/** Null stands for a value with a refused tag: whatever it was meant to be, it is no further problem. */
 function scalarValue(reader: Reader, event: ScalarEvent, { text, start }: { text: string; start: number }): ScalarNode["value"] {
   const tag = tagName(reader, event);
-  if (tag === "" && event.style !== SCALAR_STYLE.PLAIN) return text;
+  if (tag === "str" || tag === "!" || (tag === "" && event.style !== SCALAR_STYLE.PLAIN)) return text;
   const candidates =
     tag === "" ? Object.values(JSON_TAGS) : Object.hasOwn(JSON_TAGS, tag) ? [JSON_TAGS[tag as keyof typeof JSON_TAGS]] : [];
-  if (candidates.length === 0) refuseTag(reader, event, "str");
   for (const candidate of candidates) {
     const value = candidate.resolve(text, tag !== "", candidate.tagName);
     if (value !== NOT_RESOLVED) return finite(reader, { value, start, text });
   }
-  if (tag !== "" && candidates.length > 0)
-    problem(reader, event.tagStart, `The tag !!${tag} does not fit the value ${JSON.stringify(text)}`);
-  return text;
+  if (tag === "") return text;
+  if (candidates.length === 0) refuseTag(reader, event);
+  else problem(reader, event.tagStart, `The tag !!${tag} does not fit the value ${JSON.stringify(text)}`);
+  return null;
 }
 
 function finite(reader: Reader, { value, start, text }: { value: null | boolean | number; start: number; text: string }) {
@@ -240,16 +242,13 @@ function anchorName(reader: Reader, event: Properties): string | undefined {
   return event.anchorStart < 0 ? undefined : reader.source.text.slice(event.anchorStart, event.anchorEnd);
 }
 
-/** `str` of `!!str` and `!<tag:yaml.org,2002:str>`, and of the bare `!`; other tags as they are written; "" is none. */
+/** `str` of `!!str` and `!<tag:yaml.org,2002:str>`; other tags as they are written; "" is none. */
 function tagName(reader: Reader, event: Properties): string {
   const raw = event.tagStart < 0 ? "" : reader.source.text.slice(event.tagStart, event.tagEnd);
-  if (raw === "!") return "str";
-  return /^(?:!!|!<tag:yaml\.org,2002:)([a-z]+)>?$/.exec(raw)?.[1] ?? raw;
+  return /^(?:!!([a-z]+)|!<tag:yaml\.org,2002:([a-z]+)>)$/.exec(raw)?.slice(1).find(Boolean) ?? raw;
 }
 
-function refuseTag(reader: Reader, event: Properties, allowed: "map" | "seq" | "str"): void {
-  const tag = tagName(reader, event);
-  if (tag === "" || tag === allowed || (tag === "str" && event.tagEnd === event.tagStart + 1)) return;
+function refuseTag(reader: Reader, event: Properties): void {
   const raw = reader.source.text.slice(event.tagStart, event.tagEnd);
   problem(reader, event.tagStart, `The tag ${raw} is not supported`, "Remove the tag; only those of JSON data, such as !!str, are known");
 }

@@ -69,7 +69,9 @@ describe("decode", () => {
       value: { floors: 1, height: null, garden: { trees: 3, pond: null } },
       problems: [],
     });
-    expect(read("name: a\nnote:\n").what).toEqual(["2:1 error CONFIG_TYPE note"]);
+    expect(read("name: a\nnote:\n").problems).toMatchObject([
+      { what: "2:1 error CONFIG_TYPE note", message: "Expected text, found nothing", hint: "Write it in quotes if it is meant as text" },
+    ]);
     expect(read("name:\n").what).toEqual(["1:1 error CONFIG_REQUIRED "]);
   });
 

@@ -18,6 +18,7 @@ describe("positionInside", () => {
     { text: 'a: "b[\\"c\\"].d"', inside: [1, 7], want: "1:13", why: "a double-quoted value behind escapes" },
     { text: 'a: "\\x41\\u0041\\U0001F600b"', inside: [1, 5], want: "1:25", why: "a double-quoted value behind numbered escapes" },
     { text: "a: |\n  one\n   two\n", inside: [2, 2], want: "3:4", why: "a literal block" },
+    { text: "a: |\n  one\n  two\nb: 1\n", inside: [3, 1], want: "3:6", why: "the end of a literal block, not what follows" },
     { text: "a: |\r\n  one\r\n  two\r\n", inside: [2, 1], want: "3:3", why: "a literal block with CR LF" },
     { text: "a: >\n  one\n  two\n", inside: [1, 5], want: "2:3", why: "a folded block, at its start only" },
     { text: "a: one\n  two\n", inside: [1, 5], want: "1:4", why: "a plain value of two lines, at its start only" },

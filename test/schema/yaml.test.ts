@@ -32,7 +32,7 @@ describe("readYaml", () => {
     { text: "a: 2026-01-01\nb: 12:30\n", want: { a: "2026-01-01", b: "12:30" }, why: "dates and times are text" },
     { text: "8080: a\ntrue: b\n1.0: c\n", want: { "8080": "a", true: "b", "1.0": "c" }, why: "keys are text as it is written" },
     { text: "a: !!str 5\nb: !!int '5'\nc: ! 5\n", want: { a: "5", b: 5, c: "5" }, why: "tags of JSON data are obeyed" },
-    { text: "a: !!map {b: !!seq []}\n", want: { a: { b: [] } }, why: "tags of collections may be written out" },
+    { text: "a: !!map {b: !!seq []}\nc: ! {}\n", want: { a: { b: [] }, c: {} }, why: "tags of collections may be written out" },
     { text: "a: &x {b: 1}\nc: *x\n", want: { a: { b: 1 }, c: { b: 1 } }, why: "an alias repeats what it names" },
     { text: "a: &k b\n*k : 1\n", want: { a: "b", b: 1 }, why: "an alias of a text can be a key" },
     {
@@ -138,8 +138,8 @@ describe("readYaml", () => {
     expect(read(text).problems[0]?.hint).toMatch(hint);
   });
 
-  test("goes on after duplicate keys and tags, with the first value and without the tag", () => {
-    expect(read("a: 1\na: 2\nb: !x 3\n").value).toEqual({ a: 1, b: "3" });
+  test("goes on after duplicate keys and tags, with the first value and without the tagged one", () => {
+    expect(read("a: 1\na: 2\nb: !x 3\n").value).toEqual({ a: 1, b: null });
   });
 
   test("makes __proto__ an own key and changes no prototype", () => {

@@ -1,0 +1,144 @@
+/**
+ * What must hold for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
+ * problem of a list is found at once, whatever else is wrong in it.
+ *
+ * @module
+ */
+import { checkExpression } from "../expression/check.ts";
+import { compilePath } from "../path/path.ts";
+import type { Path } from "../path/path.ts";
+import { fieldPath, indexPath } from "../schema/field.ts";
+import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../schema/node.ts";
+import type { MapNode, Node } from "../schema/node.ts";
+import type { Position, Report } from "../schema/problem.ts";
+import { suggest } from "../schema/suggest.ts";
+import { compileText } from "./compile-text.ts";
+import { PATCH } from "./patch-schema.ts";
+import { protectedReason } from "./protected-paths.ts";
+import { checkReference } from "./reference.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the checks of a list go by. */
+export interface PatchRules {
+  readonly report: Report;
+  readonly settings: Settings;
+}
+
+/** One patch of a checked list. */
+export interface CheckedPatch {
+  readonly index: number;
+  /** `sync.toHost.endpoints.patches[1]` */
+  readonly field: string;
+  readonly node: MapNode;
+  /** Absent when it does not compile. */
+  readonly path?: Path;
+}
+
+/**
+ * Checks every patch of a list and answers them for checks across lists.
+ *
+ * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
+ * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.
+ */
+export function checkPatches(list: Node | undefined, options: { field: string; rules: PatchRules }): CheckedPatch[] {
+  const items = list?.kind === "list" ? list.items : [];
+  const patches = items.flatMap((node, index) => (node.kind === "map" ? [{ index, field: indexPath(options.field, index), node }] : []));
+  const checked = patches.map((patch) => checkPatch(patch, options.rules));
+  checkDuplicates(checked, options.rules.report);
+  return checked;
+}
+
+function checkPatch(patch: CheckedPatch, rules: PatchRules): CheckedPatch {
+  checkMode(patch, rules.report);
+  const path = checkPath(patch, rules);
+  for (const name of ["expression", "reverseExpression"]) checkText(patch, name, rules);
+  const options = { field: fieldPath(patch.field, "reference"), rules, isSelector: patch.node.entries.has("labels") };
+  checkReference(valueAt(patch.node, "reference"), options);
+  return path === undefined ? patch : { ...patch, path };
+}
+
+/** The fields that make a patch do something, by mode. */
+const MODES: Readonly<Record<string, "expression" | "reference">> = {
+  expression: "expression",
+  reverseExpression: "expression",
+  reference: "reference",
+};
+
+function checkMode({ node, field }: CheckedPatch, report: Report): void {
+  const used = Object.keys(MODES).filter((name) => node.entries.has(name));
+  const labels = node.entries.get("labels");
+  const refuse = (at: Position, message: string, hint: string) => report.error({ code: "PATCH_MODE", at, field, message, hint });
+  if (new Set(used.map((name) => MODES[name])).size > 1) {
+    return refuse(
+      keyStartOf(node.entries.get("reference")!),
+      `Found ${used.join(" and ")} in one patch`,
+      "Write two patches, or remove one of the two",
+    );
+  }
+  if (labels !== undefined && !used.includes("reference")) {
+    const hint = "Write reference: {apiVersion: …, kind: …, labels: {}}";
+    return refuse(keyStartOf(labels), "Found labels without reference", used.length === 0 ? hint : `${hint}, in a patch of its own`);
+  }
+  if (labels !== undefined) {
+    const input = {
+      at: keyStartOf(labels),
+      field,
+      message: "labels belongs into reference; here it means the same",
+      hint: "Write labels: {} inside reference",
+    };
+    report.warning({ code: "CONFIG_VALUE", ...input });
+  }
+  if (used.length > 0 || meantMode(node)) return;
+  refuse(startOf(node), "The patch does nothing", "Add expression (with or without reverseExpression) or reference");
+}
+
+/** A misspelt mode is reported as an unknown field already. */
+function meantMode(node: MapNode): boolean {
+  const unknown = [...node.entries.keys()].filter((name) => !Object.hasOwn(PATCH.fields, name));
+  return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);
+}
+
+function checkPath({ node, field }: CheckedPatch, { report, settings }: PatchRules): Path | undefined {
+  const value = valueAt(node, "path");
+  const text = textOf(value);
+  if (value?.kind !== "scalar" || text === undefined) return undefined;
+  const place = { report, node: value, field: fieldPath(field, "path") };
+  const path = compileText(place, () => compilePath(text, { syntax: settings.pathSyntax, empty: "whole-object" }));
+  const reason = path && protectedReason(path, settings);
+  if (reason === undefined) return path;
+  const hint = "Patch labels, annotations or the body of the object";
+  report.error({
+    code: "PATCH_PROTECTED_PATH",
+    at: startOf(value),
+    field: place.field,
+    message: `The path ${JSON.stringify(text)} can not be patched: ${reason}`,
+    hint,
+  });
+  return undefined;
+}
+
+function checkDuplicates(patches: readonly CheckedPatch[], report: Report): void {
+  const first = new Map<string, CheckedPatch>();
+  for (const patch of patches) {
+    if (patch.path === undefined) continue;
+    const before = first.get(patch.path.canonical);
+    if (before === undefined) {
+      first.set(patch.path.canonical, patch);
+      continue;
+    }
+    const message = `patches[${patch.index}] has the same path as patches[${before.index}]: ${patch.path.canonical}`;
+    const at = startOf(valueAt(patch.node, "path") ?? patch.node);
+    report.error({ code: "PATCH_DUPLICATE_PATH", at, field: fieldPath(patch.field, "path"), message, hint: "Merge them into one patch" });
+  }
+}
+
+function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules): void {
+  const node = valueAt(patch.node, name);
+  const text = textOf(node);
+  if (node?.kind !== "scalar" || text === undefined) return;
+  const field = fieldPath(patch.field, name);
+  const result = compileText({ report, node, field }, () => checkExpression(text, { maximumBytes: settings.limits.sourceBytes }));
+  for (const warning of result?.warnings ?? []) {
+    report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
+  }
+}
