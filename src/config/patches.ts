@@ -13,16 +13,10 @@ import type { MapNode, Node } from "../schema/node.ts";
 import type { Position, Report } from "../schema/problem.ts";
 import { suggest } from "../schema/suggest.ts";
 import { compileText } from "./compile-text.ts";
+import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
-import type { Settings } from "./settings.ts";
-
-/** What the checks of a list go by. */
-export interface PatchRules {
-  readonly report: Report;
-  readonly settings: Settings;
-}
 
 /** One patch of a checked list. */
 export interface CheckedPatch {

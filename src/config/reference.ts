@@ -3,7 +3,7 @@ import { fieldPath } from "../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt } from "../schema/node.ts";
 import type { MapNode, Node } from "../schema/node.ts";
 import { compileText } from "./compile-text.ts";
-import type { PatchRules } from "./patches.ts";
+import type { PatchRules } from "./patch-rules.ts";
 
 /** Kinds that are always understood. */
 const KNOWN_KINDS = [
