@@ -5,9 +5,9 @@
  */
 import { assert } from "../base/errors.ts";
 import { childAt, REMOVE, withValueAt } from "./node.ts";
-import { parsePath } from "./parse.ts";
+import { type Part, parseParts } from "./parse.ts";
 import { openScanner, syntaxError } from "./scan.ts";
-import type { Segment, Step } from "./segment.ts";
+import type { Step } from "./segment.ts";
 
 /**
  * The steps of a concrete path: numbers select list elements, texts object members. `$` is the whole object, no steps.
@@ -18,14 +18,14 @@ import type { Segment, Step } from "./segment.ts";
  * parseConcrete('metadata.annotations["example.com/x"]'); // ["metadata", "annotations", "example.com/x"]
  */
 export function parseConcrete(path: string): Step[] {
-  return parsePath(path).map((segment) => toStep(segment, path));
+  return parseParts(path).map((part) => toStep(part, path));
 }
 
-function toStep(segment: Segment, path: string): Step {
+function toStep({ segment, at }: Part, path: string): Step {
   if (segment.kind === "key") return segment.key;
   if (segment.kind === "index" && segment.index >= 0) return segment.index;
   const problem = segment.kind === "wildcard" ? "[*] is not one place" : `[${segment.index}] depends on the length of the list`;
-  throw syntaxError(openScanner(path), { problem, hint: "Write the path of one place, as in subsets[0].addresses[3].ip" });
+  throw syntaxError(openScanner(path), { at, problem, hint: "Write the path of one place, as in subsets[0].addresses[3].ip" });
 }
 
 /**

@@ -33,15 +33,26 @@ const WILDCARD: Segment = { kind: "wildcard" };
  * parsePath("subsets[*].ports"); // [{ kind: "key", key: "subsets" }, { kind: "wildcard" }, { kind: "key", key: "ports" }]
  */
 export function parsePath(text: string): Segment[] {
+  return parseParts(text).map(({ segment }) => segment);
+}
+
+/** A segment and the offset where it starts. */
+export interface Part {
+  readonly segment: Segment;
+  readonly at: number;
+}
+
+/** As {@link parsePath}, for those who refuse some segments and say where they are. */
+export function parseParts(text: string): Part[] {
   const scanner = openScanner(text);
   refuseOtherDialects(scanner);
   const rooted = /^\$(?=[.[]|$)/.test(text.slice(scanner.start, scanner.end)) && accept(scanner, "$");
-  const segments: Segment[] = [];
+  const parts: Part[] = [];
   while (scanner.at < scanner.end) {
-    if (segments.length === PATH_SEGMENTS_MAX) throw tooManySegments(scanner);
-    segments.push(readSegment(scanner, { bare: segments.length === 0 && !rooted }));
+    if (parts.length === PATH_SEGMENTS_MAX) throw tooManySegments(scanner);
+    parts.push({ at: scanner.at, segment: readSegment(scanner, { bare: parts.length === 0 && !rooted }) });
   }
-  return segments;
+  return parts;
 }
 
 function refuseOtherDialects(scanner: Scanner): void {

@@ -16,7 +16,7 @@
 import { assert, isEngineError } from "../base/errors.ts";
 import { formatSegments } from "./format.ts";
 import { compileJsonPath } from "./jsonpath.ts";
-import { parsePath } from "./parse.ts";
+import { parseParts, parsePath } from "./parse.ts";
 import { checkLength, openScanner, syntaxError } from "./scan.ts";
 import type { Segment } from "./segment.ts";
 import { stagesOf } from "./stages.ts";
@@ -90,16 +90,12 @@ export function compileRelativePath(text: string): Path {
   const path = compilePath(text);
   const scanner = openScanner(text);
   if (/^\$[.[]/.test(text.slice(scanner.start))) {
-    const hint = `Write ${path.canonical}, relative to the matched value`;
-    throw syntaxError(scanner, { problem: 'found "$" in a relative path', hint });
+    throw syntaxError(scanner, { problem: 'found "$" in a relative path', hint: `Write ${path.canonical}, relative to the matched value` });
   }
-  if (path.wildcards === 0) return path;
-  const at = text.indexOf("*");
-  throw syntaxError(scanner, {
-    at,
-    problem: "found a wildcard in a path of one value",
-    hint: "Move the wildcard to the path of the patch",
-  });
+  const wildcard = parseParts(text).find(({ segment }) => segment.kind === "wildcard");
+  if (wildcard === undefined) return path;
+  const hint = "Move the wildcard to the path of the patch";
+  throw syntaxError(scanner, { at: wildcard.at, problem: "found a wildcard in a path of one value", hint });
 }
 
 /** Our own engine wherever it can: only `$`-rooted paths with operators that it refuses are the library's. */
