@@ -38,6 +38,9 @@ export const PROTECTED_METADATA: readonly string[] = [
 // Most values that patches match are addresses, hundreds in one object; their paths need no parsing.
 const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
 
+// Nor do those of labels and annotations, unless their keys hold what has to be escaped.
+const ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])$/;
+
 /**
  * The role of the value at a concrete path.
  *
@@ -46,6 +49,8 @@ const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
  */
 export function placeOf(path: string): Place {
   if (!NEEDS_A_LOOK.test(path)) return { role: "field", path };
+  const entry = ENTRY.exec(path);
+  if (entry !== null) return { role: "entry", path, field: entry[1] as MapField, key: (entry[2] ?? entry[3])! };
   const [first, second, third, fourth] = parseConcrete(path).map(String);
   if (first === undefined || PROTECTED_FIELDS.includes(first)) return { role: "protected", path };
   if (first !== "metadata") return { role: "field", path };
