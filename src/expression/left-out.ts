@@ -1,0 +1,89 @@
+/**
+ * What of JavaScript expressions do not have, and what to write instead.
+ *
+ * @module
+ */
+import type { AnyNode } from "acorn";
+import type { Step, SyntaxProblem } from "./syntax.ts";
+
+const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
+const NO_CODE = "Write the code itself: an expression can not make code from text";
+const NO_WAITING = "Nothing here has to be waited for; write the plain call";
+const NO_BINARY = "Use a list of numbers or a string";
+
+/** Global names that are known elsewhere and absent here, with a hint for each. */
+export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ...["eval"].map((name) => [name, NO_CODE] as const),
+  ...["Promise", "queueMicrotask"].map((name) => [name, NO_WAITING] as const),
+  ...["Timeout", "Interval", "Immediate"].map((name) => [`set${name}`, NO_WAITING] as const),
+  ...["require", "process", "module", "exports", "fetch", "console", "window", "self", "global", "document", "WebAssembly"].map(
+    (name) => [name, NOTHING_OUTSIDE] as const,
+  ),
+  ...["ArrayBuffer", "SharedArrayBuffer", "DataView", "Atomics", "Buffer", "TextEncoder", "TextDecoder"].map(
+    (name) => [name, NO_BINARY] as const,
+  ),
+  ...["Int8", "Uint8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "BigInt64", "BigUint64", "Float16", "Float32", "Float64"].map(
+    (name) => [`${name}Array`, NO_BINARY] as const,
+  ),
+  ["Proxy", "Use a plain object"],
+  ["WeakRef", "Use the object itself"],
+  ["FinalizationRegistry", "Use the object itself"],
+  ["Intl", "Use toFixed, padStart and comparison with < and >"],
+  ["Temporal", "Use new Date(text), which is in UTC"],
+  ["performance", "An expression must always give the same answer, so it has no clock"],
+  ["crypto", "An expression must always give the same answer, so it has no randomness"],
+]);
+
+/** Names that an expression can use without declaring them. */
+export const SCOPE: ReadonlySet<string> = new Set([
+  ...["value", "valueExists", "context", "atob", "btoa", "virtualToHostDNS"],
+  ...[
+    "AggregateError",
+    "Array",
+    "BigInt",
+    "Boolean",
+    "Date",
+    "Error",
+    "EvalError",
+    "Function",
+    "Infinity",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+  ],
+  ...[
+    "NaN",
+    "Number",
+    "Object",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+  ],
+  ...["URIError", "WeakMap", "WeakSet", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "globalThis"],
+  ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
+]);
+
+/** A tree deeper than this could overflow the stack of whoever walks or compiles it. */
+const DEPTH_MAX = 200;
+
+/** What is wrong with a node of an otherwise correct tree; offsets count as the tree's do. */
+export function refuseNode(step: Step, functions: readonly AnyNode[]): SyntaxProblem | undefined {
+  const { node, depth } = step;
+  const offset = node.start;
+  if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
+  if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
+  if ("async" in node && node.async === true) return { message: "async functions are not available", offset, hint: NO_WAITING };
+  if (node.type !== "Identifier") return undefined;
+  if (node.name === "await") return { message: "await is not available", offset, hint: NO_WAITING };
+  if (node.name === "arguments" && !functions.some((owner) => owner.start <= offset && offset < owner.end)) {
+    return { message: "arguments is available inside a function only", offset, hint: "Use `value` and `context`" };
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+/**
+ * Which parts of `context` an expression can see, so that only these have to be brought into the sandbox.
+ *
+ * The answer may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
+ *
+ * @module
+ */
+import type { AnyNode, MemberExpression } from "acorn";
+import { isReference } from "./names.ts";
+import type { Step } from "./syntax.ts";
+
+/** Paths of members below `context`, or all of it. */
+export type Reads = readonly (readonly string[])[] | "all";
+
+/**
+ * The members of `context` that the nodes can read.
+ *
+ * A path that is called loses its last name: a method sees the object it is called on.
+ */
+export function findReads(steps: readonly Step[], declared: ReadonlySet<string>): Reads {
+  // One declaration of the name anywhere makes it unclear which occurrence means which; nobody needs that to be fast.
+  if (declared.has("context")) return "all";
+  const paths: (readonly string[])[] = [];
+  const inner = new Set<AnyNode>();
+  for (const step of steps) {
+    const { node, parent } = step;
+    if (inner.has(node) || (node.type === "Identifier" && !isReference(step))) continue;
+    const path = staticPath(node, inner);
+    if (path === undefined) continue;
+    const read = isCalled(node, parent) ? path.slice(0, -1) : path;
+    if (read.length === 0) return "all";
+    paths.push(read);
+  }
+  return withoutCovered(paths);
+}
+
+/** The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`. */
+function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
+  const names: string[] = [];
+  const seen: AnyNode[] = [];
+  let at = node;
+  while (at.type === "MemberExpression" || at.type === "ChainExpression") {
+    seen.push(at);
+    if (at.type === "MemberExpression") {
+      const name = memberName(at);
+      // `context[key].name`: the chain ends below, at `context`, which then is read as a whole.
+      if (name === undefined) return undefined;
+      names.unshift(name);
+      seen.push(at.property);
+      at = at.object;
+    } else {
+      at = at.expression;
+    }
+  }
+  if (at.type !== "Identifier" || at.name !== "context") return undefined;
+  for (const part of [...seen, at]) if (part !== node) inner.add(part);
+  return names;
+}
+
+/** The name of a member that is written as `.name`, `["name"]`, `[0]` or with a template without holes. */
+export function memberName(node: MemberExpression): string | undefined {
+  const { property } = node;
+  if (!node.computed) return property.type === "Identifier" ? property.name : undefined;
+  if (property.type === "Literal")
+    return typeof property.value === "string" || typeof property.value === "number" ? String(property.value) : undefined;
+  if (property.type === "TemplateLiteral" && property.expressions.length === 0) return property.quasis[0]?.value.cooked ?? undefined;
+  return undefined;
+}
+
+function isCalled(node: AnyNode, parent: AnyNode | undefined): boolean {
+  if (parent?.type === "CallExpression") return parent.callee === node;
+  return parent?.type === "TaggedTemplateExpression" && parent.tag === node;
+}
+
+/** The paths without repetitions and without those that lie below another one. */
+function withoutCovered(paths: readonly (readonly string[])[]): (readonly string[])[] {
+  const kept: (readonly string[])[] = [];
+  for (const path of [...paths].sort((left, right) => left.length - right.length)) {
+    if (!kept.some((shorter) => shorter.every((name, index) => path[index] === name))) kept.push(path);
+  }
+  return kept;
+}

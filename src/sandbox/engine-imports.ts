@@ -1,0 +1,59 @@
+/**
+ * What the engine's module imports: a system that has no clock, no files, no environment, and stands in UTC.
+ *
+ * @module
+ */
+
+/** What the imports need of the instance that they serve. */
+export interface ImportHost {
+  readonly memory: WebAssembly.Memory;
+  /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
+  growTo(bytes: number): void;
+  /** Answers a call of the guest's one function of the host; takes and gives addresses of values. */
+  callFunction(values: number, count: number): number;
+}
+
+const NOT_SUPPORTED = 52;
+/** `struct tm`: all zero but for the fields that nobody reads; the offset to UTC is one of the zeros. */
+const TM_BYTES = 44;
+
+/** The import object; the build names its members by letters. */
+export function createImports(host: ImportHost): WebAssembly.Imports {
+  const stop = (what: string) => () => {
+    throw new Error(`The engine called ${what}`);
+  };
+  const view = () => new Uint8Array(host.memory.buffer);
+  return {
+    a: {
+      a: host.memory,
+      b: stop("assert"),
+      c: () => NOT_SUPPORTED,
+      d: () => NOT_SUPPORTED,
+      e: () => NOT_SUPPORTED,
+      f: () => NOT_SUPPORTED,
+      g: stop("the module loader"),
+      h: stop("the module loader"),
+      i: () => 0,
+      j: () => 0,
+      k(bytes: number) {
+        host.growTo(bytes >>> 0);
+        return 1;
+      },
+      l: () => undefined,
+      m: (_time: bigint, tm: number) => void view().fill(0, tm, tm + TM_BYTES),
+      n(zone: number, daylight: number, standardName: number, daylightName: number) {
+        const bytes = view();
+        bytes.fill(0, zone, zone + 4);
+        bytes.fill(0, daylight, daylight + 4);
+        for (const name of [standardName, daylightName]) bytes.set([0x55, 0x54, 0x43, 0], name);
+      },
+      o: () => NOT_SUPPORTED,
+      // QuickJS seeds its random numbers with the time. Both are gone for the guest; a constant keeps instances alike.
+      p: () => 0,
+      q: stop("abort"),
+      r: stop("exit"),
+      s: (_context: number, _self: number, count: number, values: number) => host.callFunction(values, count),
+      t: () => undefined,
+    },
+  };
+}

@@ -1,0 +1,326 @@
+/**
+ * One instance of QuickJS, driven through the raw exports of its WASM module.
+ *
+ * The high-level binding is not used: its `dump` turns failures into values, its strings lose NUL and lone surrogates, and its
+ * interrupt handler does not bound time.
+ *
+ * Guarantees:
+ * - The one function of the host that the instance can call is the `callHost` it was given, and only strings cross there.
+ * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
+ *
+ * After any exception from a method the instance is in an unknown state: ask {@link Engine.trapReason}, then drop it.
+ *
+ * @module
+ */
+import { assert } from "../base/errors.ts";
+import { createImports } from "./engine-imports.ts";
+import { FUEL_EXPORT } from "./meter.ts";
+import { readUnits, writeText } from "./strings.ts";
+
+/** Address of a value in the instance's memory. Whoever gets one from a method frees it. */
+export type Handle = number;
+
+/** Why an instance stopped: a limit, or a fault of the engine itself. */
+export type TrapReason = "fuel" | "memory" | "stack" | "fault";
+
+/** What a value is, as far as the border needs to know. A rope is a string in pieces. */
+export type Kind = "string" | "rope" | "object" | "number" | "boolean" | "null" | "undefined" | "exception" | "symbol" | "bigint";
+
+/** Bytes of one page of WASM memory. */
+export const PAGE_BYTES = 65_536;
+
+/** The module declares that it needs so many pages from the start. */
+export const INITIAL_PAGES = 256;
+
+/** Fuel for the host's own calls into the engine, whose work is linear in the size of data that is checked or trusted. */
+export const HOST_FUEL = 2_000_000_000;
+
+/** The exports in use; the build names them by letters. */
+interface RawExports {
+  /** Runs the static constructors. */
+  u(): void;
+  v(size: number): number;
+  D(runtime: number, bytes: number): void;
+  E(): Handle;
+  F(): Handle;
+  G(): Handle;
+  H(): Handle;
+  K(): number;
+  M(address: number): void;
+  N(runtime: number, intrinsics: number): number;
+  P(context: number, value: Handle): void;
+  Y(context: number, value: number): Handle;
+  Z(context: number, value: Handle): number;
+  _(context: number, text: number): Handle;
+  ha(context: number, object: Handle, key: Handle): Handle;
+  ma(context: number, callee: Handle, self: Handle, count: number, values: number): Handle;
+  na(context: number, value: Handle): Handle;
+  pa(context: number, source: number, length: number, file: number, detectModule: number, flags: number): Handle;
+  ua(context: number): Handle;
+  Da(context: number, name: number, length: number, constructs: number, id: number): Handle;
+}
+
+/** How an instance is made. */
+export interface EngineOptions {
+  /** The metered module. */
+  readonly module: WebAssembly.Module;
+  /** The memory never grows beyond this, in bytes; a multiple of {@link PAGE_BYTES}. */
+  readonly memoryBytes: number;
+  /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
+  readonly stackBytes: number;
+  /** Answers the guest's one call to the outside. Must not throw. */
+  readonly callHost: (text: string) => string;
+}
+
+/** Where the parts of an instance lie in its memory. */
+interface Layout {
+  readonly context: number;
+  /** Space for arguments, then for short texts. */
+  readonly scratch: number;
+}
+
+/** An instance at rest: its memory pages that have contents, by number. */
+export interface Snapshot {
+  readonly pages: ReadonlyMap<number, Uint8Array>;
+  readonly layout: Layout;
+}
+
+/** How a source is evaluated. */
+export interface EvaluateSourceOptions {
+  /** Shown in stack traces. */
+  readonly file: string;
+  /** Only compiles; the value is good for nothing but freeing. */
+  readonly compileOnly?: boolean;
+}
+
+const INTRINSICS = {
+  base: 1,
+  date: 2,
+  eval: 4,
+  normalize: 8,
+  regExp: 16,
+  regExpCompiler: 32,
+  json: 64,
+  mapSet: 256,
+  bigInt: 2048,
+} as const;
+const EVAL_STRICT = 1 << 3;
+const EVAL_COMPILE_ONLY = 1 << 5;
+
+const ARGUMENTS_MAX = 4;
+const ARGUMENTS_BYTES = ARGUMENTS_MAX * 4;
+const TEXT_BYTES = 16_384;
+
+/** Kinds by the tag in the upper half of a value's 64 bits; every other tag is a floating point number. */
+const KINDS: Readonly<Record<number, Kind>> = {
+  [-9]: "bigint",
+  [-8]: "symbol",
+  [-7]: "string",
+  [-6]: "rope",
+  [-1]: "object",
+  0: "number",
+  1: "boolean",
+  2: "null",
+  3: "undefined",
+  6: "exception",
+  7: "bigint",
+};
+
+/** A running instance. */
+export class Engine {
+  readonly undefined: Handle;
+  readonly null: Handle;
+  readonly true: Handle;
+  readonly false: Handle;
+  readonly #options: EngineOptions;
+  readonly #memory: WebAssembly.Memory;
+  readonly #raw: RawExports;
+  readonly #fuel: WebAssembly.Global;
+  readonly #layout: Layout;
+  #bytes: Uint8Array;
+  #words: Int32Array;
+  #growthRefused = false;
+
+  /** Boots an instance, or continues one from its snapshot. */
+  constructor(options: EngineOptions, snapshot?: Snapshot) {
+    this.#options = options;
+    const initial = INITIAL_PAGES;
+    this.#memory = new WebAssembly.Memory({ initial, maximum: options.memoryBytes / PAGE_BYTES });
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#words = new Int32Array(this.#memory.buffer);
+    const imports = createImports({
+      memory: this.#memory,
+      growTo: (bytes) => this.#growTo(bytes),
+      callFunction: (values, count) => this.#callHost(values, count),
+    });
+    const { exports } = new WebAssembly.Instance(options.module, imports);
+    this.#raw = exports as unknown as RawExports;
+    this.#fuel = exports[FUEL_EXPORT] as WebAssembly.Global;
+    this.fuel = HOST_FUEL;
+    this.#layout = snapshot === undefined ? this.#boot() : this.#restore(snapshot);
+    this.undefined = this.#raw.E();
+    this.null = this.#raw.F();
+    this.false = this.#raw.G();
+    this.true = this.#raw.H();
+  }
+
+  /** Steps that are left; the instance traps when they fall below zero. */
+  get fuel(): number {
+    return this.#fuel.value;
+  }
+
+  set fuel(steps: number) {
+    this.#fuel.value = steps;
+  }
+
+  /** Size of the memory now, in bytes. */
+  get memoryBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** What stopped the instance, given what one of its methods threw. */
+  trapReason(error: unknown): TrapReason {
+    if (this.#growthRefused) return "memory";
+    if (this.fuel < 0) return "fuel";
+    return error instanceof RangeError ? "stack" : "fault";
+  }
+
+  /** Copies what the memory holds. Take it at rest only: the stack of a running call is not complete in memory. */
+  snapshot(): Snapshot {
+    const pages = new Map<number, Uint8Array>();
+    for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {
+      const words = this.#words.subarray((page * PAGE_BYTES) / 4, ((page + 1) * PAGE_BYTES) / 4);
+      if (words.some((word) => word !== 0)) pages.set(page, this.#bytes.slice(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+    }
+    return { pages, layout: this.#layout };
+  }
+
+  /** Evaluates `source` as strict code. The value is an exception when it does not compile or throws. */
+  evaluateSource(source: string, options: EvaluateSourceOptions): Handle {
+    const flags = EVAL_STRICT | (options.compileOnly === true ? EVAL_COMPILE_ONLY : 0);
+    const file = this.#allocateText(options.file);
+    const text = this.#allocateText(source);
+    const length = this.#bytes.indexOf(0, text) - text;
+    const value = this.#raw.pa(this.#layout.context, text, length, file, 0, flags);
+    this.#raw.M(text);
+    this.#raw.M(file);
+    return value;
+  }
+
+  /** Calls a function without `this`. The value is an exception when it throws. */
+  call(callee: Handle, values: readonly Handle[]): Handle {
+    assert(values.length <= ARGUMENTS_MAX, "a call has few arguments");
+    const { context, scratch } = this.#layout;
+    for (let index = 0; index < values.length; index += 1) this.#words[(scratch >> 2) + index] = values[index]!;
+    return this.#raw.ma(context, callee, this.undefined, values.length, scratch);
+  }
+
+  /** What the exception `value` threw. */
+  takeThrown(value: Handle): Handle {
+    return this.#raw.na(this.#layout.context, value);
+  }
+
+  free(value: Handle): void {
+    this.#raw.P(this.#layout.context, value);
+  }
+
+  /** The engine's own global object. It must never reach an expression. */
+  globalObject(): Handle {
+    return this.#raw.ua(this.#layout.context);
+  }
+
+  /** The function by which the guest calls the host. */
+  hostFunction(): Handle {
+    return this.#raw.Da(this.#layout.context, this.#scratchText("callHost"), 1, 0, 1);
+  }
+
+  property(object: Handle, key: string): Handle {
+    const name = this.newText(key);
+    const value = this.#raw.ha(this.#layout.context, object, name);
+    this.free(name);
+    return value;
+  }
+
+  newNumber(value: number): Handle {
+    return this.#raw.Y(this.#layout.context, value);
+  }
+
+  /** A string value. `text` must be free of NUL and lone surrogates. */
+  newText(text: string): Handle {
+    if (text.length * 3 < TEXT_BYTES) return this.#raw._(this.#layout.context, this.#scratchText(text));
+    const address = this.#allocateText(text);
+    const value = this.#raw._(this.#layout.context, address);
+    this.#raw.M(address);
+    return value;
+  }
+
+  kind(value: Handle): Kind {
+    return KINDS[this.#words[(value >> 2) + 1]!] ?? "number";
+  }
+
+  readNumber(value: Handle): number {
+    return this.#raw.Z(this.#layout.context, value);
+  }
+
+  readBoolean(value: Handle): boolean {
+    return this.#words[value >> 2] !== 0;
+  }
+
+  /** Length in code units of the string `value`. */
+  lengthOf(value: Handle): number {
+    return this.#words[(this.#words[value >> 2]! >> 2) + 1]! & 0x7fff_ffff;
+  }
+
+  /** The text of the string `value`. */
+  readText(value: Handle): string {
+    const address = this.#words[value >> 2]! + STRING_HEADER_BYTES;
+    const header = this.#words[(this.#words[value >> 2]! >> 2) + 1]!;
+    const length = header & 0x7fff_ffff;
+    // The top bit of the length tells 16-bit units from bytes.
+    if (header >= 0) return readUnits(this.#bytes.subarray(address, address + length));
+    return readUnits(new Uint16Array(this.#bytes.buffer, address, length));
+  }
+
+  #boot(): Layout {
+    this.#raw.u();
+    const runtime = this.#raw.K();
+    this.#raw.D(runtime, this.#options.stackBytes);
+    const intrinsics = Object.values(INTRINSICS).reduce((all: number, one) => all | one, 0);
+    return { context: this.#raw.N(runtime, intrinsics), scratch: this.#raw.v(ARGUMENTS_BYTES + TEXT_BYTES) };
+  }
+
+  #restore(snapshot: Snapshot): Layout {
+    for (const [page, contents] of snapshot.pages) this.#bytes.set(contents, page * PAGE_BYTES);
+    return snapshot.layout;
+  }
+
+  #scratchText(text: string): number {
+    const address = this.#layout.scratch + ARGUMENTS_BYTES;
+    writeText(this.#bytes, address, text);
+    return address;
+  }
+
+  #allocateText(text: string): number {
+    const address = this.#raw.v(text.length * 3 + 1);
+    writeText(this.#bytes, address, text);
+    return address;
+  }
+
+  #growTo(bytes: number): void {
+    const pages = Math.ceil((bytes - this.#bytes.length) / PAGE_BYTES);
+    if (bytes > this.#options.memoryBytes) {
+      this.#growthRefused = true;
+      throw new RangeError("The memory limit is reached");
+    }
+    this.#memory.grow(pages);
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#words = new Int32Array(this.#memory.buffer);
+  }
+
+  #callHost(values: number, count: number): Handle {
+    assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
+    return this.newText(this.#options.callHost(this.readText(values)));
+  }
+}
+
+const STRING_HEADER_BYTES = 16;

@@ -1,0 +1,24 @@
+import { EngineError } from "../base/errors.ts";
+
+/** First character of an answer: what follows is the result, or the message of an error. */
+const RESULT = "=";
+const FAILURE = "!";
+
+const NOT_PRINTABLE = /[\0\p{Surrogate}]/gu;
+
+/**
+ * The guest's one call to the host: JSON text of a name in, marked text out. Never throws, whatever `toHostDns` does: an
+ * exception that crossed the engine would leave it in an unknown state.
+ */
+export function createHostCall(toHostDns: ((name: string) => string) | undefined): (text: string) => string {
+  return (text) => {
+    if (toHostDns === undefined) return `${FAILURE}virtualToHostDNS() is not available here`;
+    try {
+      return RESULT + toHostDns(JSON.parse(text) as string).replace(NOT_PRINTABLE, "\ufffd");
+    } catch (error) {
+      // Only messages that were written for people may reach a tenant.
+      const message = error instanceof EngineError ? error.message : "virtualToHostDNS() failed";
+      return FAILURE + message.replace(NOT_PRINTABLE, "\ufffd");
+    }
+  };
+}

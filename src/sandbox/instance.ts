@@ -1,0 +1,255 @@
+/**
+ * One engine with the expressions and contexts that were brought into it.
+ *
+ * @module
+ */
+import type { CheckedExpression } from "../expression/check.ts";
+import { contextKey, projectContext, readsPath } from "./context.ts";
+import type { EvaluationContext } from "./context.ts";
+import { Engine, HOST_FUEL, INITIAL_PAGES, PAGE_BYTES } from "./engine.ts";
+import type { EngineOptions, Handle } from "./engine.ts";
+import { EXPRESSION_FILE } from "./failures.ts";
+import type { Thrown } from "./failures.ts";
+import type { RealmImage } from "./realm.ts";
+import { needsEscape } from "./strings.ts";
+
+/** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
+export type Outcome =
+  | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
+  | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
+  | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
+
+/** One evaluation. */
+export interface Evaluation {
+  readonly value: unknown;
+  readonly valueExists: boolean;
+  readonly context: EvaluationContext;
+  readonly fuel: number;
+  readonly resultBytes: number;
+}
+
+/** An expression inside the engine, with the context that it was last evaluated with. */
+interface Loaded {
+  readonly callee: Handle;
+  readonly readsPath: boolean;
+  context: CachedContext | undefined;
+}
+
+interface CachedContext {
+  readonly key: readonly unknown[];
+  readonly base: Handle;
+  readonly bytes: number;
+}
+
+/** JSON text of contexts that an instance keeps, in characters. Inside the engine it is several times as large. */
+const CACHED_CONTEXTS_MAX = 512 * 1024;
+
+/** Expressions that an instance keeps. */
+const LOADED_MAX = 1000;
+
+/** Enough to turn any error into text that does not resist. */
+const DESCRIBE_FUEL = 100_000;
+
+/** A running engine. After any exception from a method it must be dropped. */
+export class Instance {
+  readonly engine: Engine;
+  readonly #tools: RealmImage["tools"];
+  readonly #loaded = new Map<CheckedExpression, Loaded>();
+  #cachedBytes = 0;
+  #used = false;
+
+  constructor(options: EngineOptions, image: RealmImage) {
+    this.engine = new Engine(options, image.snapshot);
+    this.#tools = image.tools;
+  }
+
+  /** False until the first evaluation: what fails in an unused instance would fail in any other. */
+  get used(): boolean {
+    return this.#used;
+  }
+
+  /** Tells whether an evaluation left the memory larger than it was: the next one would have less to grow. */
+  get grown(): boolean {
+    return this.engine.memoryBytes > INITIAL_PAGES * PAGE_BYTES;
+  }
+
+  /** Compiles the expression; answers what the engine's parser found wrong with it. */
+  compile(expression: CheckedExpression, fuel: number): Thrown | undefined {
+    const { engine } = this;
+    engine.fuel = fuel;
+    // A text that closes our parenthesis can not also close a bracket: what passes both is one expression in the engine's own
+    // grammar, whatever acorn thinks. Otherwise text could escape to the top level, where `this` is the global object.
+    const probe = engine.evaluateSource(`0&&[\n${expression.text}\n]`, { file: EXPRESSION_FILE, compileOnly: true });
+    if (engine.kind(probe) === "exception") return this.#describe(probe);
+    engine.free(probe);
+    const callee = engine.evaluateSource(functionSource(expression.text), { file: EXPRESSION_FILE });
+    if (engine.kind(callee) === "exception") return this.#describe(callee);
+    if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
+    this.#loaded.set(expression, { callee, readsPath: readsPath(expression.reads), context: undefined });
+    return undefined;
+  }
+
+  evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
+    const { engine } = this;
+    engine.fuel = HOST_FUEL;
+    this.#used = true;
+    if (!this.#loaded.has(expression)) this.compile(expression, HOST_FUEL);
+    const loaded = this.#loaded.get(expression)!;
+    const value = this.#newValue(evaluation.value);
+    const base = this.#contextBase(expression, loaded, evaluation.context);
+    const context = loaded.readsPath ? this.#withPath(base, evaluation.context.path) : base;
+
+    engine.fuel = evaluation.fuel;
+    const result = engine.call(loaded.callee, [value, context, evaluation.valueExists ? engine.true : engine.false]);
+    const outcome = this.#readOutcome(result, evaluation);
+    engine.fuel = HOST_FUEL;
+    engine.free(result);
+    this.#freeValue(value);
+    if (loaded.readsPath) engine.free(context);
+    return outcome;
+  }
+
+  #readOutcome(result: Handle, { fuel, resultBytes }: Evaluation): Outcome {
+    const { engine } = this;
+    const spent = () => fuel - engine.fuel;
+    const kind = engine.kind(result);
+    switch (kind) {
+      case "string":
+        if (engine.lengthOf(result) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: spent() };
+        return checkLength({ kind: "value", value: engine.readText(result), fuel: spent() }, resultBytes);
+      case "number": {
+        const number = engine.readNumber(result);
+        if (!Number.isFinite(number)) return { kind: "noJson", found: String(number), fuel: spent() };
+        // JSON has no negative zero.
+        return { kind: "value", value: number + 0, fuel: spent() };
+      }
+      case "boolean":
+        return { kind: "value", value: engine.readBoolean(result), fuel: spent() };
+      case "null":
+        return { kind: "value", value: null, fuel: spent() };
+      case "object":
+      case "rope":
+        return this.#readJson(result, { fuel, resultBytes });
+      case "exception": {
+        const steps = spent();
+        return { kind: "threw", thrown: this.#describe(result), fuel: steps };
+      }
+      case "undefined":
+        return { kind: "noJson", found: "undefined", fuel: spent() };
+      case "symbol":
+      case "bigint":
+        return { kind: "noJson", found: `a ${kind === "bigint" ? "BigInt" : kind}`, fuel: spent() };
+    }
+  }
+
+  #readJson(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Outcome {
+    const { engine } = this;
+    const json = engine.call(this.#tools.stringify, [result]);
+    const steps = fuel - engine.fuel;
+    const kind = engine.kind(json);
+    if (kind === "exception") return { kind: "noJson", found: `a value without JSON form (${this.#describe(json).message})`, fuel: steps };
+    if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel: steps };
+    if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: steps };
+    const text = engine.readText(json);
+    engine.fuel = HOST_FUEL;
+    engine.free(json);
+    // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
+    if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel: steps };
+    return checkLength({ kind: "value", value: JSON.parse(text), fuel: steps }, resultBytes);
+  }
+
+  /** Name, message and place of what an exception threw. */
+  #describe(exception: Handle): Thrown {
+    const { engine } = this;
+    engine.fuel = DESCRIBE_FUEL;
+    const thrown = engine.takeThrown(exception);
+    const text = engine.call(this.#tools.describe, [thrown]);
+    const described = engine.kind(text) === "string" ? engine.readText(text) : "{}";
+    engine.fuel = HOST_FUEL;
+    engine.free(text);
+    engine.free(thrown);
+    return { name: "", message: "", stack: "", ...(JSON.parse(described) as Partial<Thrown>) };
+  }
+
+  #newValue(value: unknown): Handle {
+    const { engine } = this;
+    if (typeof value === "string") return this.#newText(value);
+    if (typeof value === "number" && Number.isFinite(value)) return engine.newNumber(value + 0);
+    if (typeof value === "boolean") return value ? engine.true : engine.false;
+    if (value === undefined) return engine.undefined;
+    if (value === null) return engine.null;
+    return this.#parse(JSON.stringify(value) ?? "null", this.#tools.parse);
+  }
+
+  /** The shared values of the engine must not be freed. */
+  #freeValue(value: Handle): void {
+    const { engine } = this;
+    if (value !== engine.true && value !== engine.false && value !== engine.null && value !== engine.undefined) engine.free(value);
+  }
+
+  #newText(text: string): Handle {
+    return needsEscape(text) ? this.#parse(JSON.stringify(text), this.#tools.parse) : this.engine.newText(text);
+  }
+
+  #parse(json: string, parser: Handle): Handle {
+    const { engine } = this;
+    const text = engine.newText(json);
+    const value = engine.call(parser, [text]);
+    engine.free(text);
+    if (engine.kind(value) === "exception") throw new RangeError("The value is nested too deeply for the engine");
+    return value;
+  }
+
+  #contextBase(expression: CheckedExpression, loaded: Loaded, context: EvaluationContext): Handle {
+    const { engine } = this;
+    if (expression.reads.length === 0) return engine.undefined;
+    const key = contextKey(context, expression.reads);
+    const cached = loaded.context;
+    if (cached !== undefined && key.every((part, index) => part === cached.key[index])) return cached.base;
+    this.#dropContext(loaded);
+    const json = projectContext(context, expression.reads);
+    if (this.#cachedBytes + json.length > CACHED_CONTEXTS_MAX) for (const other of this.#loaded.values()) this.#dropContext(other);
+    loaded.context = { key, base: this.#parse(json, this.#tools.freezeParsed), bytes: json.length };
+    this.#cachedBytes += json.length;
+    return loaded.context.base;
+  }
+
+  #withPath(base: Handle, path: string): Handle {
+    const { engine } = this;
+    const text = this.#newText(path);
+    const context = engine.call(this.#tools.withPath, [base, text]);
+    engine.free(text);
+    return context;
+  }
+
+  #dropContext(loaded: Loaded): void {
+    if (loaded.context === undefined) return;
+    this.engine.free(loaded.context.base);
+    this.#cachedBytes -= loaded.context.bytes;
+    loaded.context = undefined;
+  }
+
+  #unloadOldest(): void {
+    const [expression, loaded] = this.#loaded.entries().next().value!;
+    this.#dropContext(loaded);
+    this.engine.free(loaded.callee);
+    this.#loaded.delete(expression);
+  }
+}
+
+/** The assignment keeps the call in `text` from being a tail call, which would lose its place in stack traces. */
+function functionSource(text: string): string {
+  return `(function(value,context,valueExists){"use strict";value=(\n${text}\n);return value})`;
+}
+
+function tooLong(resultBytes: number): string {
+  return `more than ${resultBytes} bytes`;
+}
+
+/** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so that most texts need no count. */
+function checkLength(outcome: Extract<Outcome, { kind: "value" }>, resultBytes: number): Outcome {
+  const { value, fuel } = outcome;
+  if (typeof value === "string" && value.length * 6 + 2 <= resultBytes) return outcome;
+  if (new TextEncoder().encode(JSON.stringify(value)).length <= resultBytes) return outcome;
+  return { kind: "noJson", found: tooLong(resultBytes), fuel };
+}

@@ -1,0 +1,211 @@
+/**
+ * The program that turns QuickJS's realm into the scope of expressions. It runs once, inside the engine, before any expression.
+ *
+ * Order matters: built-ins are captured and replaced first, everything reachable is frozen last.
+ *
+ * Guarantees for expressions:
+ * - The global object is out of reach. `globalThis` is a frozen look-alike: the engine lets `Object.defineProperty` change the
+ *   properties of its real global object even when that is frozen.
+ * - No code from text (`eval`, function constructors), no clock, no randomness.
+ * - Nothing reachable can be changed, so no evaluation can leave anything for the next one.
+ * - A frozen prototype does not forbid a property of the same name on an object of one's own: the inherited ones are accessors
+ *   that define it there ("override mistake").
+ *
+ * @module
+ */
+
+/**
+ * JavaScript source of a function `(global, callHost) => tools`. `tools` are `parse`, `stringify`, `freezeParsed`, `withPath`
+ * and `describe`, for the host only.
+ */
+export const REALM_SOURCE = String.raw`(function (global, callHost) {
+"use strict";
+const { parse, stringify } = JSON;
+const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect;
+const { freeze, create } = Object;
+const { slice, charCodeAt, concat, replace } = String.prototype;
+const uncurry = (method) => Function.prototype.call.bind(method);
+const sliceOf = uncurry(slice), codeAt = uncurry(charCodeAt), concatOf = uncurry(concat), replaceIn = uncurry(replace);
+
+const hide = (object, key, value) => defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true });
+const refuse = (name, message) => ({ [name](...args) { throw new TypeError(message); } })[name];
+
+// Code from text.
+const noCode = function Function() { throw new TypeError("Function() is not available: an expression can not make code from text"); };
+noCode.prototype = Function.prototype;
+// Asynchronous functions have no prototype here: without promises the engine has not set them up.
+for (const sample of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+  if (getPrototypeOf(sample) !== null) hide(getPrototypeOf(sample), "constructor", noCode);
+}
+hide(global, "Function", noCode);
+
+// Time and chance.
+const RealDate = Date;
+const noClock = "the current time is not available: an expression must always give the same answer";
+const PureDate = function Date(...args) {
+  if (new.target === undefined) throw new TypeError(noClock);
+  if (args.length === 0) throw new TypeError(noClock);
+  return construct(RealDate, args, new.target);
+};
+defineProperty(PureDate, "length", { value: 7 });
+PureDate.prototype = RealDate.prototype;
+defineProperty(PureDate, "prototype", { writable: false });
+hide(PureDate, "parse", RealDate.parse);
+hide(PureDate, "UTC", RealDate.UTC);
+hide(PureDate, "now", refuse("now", noClock));
+hide(RealDate.prototype, "constructor", PureDate);
+hide(global, "Date", PureDate);
+hide(Math, "random", refuse("random", "chance is not available: an expression must always give the same answer"));
+
+// Base64 of Latin-1 text, as the HTML standard has it.
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const PAIRS = [];
+for (const high of DIGITS) for (const low of DIGITS) PAIRS[PAIRS.length] = high + low;
+const VALUES = create(null);
+for (let value = 0; value < 64; value += 1) VALUES[codeAt(DIGITS, value)] = value;
+const fromCode = String.fromCharCode;
+// Not ("" + value), which asks valueOf first; not String(value), which accepts symbols.
+const textFrom = (value) => concatOf("", value);
+const BLANKS = /[\t\n\f\r ]/g;
+const badText = (message) => { const error = new Error(message); hide(error, "name", "InvalidCharacterError"); return error; };
+const latin1 = (text, at) => {
+  const code = codeAt(text, at);
+  if (code > 255) throw badText("btoa(): the text has a character above U+00FF");
+  return code;
+};
+const digit = (text, at) => {
+  const value = VALUES[codeAt(text, at)];
+  if (value === undefined) throw badText("atob(): the text is not base64");
+  return value;
+};
+const builtins = {
+  btoa(text) {
+    if (arguments.length === 0) throw new TypeError("btoa(): a text is needed");
+    const input = textFrom(text);
+    const rest = input.length % 3, whole = input.length - rest;
+    let out = "";
+    for (let at = 0; at < whole; at += 3) {
+      const bits = (latin1(input, at) << 16) | (latin1(input, at + 1) << 8) | latin1(input, at + 2);
+      out += PAIRS[bits >> 12] + PAIRS[bits & 4095];
+    }
+    if (rest === 1) out += PAIRS[latin1(input, whole) << 4] + "==";
+    if (rest === 2) {
+      const bits = (latin1(input, whole) << 16) | (latin1(input, whole + 1) << 8);
+      out += PAIRS[bits >> 12] + DIGITS[(bits >> 6) & 63] + "=";
+    }
+    return out;
+  },
+  atob(text) {
+    if (arguments.length === 0) throw new TypeError("atob(): a text is needed");
+    let input = replaceIn(textFrom(text), BLANKS, "");
+    if (input.length % 4 === 0) {
+      if (codeAt(input, input.length - 1) === 61) input = sliceOf(input, 0, -1);
+      if (input.length % 4 === 3 && codeAt(input, input.length - 1) === 61) input = sliceOf(input, 0, -1);
+    }
+    const rest = input.length % 4, whole = input.length - rest;
+    if (rest === 1) throw badText("atob(): the text is not base64");
+    let out = "";
+    for (let at = 0; at < whole; at += 4) {
+      const bits = (digit(input, at) << 18) | (digit(input, at + 1) << 12) | (digit(input, at + 2) << 6) | digit(input, at + 3);
+      out += fromCode(bits >> 16, (bits >> 8) & 255, bits & 255);
+    }
+    if (rest === 2) out += fromCode((digit(input, whole) << 2) | (digit(input, whole + 1) >> 4));
+    if (rest === 3) {
+      const bits = (digit(input, whole) << 10) | (digit(input, whole + 1) << 4) | (digit(input, whole + 2) >> 2);
+      out += fromCode(bits >> 8, bits & 255);
+    }
+    return out;
+  },
+  virtualToHostDNS(name) {
+    if (typeof name !== "string") throw new TypeError("virtualToHostDNS(): the name must be a string");
+    // The host reads flat strings without NUL and lone surrogates only; JSON text is always one.
+    const answer = callHost(stringify(name));
+    if (codeAt(answer, 0) === 33) throw new Error(sliceOf(answer, 1));
+    return sliceOf(answer, 1);
+  },
+};
+for (const name of ownKeys(builtins)) hide(global, name, builtins[name]);
+
+// What stays of the globals; the rest goes.
+const KEPT = new Set(["AggregateError", "Array", "BigInt", "Boolean", "Date", "Error", "EvalError", "Function", "Infinity", "Iterator", "JSON",
+  "Map", "Math", "NaN", "Number", "Object", "RangeError", "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError",
+  "TypeError", "URIError", "WeakMap", "WeakSet", "atob", "btoa", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent",
+  "escape", "isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape", "virtualToHostDNS"]);
+for (const key of ownKeys(global)) if (!KEPT.has(key)) deleteProperty(global, key);
+const lookalike = {};
+for (const key of ownKeys(global)) hide(lookalike, key, global[key]);
+hide(lookalike, "globalThis", lookalike);
+hide(global, "globalThis", lookalike);
+deleteProperty(Array, "fromAsync");
+for (const key of ["fileName", "lineNumber", "columnNumber"]) deleteProperty(Function.prototype, key);
+
+// Everything reachable.
+const roots = [lookalike, callHost, function* () {}, async function () {}, async function* () {}, [][Symbol.iterator](), ""[Symbol.iterator](),
+  new Map().entries(), new Set().entries(), "a".matchAll(/a/g), (function* () {})(), Iterator.from({ next() {} }), [].values().map((item) => item)];
+const reached = new Set();
+const reach = (value) => {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null || value === global || reached.has(value)) return;
+  reached.add(value);
+  reach(getPrototypeOf(value));
+  for (const key of ownKeys(value)) {
+    const property = getOwnPropertyDescriptor(value, key);
+    reach(property.value);
+    reach(property.get);
+    reach(property.set);
+  }
+};
+for (const root of roots) reach(root);
+
+// Only these names are overridden in practice, and an accessor costs a call; on Object.prototype every name may be a key of data.
+const OVERRIDDEN = new Set(["constructor", "toString", "toLocaleString", "valueOf", "name", "message"]);
+const define = (object, key, property) => {
+  if (!defineProperty(object, key, property)) throw new TypeError("'" + String(key) + "' is read-only");
+};
+const openToOverride = (owner, key) => {
+  const { value, enumerable, configurable } = getOwnPropertyDescriptor(owner, key);
+  if (!configurable || value === undefined) return;
+  const accessors = {
+    get [key]() { return value; },
+    set [key](own) {
+      if (this === owner) throw new TypeError("'" + String(key) + "' is read-only");
+      const isNew = getOwnPropertyDescriptor(this, key) === undefined;
+      define(this, key, isNew ? { value: own, writable: true, enumerable: true, configurable: true } : { value: own });
+    },
+  };
+  const { get, set } = getOwnPropertyDescriptor(accessors, key);
+  define(owner, key, { get: freeze(get), set: freeze(set), enumerable, configurable: false });
+};
+for (const object of reached) {
+  if (getOwnPropertyDescriptor(object, "constructor") === undefined) continue;
+  for (const key of ownKeys(object)) if (object === Object.prototype || OVERRIDDEN.has(key)) openToOverride(object, key);
+}
+for (const object of reached) freeze(object);
+freeze(global);
+
+const freezeDeep = (root) => {
+  const open = [root];
+  for (let at = 0; at < open.length; at += 1) {
+    const object = open[at];
+    if (typeof object !== "object" || object === null) continue;
+    const keys = ownKeys(object);
+    for (let index = 0; index < keys.length; index += 1) open[open.length] = object[keys[index]];
+    freeze(object);
+  }
+  return root;
+};
+const textOf = (value) => { try { return sliceOf(String(value), 0, 2000); } catch { return "?"; } };
+return {
+  parse,
+  stringify,
+  freezeParsed: (text) => freezeDeep(parse(text)),
+  withPath: (base, path) => freeze({ ...base, path }),
+  describe(thrown) {
+    try {
+      if (typeof thrown !== "object" || thrown === null) return stringify({ name: "", message: textOf(thrown), stack: "" });
+      return stringify({ name: textOf(thrown.name), message: textOf(thrown.message), stack: textOf(thrown.stack) });
+    } catch {
+      return "{}";
+    }
+  },
+};
+})`;

@@ -1,0 +1,44 @@
+/**
+ * Text across the border, without losses: NUL, lone surrogates and a leading byte order mark survive.
+ *
+ * `TextDecoder` would replace lone surrogates and drop the mark, so code units are copied one by one.
+ *
+ * @module
+ */
+
+/** More arguments than this could overflow the stack of `String.fromCharCode`. */
+const CHUNK = 4096;
+
+const encoder = new TextEncoder();
+const ASCII_LOOP_MAX = 256;
+const NOT_IN_C_STRING = /[\0\p{Surrogate}]/u;
+
+/** Tells whether `text` can not be written as a zero-terminated UTF-8 text: it has a NUL or a lone surrogate. */
+export function needsEscape(text: string): boolean {
+  return NOT_IN_C_STRING.test(text);
+}
+
+/** Writes `text` and a closing zero. Needs room for three bytes per code unit and one more. `text` must not {@link needsEscape}. */
+export function writeText(bytes: Uint8Array, at: number, text: string): void {
+  const end = text.length <= ASCII_LOOP_MAX ? writeAscii(bytes, at, text) : -1;
+  if (end >= 0) bytes[end] = 0;
+  else bytes[at + encoder.encodeInto(text, bytes.subarray(at, at + text.length * 3)).written] = 0;
+}
+
+/** Writes plain ASCII without NUL; returns the address behind it, or -1 when `text` is something else. */
+function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) return -1;
+    bytes[at + index] = unit;
+  }
+  return at + text.length;
+}
+
+/** The text whose code units are the items of `units`: bytes (Latin-1) or 16-bit words. */
+export function readUnits(units: Uint8Array | Uint16Array): string {
+  if (units.length <= CHUNK) return String.fromCharCode.apply(null, units as unknown as number[]);
+  const parts = [];
+  for (let at = 0; at < units.length; at += CHUNK) parts.push(readUnits(units.subarray(at, at + CHUNK)));
+  return parts.join("");
+}

@@ -1,0 +1,16 @@
+/**
+ * The one file of the sandbox that needs the platform: it finds and reads the engine.
+ *
+ * Node's file system is asked for at run time, so that a browser can load this file too; there, the engine is fetched.
+ *
+ * @module
+ */
+const ENGINE = "@jitl/quickjs-wasmfile-release-sync/wasm";
+
+/** The bytes of QuickJS as the package ships it. */
+export async function readEngineFile(): Promise<Uint8Array<ArrayBuffer>> {
+  const url = new URL(import.meta.resolve(ENGINE));
+  if (url.protocol !== "file:") return new Uint8Array(await (await fetch(url)).arrayBuffer());
+  const { readFile } = process.getBuiltinModule("node:fs/promises");
+  return new Uint8Array(await readFile(url));
+}
