@@ -12,23 +12,23 @@ export interface Clock {
   now(): number;
   /** Milliseconds from an arbitrary start that never go back, for durations. */
   monotonic(): number;
-  /** Calls `callback` once after `delayMs` milliseconds. The timer alone does not keep a process alive. */
-  schedule(delayMs: number, callback: () => void): Timer;
+  /** Calls `callback` once after `delayMs` milliseconds. The timer alone keeps a process alive only if `keepAlive` is set. */
+  schedule(delayMs: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;
 }
 
 /** The machine's own time. The only place that names a timer. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
+  schedule(delayMs, callback, { keepAlive = false } = {}) {
     const handle = setTimeout(callback, delayMs);
-    handle.unref?.();
+    if (!keepAlive) handle.unref?.();
     return { cancel: () => clearTimeout(handle) };
   },
 };
 
 /**
- * Resolves after `delayMs`, or at once when `signal` aborts. Never rejects.
+ * Resolves after `delayMs`, or at once when `signal` aborts. Never rejects. Keeps the process alive meanwhile: somebody waits.
  *
  * @example
  * await delay(systemClock, 10);
@@ -41,7 +41,7 @@ export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const timer = clock.schedule(delayMs, done);
+    const timer = clock.schedule(delayMs, done, { keepAlive: true });
     signal?.addEventListener("abort", done, { once: true });
   });
 }
