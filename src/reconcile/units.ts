@@ -24,7 +24,7 @@ export interface Unit {
   readonly host: string | undefined;
 }
 
-/** Per part the digests of both sides when they last agreed, `tenant.host`. */
+/** Per part the digests of both sides when they last agreed: `tenant.host`, or one for both where they are equal. */
 export type Base = ReadonlyMap<UnitId, string>;
 
 const ABSENT = "-";
@@ -104,14 +104,16 @@ export function writeBase(prefix: string, base: Base): Record<string, string> {
 
 /** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
 export function agreement(tenant: string | undefined, host: string | undefined): string | undefined {
-  return host === undefined ? undefined : `${digest(tenant)}.${digest(host)}`;
+  if (host === undefined) return undefined;
+  const [left, right] = [digest(tenant), digest(host)];
+  return left === right ? left : `${left}.${right}`;
 }
 
 /** Which sides of a part differ from the base. A part that the base does not know was absent on the host, whatever the tenant had. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
-  const [tenant, host] = known.split(".");
+  const [tenant, host = tenant] = known.split(".");
   return { tenant: digest(unit.tenant) !== tenant, host: digest(unit.host) !== host };
 }
 

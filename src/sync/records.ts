@@ -39,7 +39,8 @@ export function createRecords(clock: Clock): Records {
   function lag(id: string, planned: Plan): number | undefined {
     const wrote = planned.operations.some(({ side }) => side === "host");
     const since = changedAt.get(id);
-    changedAt.delete(id);
+    // The wait for something else, a Service for example, is part of the lag.
+    if (planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
     return wrote && since !== undefined ? clock.monotonic() - since : records.get(id)?.lagMs;
   }
 
