@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../src/object/patch-definition.ts";
 import { compilePatches } from "../../src/patch/compile.ts";
 import type { OutcomeKind, PatchEngine } from "../../src/patch/types.ts";
-import { engine as plain, objectWith, recordReferences, run } from "./setting.ts";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { engine as plain, objectWith, recordReferences, run, translator } from "./setting.ts";
 
 interface Case {
   readonly why: string;
@@ -16,10 +17,13 @@ interface Case {
   readonly refused?: string;
 }
 
-const cases = load(readFileSync("fixtures/patches/documented.yaml", "utf8")) as Case[];
-const engines: { name: string; engine: PatchEngine }[] = [{ name: "the plain engine", engine: plain }];
+const cases = load(readFileSync(new URL("../../fixtures/patches/documented.yaml", import.meta.url), "utf8")) as Case[];
+const engines: { name: string; engine: PatchEngine }[] = [
+  { name: "the sandbox", engine: await createSandbox({ toHostDns: (name) => translator.dns(name) }) },
+  { name: "Node's own engine", engine: plain },
+];
 
-describe.each(engines)("a documented example on $name", ({ engine }) => {
+describe.each(engines)("a documented example in $name", ({ engine }) => {
   test.each(cases.filter(({ refused }) => refused === undefined))(
     "works: $why",
     ({ patch, object = {}, host = object, outcome = "applied", back }) => {
