@@ -20,6 +20,8 @@ export interface ListOptions extends ListScope {
   readonly continue?: string;
   /** Not older than this state; the most recent one when left out. */
   readonly resourceVersion?: string;
+  /** Ends the call early; it then fails with API_UNAVAILABLE. A client that answers at once need not look at it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Objects with the resourceVersion they were read at. Every item carries apiVersion and kind. */
@@ -40,6 +42,8 @@ export interface WatchOptions extends ListScope {
   readonly timeoutSeconds?: number;
   /** Ends the watch. */
   readonly signal: AbortSignal;
+  /** Called once when the server has accepted the watch, which on a quiet resource is long before the first event. */
+  readonly onOpen?: () => void;
 }
 
 /** One change. A bookmark carries a resourceVersion and nothing else that counts. */

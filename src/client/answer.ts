@@ -1,0 +1,121 @@
+import { EngineError, messageOf } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { errorFromStatus, type Status } from "../object/status.ts";
+import type { KubeObject } from "../object/types.ts";
+
+/** A complete answer of the API server. */
+export interface Answer {
+  readonly status: number;
+  /** Value of the Retry-After header, if there was one. */
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+  /** What was asked, for messages: `GET /api/v1/…`. */
+  readonly request: string;
+}
+
+/** No message quotes more of an answer than this. */
+const EXCERPT_MAX = 200;
+
+/** Tells whether the server took the request. */
+export function isSuccess(answer: Answer): boolean {
+  return answer.status >= 200 && answer.status < 300;
+}
+
+/**
+ * The JSON object of an answer.
+ *
+ * @throws API_UNAVAILABLE when the answer is something else: a truncated one, or a proxy's login page.
+ */
+export function parseAnswer(answer: Answer): Record<string, unknown> {
+  const body = parseJson(answer.text);
+  if (isRecord(body)) return body;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted a JSON object, found ${excerpt(answer.text)}`,
+  );
+}
+
+/**
+ * The Kubernetes object of an answer.
+ *
+ * @throws API_UNAVAILABLE when the answer is no object.
+ */
+export function objectFromAnswer(answer: Answer): KubeObject {
+  const body = parseAnswer(answer);
+  if (isRecord(body["metadata"])) return body as unknown as KubeObject;
+  throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: found no metadata in ${excerpt(answer.text)}`);
+}
+
+/** The Status of an answer, if it is one. */
+export function statusOf(answer: Answer): Status | undefined {
+  const body = parseJson(answer.text);
+  return isRecord(body) && body["kind"] === "Status" ? (body as unknown as Status) : undefined;
+}
+
+/**
+ * The error of an answer that is no success: the server's own Status, or one made of the HTTP status and the beginning of the
+ * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`.
+ *
+ * @example
+ * errorFromAnswer({ status: 502, retryAfter: undefined, text: "<h1>Bad gateway</h1>", request: "GET /api" }, now).code; // "API_UNAVAILABLE"
+ */
+export function errorFromAnswer(answer: Answer, now: number): EngineError {
+  const { status, request } = answer;
+  const message = `The API server answered ${status} to ${request}: ${excerpt(answer.text)}`;
+  const known = statusOf(answer) ?? { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
+  return errorFromStatus({ ...known, code: status, details: withRetryAfter(known, answer.retryAfter, now) });
+}
+
+function withRetryAfter(status: Status, header: string | undefined, now: number): NonNullable<Status["details"]> {
+  const details = isRecord(status.details) ? status.details : {};
+  const seconds = details.retryAfterSeconds ?? retryAfterSeconds(header, now);
+  return seconds === undefined ? details : { ...details, retryAfterSeconds: seconds };
+}
+
+/**
+ * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither.
+ *
+ * @example
+ * retryAfterSeconds("7", 0); // 7
+ */
+export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header);
+  const seconds = Math.ceil((Date.parse(header) - now) / 1000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/**
+ * The error of a request that got no answer.
+ *
+ * @example
+ * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"
+ */
+export function unreachable(request: string, cause: unknown): EngineError {
+  return new EngineError("API_UNAVAILABLE", `Cannot get an answer to ${request}: ${describe(cause)}`, { cause });
+}
+
+/** Connection attempts to several addresses fail with an empty message and a code. */
+function describe(error: unknown): string {
+  const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return messageOf(error) || (typeof code === "string" ? code : "unknown reason");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is an expected answer here; each caller says what it wanted.
+    return undefined;
+  }
+}
+
+/** The beginning of a text without markup, quoted. */
+export function excerpt(text: string): string {
+  const plain = text
+    .slice(0, 10 * EXCERPT_MAX)
+    .replace(/<[^<>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return JSON.stringify(plain.length > EXCERPT_MAX ? `${plain.slice(0, EXCERPT_MAX)}…` : plain);
+}

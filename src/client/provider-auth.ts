@@ -1,0 +1,39 @@
+import type { KubeConfig, RequestContext } from "@kubernetes/client-node";
+import { EngineError, messageOf } from "../base/errors.ts";
+import type { Connection } from "./connection.ts";
+
+/** Whose credentials are wanted. */
+export interface ProviderOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly connection: Connection;
+}
+
+/**
+ * The headers that client-node's own authenticators give: OIDC refresh, the older cloud providers, and whatever was added by
+ * `KubeConfig.addAuthenticator`.
+ *
+ * @throws API_UNAUTHORIZED when the authenticator fails.
+ * @example
+ * await authenticateByProvider({ kubeConfig, connection }); // { authorization: "Bearer …" }
+ */
+export async function authenticateByProvider({ kubeConfig, connection }: ProviderOptions): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  const request = {
+    setHeaderParam: (name: string, value: string) => void (headers[name.toLowerCase()] = value),
+    // client-node makes connections of its own for each request. They have not been opened yet, and never will be.
+    setDispatcher: (dispatcher: { destroy(): Promise<void> }) => void dispatcher.destroy().catch(() => undefined),
+  };
+  try {
+    await viewOf(kubeConfig, connection.context).applySecurityAuthentication(request as unknown as RequestContext);
+    return headers;
+  } catch (cause) {
+    throw new EngineError("API_UNAUTHORIZED", `Cannot get credentials of context "${connection.context}": ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The same kubeconfig with another current context: one kubeconfig may serve two clients. */
+function viewOf(kubeConfig: KubeConfig, context: string): KubeConfig {
+  const view = Object.assign(Object.create(Object.getPrototypeOf(kubeConfig) as object) as KubeConfig, kubeConfig);
+  view.setCurrentContext(context);
+  return view;
+}

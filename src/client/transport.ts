@@ -1,0 +1,95 @@
+import { Pool, ProxyAgent, type Dispatcher } from "undici";
+import type { TlsMaterial } from "./credentials.ts";
+
+/** Where a transport leads and what it may use. */
+export interface TransportOptions {
+  /** Scheme, host and port of the API server. */
+  readonly origin: string;
+  /** An HTTP, HTTPS or SOCKS5 proxy on the way. */
+  readonly proxyUrl: string | undefined;
+  /** Connections for calls; each watch has one of its own beside these. */
+  readonly connectionsMax: number;
+  readonly connectTimeoutMs: number;
+  /** An answer that is longer is refused. Watches have a limit per event instead. */
+  readonly answerBytesMax: number;
+}
+
+/** Connections for calls, and connections for streams, which never wait for each other. */
+export interface Dispatchers {
+  readonly calls: Dispatcher;
+  readonly watches: Dispatcher;
+}
+
+/** Idle connections stay open for so long; kube-apiserver and most load balancers close them after 60 s or more. */
+const KEEP_ALIVE_MS = 30_000;
+
+/**
+ * The connections of one client. They are shared by all calls and opened anew only when the bytes of a certificate or key
+ * change: a TLS handshake costs the client more than ten calls.
+ */
+export class Transport {
+  readonly #options: TransportOptions;
+  /** What `#current` was opened with. */
+  #tls: TlsMaterial | undefined;
+  #current: Dispatchers | undefined;
+  /** Dispatchers of former certificates that still carry a watch. */
+  readonly #retired = new Set<Dispatcher>();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** The dispatchers for these certificates. */
+  dispatchers(tls: TlsMaterial): Dispatchers {
+    if (this.#current !== undefined && sameTls(tls, this.#tls!)) return this.#current;
+    this.#retire();
+    this.#tls = tls;
+    this.#current = {
+      calls: this.#open({ tls, connections: this.#options.connectionsMax, maxResponseSize: this.#options.answerBytesMax }),
+      watches: this.#open({ tls, connections: null, maxResponseSize: -1 }),
+    };
+    return this.#current;
+  }
+
+  #open({ tls, connections, maxResponseSize }: { tls: TlsMaterial; connections: number | null; maxResponseSize: number }): Dispatcher {
+    const { origin, proxyUrl, connectTimeoutMs } = this.#options;
+    // HTTP/1.1 only: one slow watch can not hold up the frames of other streams, and the number of connections is known.
+    // The client keeps its own times, on its clock; those of the pool are off.
+    const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
+    const connect = { ...tls, timeout: connectTimeoutMs };
+    if (proxyUrl !== undefined) return new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: connect });
+    return new Pool(origin, { ...shared, connect });
+  }
+
+  #retire(): void {
+    if (this.#current === undefined) return;
+    for (const dispatcher of [this.#current.calls, this.#current.watches]) {
+      this.#retired.add(dispatcher);
+      // Resolves when the last stream on it has ended. A failure to close is a failure to free what is gone already.
+      void dispatcher.close().then(
+        () => this.#retired.delete(dispatcher),
+        () => this.#retired.delete(dispatcher),
+      );
+    }
+    this.#current = undefined;
+  }
+
+  /** Ends every call and stream with `reason`. */
+  async close(reason: Error): Promise<void> {
+    const all = [...this.#retired, ...(this.#current === undefined ? [] : [this.#current.calls, this.#current.watches])];
+    this.#current = undefined;
+    this.#retired.clear();
+    await Promise.all(all.map((dispatcher) => dispatcher.destroy(reason)));
+  }
+}
+
+/** Tells whether connections made with one would be as good as those made with the other. */
+export function sameTls(left: TlsMaterial, right: TlsMaterial): boolean {
+  if (left === right) return true;
+  const bytes = (["ca", "cert", "key"] as const).every((name) => sameBytes(left[name], right[name]));
+  return bytes && left.rejectUnauthorized === right.rejectUnauthorized && left.servername === right.servername;
+}
+
+function sameBytes(left: Buffer | undefined, right: Buffer | undefined): boolean {
+  return left === undefined || right === undefined ? left === right : left.equals(right);
+}

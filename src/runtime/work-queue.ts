@@ -1,0 +1,240 @@
+/**
+ * Keys that wait for a worker.
+ *
+ * Guarantees:
+ * - A key waits at most once, and never runs twice at the same time. A key that is added while it runs waits again when it is done.
+ * - Every key that was added is taken after its last add (unless the queue is shut down).
+ * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
+ *   of changes does not starve the initial sync.
+ * - Nothing is remembered of a key that neither waits, runs nor failed.
+ *
+ * @module
+ */
+import { backoffDelay, type BackoffOptions } from "../base/backoff.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { assert } from "../base/errors.ts";
+import { noMetrics, type Metrics } from "../base/metrics.ts";
+import { Lane } from "./lane.ts";
+import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
+
+/** `fresh`: something changed just now. `background`: initial sync and resync. */
+export type LaneName = "fresh" | "background";
+
+/** After so many fresh keys in a row a waiting background key has its turn. */
+export const FRESH_IN_A_ROW_MAX = 16;
+
+/** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
+export const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
+
+/** How a queue is set up. */
+export interface WorkQueueOptions {
+  /** Label of its metrics. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** A number in [0, 1), for the jitter of `backoff`. Needed only when that has one. */
+  readonly random?: () => number;
+  /** Delays of {@link WorkQueue.retry}. Default {@link QUEUE_BACKOFF}. */
+  readonly backoff?: BackoffOptions;
+  readonly metrics?: Metrics;
+}
+
+/** How a key is added. */
+export interface AddOptions {
+  /** Default "fresh". A key that waits in the background already moves to the fresh lane. */
+  readonly lane?: LaneName;
+  /** Earliest time from now in milliseconds. Of several delayed adds the earliest counts. Default 0. */
+  readonly afterMs?: number;
+}
+
+/** A queue of keys, see the module comment for its guarantees. */
+export interface WorkQueue {
+  add(key: string, options?: AddOptions): void;
+  /** Counts a failure of `key` and adds it after `afterMs`, or after its backoff when that is left out. Returns the delay. */
+  retry(key: string, afterMs?: number): number;
+  /** How often `key` failed since it was last forgotten. */
+  failures(key: string): number;
+  /** Forgets the failures of `key`. */
+  forget(key: string): void;
+  /** The next key, as soon as there is one; undefined when the queue is shut down. Each key taken must be given to `done`. */
+  take(): Promise<string | undefined>;
+  /** Ends the work on a key. */
+  done(key: string): void;
+  /** Takes no more keys and no delayed ones. Keys that wait are still handed out, unless `dropWaiting`. */
+  shutDown(options?: { readonly dropWaiting?: boolean }): void;
+  /** Keys that wait, without delayed ones. */
+  readonly depth: number;
+  /** Keys of which anything is remembered: waiting, delayed, running or failed. For leak tests and metrics. */
+  readonly remembered: number;
+}
+
+/**
+ * An empty queue.
+ *
+ * @example
+ * const queue = createWorkQueue({ name: "endpoints", clock: systemClock });
+ * queue.add("shop/db");
+ * await queue.take(); // "shop/db"
+ */
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  return new KeyedQueue(options);
+}
+
+interface Running {
+  readonly startedMs: number;
+  /** The lane to wait in again, if the key was added while it ran. */
+  again: LaneName | undefined;
+}
+
+interface Delayed {
+  readonly dueMs: number;
+  readonly lane: LaneName;
+  readonly timer: Timer;
+}
+
+class KeyedQueue implements WorkQueue {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #backoff: BackoffOptions;
+  readonly #metrics: QueueMetrics;
+  /** Keys that wait, with the monotonic time of their add. A key waits in one lane at most, and never while it runs. */
+  readonly #lanes: Readonly<Record<LaneName, Lane<number>>> = { fresh: new Lane(), background: new Lane() };
+  readonly #running = new Map<string, Running>();
+  readonly #delayed = new Map<string, Delayed>();
+  readonly #failures = new Map<string, number>();
+  /** Workers that wait for a key. Never any while a key waits. */
+  readonly #idle: ((key: string | undefined) => void)[] = [];
+  #freshInARow = 0;
+  #closed = false;
+
+  constructor({ name, clock, random = () => 0, backoff = QUEUE_BACKOFF, metrics = noMetrics }: WorkQueueOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#backoff = backoff;
+    this.#metrics = createQueueMetrics({ name, clock, metrics, running: () => this.#startTimes() });
+  }
+
+  get depth(): number {
+    return this.#lanes.fresh.size + this.#lanes.background.size;
+  }
+
+  get remembered(): number {
+    return this.depth + this.#running.size + this.#delayed.size + this.#failures.size;
+  }
+
+  add(key: string, { lane = "fresh", afterMs = 0 }: AddOptions = {}): void {
+    if (this.#closed) return;
+    if (afterMs > 0) return this.#addLater(key, lane, afterMs);
+    const running = this.#running.get(key);
+    if (running === undefined) return this.#enqueue(key, lane);
+    if (running.again === undefined) this.#metrics.added();
+    if (running.again !== "fresh") running.again = lane;
+  }
+
+  #enqueue(key: string, lane: LaneName): void {
+    if (this.#lanes.fresh.has(key)) return;
+    const since = this.#lanes.background.has(key);
+    if (since && lane === "background") return;
+    if (!since) this.#metrics.added();
+    const addedMs = this.#lanes.background.remove(key) ?? this.#clock.monotonic();
+    this.#lanes[lane].push(key, addedMs);
+    const worker = this.#idle.shift();
+    if (worker !== undefined) return worker(this.#start());
+    this.#reportDepth();
+  }
+
+  #addLater(key: string, lane: LaneName, afterMs: number): void {
+    const dueMs = this.#clock.monotonic() + afterMs;
+    const known = this.#delayed.get(key);
+    if (known !== undefined && known.dueMs <= dueMs) return;
+    known?.timer.cancel();
+    const timer = this.#clock.schedule(afterMs, () => {
+      this.#delayed.delete(key);
+      this.add(key, { lane });
+    });
+    this.#delayed.set(key, { dueMs, lane, timer });
+  }
+
+  retry(key: string, afterMs?: number): number {
+    const failures = this.failures(key);
+    const delayMs = afterMs ?? backoffDelay(this.#backoff, failures, this.#random);
+    if (this.#closed) return delayMs;
+    this.#failures.set(key, failures + 1);
+    this.#metrics.retried();
+    this.add(key, { afterMs: delayMs });
+    return delayMs;
+  }
+
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  take(): Promise<string | undefined> {
+    if (this.depth > 0) return Promise.resolve(this.#start());
+    if (this.#closed) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Hands out the next key; one must be waiting. */
+  #start(): string {
+    const lane = this.#nextLane();
+    this.#freshInARow = lane === "fresh" ? this.#freshInARow + 1 : 0;
+    const [key, addedMs] = this.#lanes[lane].shift()!;
+    const startedMs = this.#clock.monotonic();
+    this.#running.set(key, { startedMs, again: undefined });
+    this.#metrics.taken(startedMs - addedMs);
+    this.#reportDepth();
+    return key;
+  }
+
+  #nextLane(): LaneName {
+    const { fresh, background } = this.#lanes;
+    if (fresh.size === 0) return "background";
+    if (background.size === 0) return "fresh";
+    return this.#freshInARow < FRESH_IN_A_ROW_MAX ? "fresh" : "background";
+  }
+
+  done(key: string): void {
+    const running = this.#running.get(key);
+    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which nobody took`);
+    this.#running.delete(key);
+    this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
+    if (running.again !== undefined) this.#requeue(key, running.again);
+  }
+
+  /** The add was counted when it came. */
+  #requeue(key: string, lane: LaneName): void {
+    this.#lanes[lane].push(key, this.#clock.monotonic());
+    const worker = this.#idle.shift();
+    if (worker !== undefined) return worker(this.#start());
+    this.#reportDepth();
+  }
+
+  shutDown({ dropWaiting = false }: { readonly dropWaiting?: boolean } = {}): void {
+    this.#closed = true;
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
+    this.#failures.clear();
+    if (dropWaiting) this.#dropWaiting();
+    for (const worker of this.#idle.splice(0)) worker(undefined);
+  }
+
+  #dropWaiting(): void {
+    this.#lanes.fresh.clear();
+    this.#lanes.background.clear();
+    for (const running of this.#running.values()) running.again = undefined;
+    this.#reportDepth();
+  }
+
+  #reportDepth(): void {
+    this.#metrics.depth("fresh", this.#lanes.fresh.size);
+    this.#metrics.depth("background", this.#lanes.background.size);
+  }
+
+  *#startTimes(): Iterable<number> {
+    for (const { startedMs } of this.#running.values()) yield startedMs;
+  }
+}
