@@ -81,6 +81,17 @@ describe("a protected field", () => {
     expect(outcomes[0]).toMatchObject({ outcome: "error", code: "EXPRESSION_ERROR" });
   });
 
+  test("is reported after what failed in the same patch", () => {
+    const { outcomes } = run([{ path: "[*]", expression: "context.path === 'subsets' ? value.no.such : 'x'" }], full);
+    expect(outcomes[0]).toMatchObject({ outcome: "error", code: "EXPRESSION_RESULT", place: "metadata" });
+    expect(outcomes[0]!.failures!.map(({ place, code }) => `${place} ${code}`)).toEqual([
+      "metadata EXPRESSION_RESULT",
+      "subsets EXPRESSION_ERROR",
+      "apiVersion PROTECTED_FIELD",
+      "kind PROTECTED_FIELD",
+    ]);
+  });
+
   test("of the same name elsewhere is not protected", () => {
     const { object } = run([{ path: "spec.metadata.name", expression: "'y'" }], objectWith({ spec: { metadata: { name: "x" } } }));
     expect(object["spec"]).toEqual({ metadata: { name: "y" } });

@@ -14,6 +14,7 @@ describe("the role of a place", () => {
     { path: "metadata.annotations", want: { role: "map", field: "annotations" } },
     { path: 'metadata.annotations["a.b/c[0]"]', want: { role: "entry", field: "annotations", key: "a.b/c[0]" } },
     { path: 'metadata.annotations["a\\"b"]', want: { role: "entry", field: "annotations", key: 'a"b' } },
+    { path: 'metadata.annotations["a\\\\b"]', want: { role: "entry", field: "annotations", key: "a\\b" } },
     { path: "metadata.labels.app/x:y-z_", want: { role: "entry", field: "labels", key: "app/x:y-z_" } },
     { path: 'metadata.labels["7"]', want: { role: "entry", field: "labels", key: "7" } },
     { path: "metadata.labels.app.deeper", want: { role: "field" } },
