@@ -214,6 +214,25 @@ describe("paths with .. when jsonpath is set", () => {
   );
 });
 
+describe("lists that differ", () => {
+  const both = (endpointsEnabled: boolean, slicesEnabled: boolean) =>
+    endpoints(`enabled: ${endpointsEnabled}\npatches:\n  - {path: subsets, expression: value}\n`) +
+    `    endpointSlices: {enabled: ${slicesEnabled}}\n`;
+
+  test.each([
+    { text: both(true, true), want: 1, why: "both kinds are synced" },
+    { text: both(true, false), want: 0, why: "slices are switched off" },
+    { text: both(false, true), want: 0, why: "Endpoints are switched off" },
+  ])("are worth $want warning when $why", ({ text, want }) => {
+    expect(problems(text)).toHaveLength(want);
+  });
+
+  test("are worth a warning at the one that is patched", () => {
+    const text = "sync: {toHost: {endpointSlices: {patches: [{path: ports, expression: value}]}}}";
+    expect(problems(text)).toEqual(["vcluster.yaml:1:34 warning CONFIG_VALUE sync.toHost.endpointSlices.patches"]);
+  });
+});
+
 describe("resolveConfig", () => {
   test("finds what parseConfig finds, at 0:0", () => {
     const result = resolveConfig({

@@ -66,6 +66,7 @@ describe("readYaml", () => {
       want: "none 5:3",
       why: "an item that is not written, at its dash",
     },
+    { text: "a:\n  - 'x'\n  -\n", pointer: "/a/1", want: "none 3:3", why: "an item that is not written, behind a quote" },
     { text: "a: &x\n  b: 1\nc: *x\n", pointer: "/c/b", want: "2:3 2:6", why: "an aliased value, where it is written" },
     { text: "a: &x {b: 1}\nc:\n  <<: *x\n", pointer: "/c/b", want: "1:8 1:11", why: "a merged key, where it is written" },
     { text: "é😀: 1\n", pointer: "/é😀", want: "1:1 1:6", why: "columns in UTF-16 units, as editors count" },
