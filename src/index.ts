@@ -38,7 +38,7 @@ export type { SyncRecord } from "./sync/records.ts";
 export { createInformedAccess } from "./sync/informed-access.ts";
 export type { InformedAccess, InformedAccessOptions } from "./sync/informed-access.ts";
 export { createHttpClient } from "./client/http-client.ts";
-export { loadKubeConfig } from "./client/kubeconfig.ts";
+export { loadKubeConfig } from "./client/kube-config.ts";
 
 export { CODES } from "./base/codes.ts";
 export type { Code } from "./base/codes.ts";

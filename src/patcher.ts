@@ -22,6 +22,8 @@ export interface Patched {
 
 /** Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. */
 export interface Patcher {
+  /** Tells whether objects of this kind are synced, and so can be patched. */
+  knows(object: KubeObject): boolean;
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
   /** The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. */
@@ -38,6 +40,7 @@ export interface Patcher {
 export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const engine = await createEngine(options);
   return {
+    knows: (object) => findRules(engine.rules, object) !== undefined,
     toHost(tenant, { host } = {}) {
       const rules = rulesFor(engine.rules, tenant);
       const key = { namespace: tenant.metadata.namespace ?? "default", name: tenant.metadata.name ?? "" };
@@ -60,10 +63,14 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 }
 
 function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {
-  const found = rules.find(({ kind }) => kind.resource.kind === object.kind && kind.resource.apiVersion === object.apiVersion);
+  const found = findRules(rules, object);
   if (found !== undefined) return found;
   const kinds = rules.map(({ kind }) => kind.resource.kind).join(", ");
   throw new EngineError("USAGE", `Cannot patch a ${object.apiVersion} ${object.kind}: wanted one of ${kinds}`);
+}
+
+function findRules(rules: readonly Rules[], object: KubeObject): Rules | undefined {
+  return rules.find(({ kind }) => kind.resource.kind === object.kind && kind.resource.apiVersion === object.apiVersion);
 }
 
 function withNamespace(object: KubeObject, namespace: string): KubeObject {

@@ -17,3 +17,12 @@ export interface CommandContext {
 export function outputOption(): Option {
   return new Option("-o, --output <format>", "form of the output").choices(["yaml", "json"]);
 }
+
+/** Resolves at the first stop signal. */
+export function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    // A signal alone does not keep the process alive; the servers that run meanwhile do.
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -8,7 +8,7 @@ import { silentLogger } from "../base/logger.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { MetricsRegistry } from "../base/metrics.ts";
 import { createHttpClient } from "../client/http-client.ts";
-import { loadKubeConfig } from "../client/kubeconfig.ts";
+import { loadKubeConfig } from "../client/kube-config.ts";
 import { startCluster } from "../clusters/cluster.ts";
 import type { Cluster } from "../clusters/cluster.ts";
 import type { ClusterClient } from "../object/cluster-client.ts";
@@ -48,7 +48,10 @@ const KINDS = [NAMESPACES, SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS];
 export async function startDemoWorld(loaded: LoadedConfiguration, objects: readonly KubeObject[]): Promise<DemoWorld> {
   const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-demo-"));
   const metrics = createMetrics();
-  const [tenant, host] = await Promise.all([startSide("tenant", folder, metrics), startSide("host", folder, metrics, loaded.vcluster.namespace)]);
+  const [tenant, host] = await Promise.all([
+    startSide("tenant", folder, metrics),
+    startSide("host", folder, metrics, loaded.vcluster.namespace),
+  ]);
   await prepareHost(host.client, loaded);
   for (const object of objects) await create(tenant.client, object);
   const syncer = await createSyncer({ ...loaded, tenant: tenant.access, host: host.access, metrics });

@@ -57,7 +57,7 @@ function report(error: unknown, terminal: Terminal): number {
   }
   terminal.err(`error ${error.code}: ${error.message}`);
   const hint = error.details["hint"];
-  if (typeof hint === "string") terminal.err(`  ${hint}`);
+  if (typeof hint === "string" && !error.message.includes(hint)) terminal.err(`  ${hint}`);
   terminal.err(`  More: endpoint-sync explain ${error.code}`);
   return exitCodeOf(error);
 }

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { startCluster } from "../../clusters/cluster.ts";
+import { untilStopped } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 
 interface ClusterOptions {
@@ -18,11 +18,15 @@ export function addClusterCommand(program: Command, context: CommandContext): vo
     .requiredOption("--name <name>", "name of the cluster, its context and its user")
     .option("--port <port>", "TCP port on loopback; a free one when left out", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
-    .addHelpText("after", "\nExample:\n  endpoint-sync cluster --name tenant --port 7001\n  kubectl --kubeconfig tenant.kubeconfig get namespaces")
+    .addHelpText(
+      "after",
+      "\nExample:\n  endpoint-sync cluster --name tenant --port 7001\n  kubectl --kubeconfig tenant.kubeconfig get namespaces",
+    )
     .action((options: ClusterOptions) => runCluster(context, options));
 }
 
 async function runCluster({ terminal }: CommandContext, { name, port, kubeconfig = `${name}.kubeconfig` }: ClusterOptions): Promise<void> {
+  const { startCluster } = await import("../../clusters/cluster.ts");
   const cluster = await startCluster({ name, ...(port !== undefined && { port }) });
   try {
     // The file holds the credentials of an administrator.
@@ -34,17 +38,7 @@ async function runCluster({ terminal }: CommandContext, { name, port, kubeconfig
   }
 }
 
-/** Resolves at the first stop signal. */
-export function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    // A signal alone does not keep the process alive; the servers that run meanwhile do.
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
-/** A TCP port. */
-export function parsePort(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError("Wanted a number from 0 to 65535.");

@@ -46,7 +46,12 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
   );
   const patcher = await createPatcher(loaded);
   try {
-    const results = (await readObjects(terminal, options.filename)).map((object) =>
+    const objects = await readObjects(terminal, options.filename);
+    const known = objects.filter((object) => patcher.knows(object));
+    for (const object of objects.filter((other) => !known.includes(other))) {
+      terminal.err(`warning: ${object.kind} ${object.metadata.name ?? ""} is left out: objects of this kind are not synced`);
+    }
+    const results = known.map((object) =>
       options.direction === "toHost" ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant }),
     );
     for (const result of results) reportTrouble(context, result);
