@@ -1,5 +1,5 @@
 /**
- * The only two things that paths do to a node of a document: read an own child, and copy the node with one child changed.
+ * All that paths do to a node of a document: read an own child, and copy the node with children changed.
  *
  * Own properties only, so that no key reaches a prototype; a member that is `undefined` counts as absent, as everywhere in JSON
  * data. Lists have elements only and strings have nothing: neither `length` nor characters can be selected.
@@ -66,7 +66,7 @@ export function withChildren(node: unknown, children: readonly (readonly [Step, 
 /** Writes or removes one own member of a fresh copy. */
 export function setMember(copy: Record<string, unknown>, key: string, value: unknown): void {
   if (value === REMOVE) delete copy[key];
-  // An assignment to this name would set the prototype wherever the copy lost the own member.
+  // An assignment would call the prototype's setter in a copy that does not have the member.
   else if (key === "__proto__") Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
   else copy[key] = value;
 }

@@ -40,8 +40,7 @@ function stepsTo(root: unknown, keys: readonly Step[]): Step[] | undefined {
   const steps: Step[] = [];
   let node = root;
   for (const key of keys) {
-    const step = Array.isArray(node) && /^\d+$/.test(String(key)) ? Number(key) : isRecord(node) ? String(key) : undefined;
-    if (step === undefined) return undefined;
+    const step = Array.isArray(node) ? Number(key) : String(key);
     node = childAt(node, step);
     if (node === undefined) return undefined;
     steps.push(step);

@@ -132,6 +132,6 @@ function readEscape(scanner: Scanner, quote: string): string {
   throw syntaxError(scanner, {
     at,
     problem: `"\\${letter}" is not an escape`,
-    hint: `Known are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX`,
+    hint: `Known are \\${quote} \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hex digits`,
   });
 }

@@ -1,5 +1,5 @@
-import { memberOf } from "./node.ts";
 import { appendKey, WHOLE_OBJECT } from "./format.ts";
+import { memberOf } from "./node.ts";
 import type { Segment } from "./segment.ts";
 
 /**
@@ -11,11 +11,9 @@ export interface Stage {
   readonly select: "itself" | "index" | "wildcard";
   /** The index when `select` is "index", else 0. */
   readonly index: number;
-  /** The names that are followed from each selected node. */
-  readonly keys: readonly string[];
-  /** The text of `keys`. */
+  /** The text of the names that follow. */
   readonly tail: string;
-  /** Follows `keys`; `undefined` when one of them is absent. */
+  /** Follows those names; `undefined` when one of them is absent. */
   readonly read: (node: unknown) => unknown;
 }
 
@@ -27,7 +25,7 @@ export function stagesOf(segments: readonly Segment[]): Stage[] {
     const keys = segments.slice(start + 1, starts[number + 1] ?? segments.length).map((segment) => (segment as { key: string }).key);
     const first = segments[start];
     const select = first === undefined ? "itself" : first.kind === "index" ? "index" : "wildcard";
-    return { select, index: first?.kind === "index" ? first.index : 0, keys, tail: tailOf(keys, start), read: reader(keys) };
+    return { select, index: first?.kind === "index" ? first.index : 0, tail: tailOf(keys, start), read: reader(keys) };
   });
 }
 

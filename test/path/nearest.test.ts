@@ -3,7 +3,7 @@ import { compilePath, nearestPath } from "../../src/path/path.ts";
 
 const POD = {
   metadata: { annotations: { "example.com/x": "1", team: "blue", "1.0": "version" }, labels: {} },
-  spec: { containers: [{ image: "web", env: [{ name: "A" }] }, { ports: [{ containerPort: 80 }] }], restartPolicy: "Always" },
+  spec: { containers: [{ image: "web", env: [{ name: "A" }] }, { ports: [{ containerPort: 80 }] }], restartPolicy: "Always", volumes: [] },
 };
 
 describe("nearestPath", () => {
@@ -30,6 +30,8 @@ describe("nearestPath", () => {
       suggestion: "spec.containers[*].env[*].name",
       why: "two lists need two wildcards",
     },
+    { path: "spec.volumes.name", reached: "spec.volumes", suggestion: undefined, why: "a wildcard over an empty list leads no further" },
+    { path: "spc.contaners.imge", reached: "$", suggestion: "spec.containers[*].imge", why: "no more than three slips are mended" },
     { path: "spec.contaners.imge", reached: "spec", suggestion: "spec.containers[*].image", why: "several slips are mended together" },
     {
       path: "metadata.annotaions.absent",

@@ -73,6 +73,19 @@ describe("update", () => {
     );
   });
 
+  test.each(["list[*].x", "list[*][0]", "list[*][*]"])("shares the elements of a list in which %s did not change", (text) => {
+    const list = [{ x: 1, "0": 1 }, { x: 2, "0": 2 }, [3]];
+    const got = compilePath(text).update({ list }, (value) => (value === 2 ? 0 : value)) as { list: unknown[] };
+    expect(got.list.map((item, at) => item === list[at])).toEqual([true, false, true]);
+  });
+
+  test("passes over undefined members and elements, as find does", () => {
+    const document = { a: undefined, b: 1, list: [undefined, 1, undefined, 2] };
+    const got = compilePath("list[*]").update(document, (value) => Number(value) * 10);
+    expect(got).toEqual({ a: undefined, b: 1, list: [undefined, 10, undefined, 20] });
+    expect(compilePath("*").update({ a: undefined, b: 1 }, (value) => Number(value) + 1)).toEqual({ a: undefined, b: 2 });
+  });
+
   test.each([
     { path: "a", document: {}, why: "the member is absent" },
     { path: "list[*]", document: { list: [] }, why: "the list is empty" },
