@@ -59,19 +59,22 @@ class RegistryClient implements InProcessClient {
   }
 
   async list(resource: ResourceType, options: ListOptions = {}): Promise<ObjectList> {
-    const page = await this.#call(() => this.#registry.list(resource, options));
+    // Nothing here takes long enough to be worth ending early.
+    const { signal: _unused, ...request } = options;
+    const page = await this.#call(() => this.#registry.list(resource, request));
     const { items, resourceVersion } = page;
     return { items, resourceVersion, ...(page.continue !== undefined && { continue: page.continue }) };
   }
 
   async *watch(resource: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent> {
-    const { signal, bookmarks = true, ...scope } = options;
+    const { signal, bookmarks = true, onOpen, ...scope } = options;
     if (signal.aborted) return;
     const queue = await this.#call(() => this.#registry.watch(resource, { ...scope, allowWatchBookmarks: bookmarks }));
     const watch = { queue, broken: false };
     this.#watches.add(watch);
     signal.addEventListener("abort", queue.end, { once: true });
     try {
+      onOpen?.();
       yield* read(watch, signal);
     } finally {
       signal.removeEventListener("abort", queue.end);

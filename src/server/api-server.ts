@@ -13,7 +13,6 @@ import type { Exchange } from "./exchange.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { InFlight, InFlightLimits } from "./in-flight.ts";
 import type { Registry } from "./registry.ts";
-import type { YamlCodec } from "./request-body.ts";
 import { parseTarget } from "./request-target.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { ResourceRoutes } from "./resource-routes.ts";
@@ -35,7 +34,6 @@ export interface ApiServerOptions {
   readonly version: VersionInfo;
   /** Certificate and key as PEM texts; plain HTTP when left out. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
-  readonly yaml?: YamlCodec;
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default 0, any free one. */
@@ -96,9 +94,9 @@ class Serving {
   readonly #watching = new Set<Socket>();
 
   constructor(options: ApiServerOptions) {
-    const { registry, yaml, version, limits = {} } = options;
+    const { registry, version, limits = {} } = options;
     this.#options = options;
-    this.#answering = new Answering({ yaml });
+    this.#answering = new Answering();
     this.#documents = createDocumentRoutes({
       definitions: registry.definitions,
       answering: this.#answering,
@@ -108,7 +106,6 @@ class Serving {
     this.#resources = createResourceRoutes({
       registry,
       answering: this.#answering,
-      yaml,
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
     });
     this.#inFlight = createInFlight(limits);

@@ -4,8 +4,8 @@ import type { Status } from "../object/status.ts";
 import { listText, textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
-import type { YamlCodec } from "./request-body.ts";
 import type { UserInfo } from "./resource-context.ts";
+import { formatYaml } from "./yaml-text.ts";
 
 /** One request on its way through the handlers. */
 export interface Exchange {
@@ -34,25 +34,16 @@ export function warningHeaders(texts: readonly string[]): string[] {
 
 type Format = "json" | "yaml";
 
-/** How the answers of one server look. */
-export interface AnswerOptions {
-  readonly yaml: YamlCodec | undefined;
-}
+const OFFERS: readonly Offer<Format>[] = [
+  { type: "application/json", value: "json" },
+  { type: "application/yaml", value: "yaml" },
+];
 
 /** Sends objects and lists in the form that the client prefers. */
 export class Answering {
-  readonly #offers: readonly Offer<Format>[];
-  readonly #yaml: YamlCodec | undefined;
-
-  constructor({ yaml }: AnswerOptions) {
-    this.#yaml = yaml;
-    const offered: Format[] = yaml === undefined ? ["json"] : ["json", "yaml"];
-    this.#offers = offered.map((format) => ({ type: `application/${format}`, value: format }));
-  }
-
   /** @throws API_ERROR (406) when the client accepts none of the server's forms. */
   check({ request }: Exchange): void {
-    negotiate(request.headers.accept, this.#offers);
+    negotiate(request.headers.accept, OFFERS);
   }
 
   object(exchange: Exchange, code: number, object: object): void {
@@ -72,8 +63,8 @@ export class Answering {
   }
 
   #send({ request, response }: Exchange, code: number, { object, text }: { object: object; text: () => string }): void {
-    const format = negotiate(request.headers.accept, this.#offers);
-    if (format === "yaml") return write(response, code, "application/yaml", this.#yaml!.format(object));
+    const format = negotiate(request.headers.accept, OFFERS);
+    if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
     write(response, code, "application/json", pretty(request) ? indented(object) : text());
   }
 }

@@ -1,13 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { toJson } from "../schema/node.ts";
+import { Report } from "../schema/problem.ts";
+import { readYaml } from "../schema/yaml.ts";
 import { DEPTH_MAX, isDeeperThan } from "./json-data.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "./status.ts";
-
-/** Reads and writes YAML; without one a server speaks JSON only. */
-export interface YamlCodec {
-  /** Throws an Error whose message says what is wrong. */
-  parse(text: string): unknown;
-  format(value: unknown): string;
-}
 
 /**
  * The bytes of a body.
@@ -38,12 +34,14 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
  */
-export function parseBody(bytes: Buffer, mediaType: string | undefined, yaml: YamlCodec | undefined): unknown {
-  const known = ["application/json", ...(yaml ? ["application/yaml"] : [])];
-  if (mediaType !== undefined && !known.includes(mediaType)) throw unsupportedMediaType(known);
+export function parseBody(bytes: Buffer, mediaType: string | undefined): unknown {
+  if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
   if (bytes.length === 0) return undefined;
-  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), yaml!) : parseJson(bytes.toString());
+  return mediaType === "application/yaml" ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
 }
+
+/** How objects may be written in requests and answers. */
+export const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
 export function parseJson(text: string): unknown {
@@ -55,14 +53,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function parseYaml(text: string, yaml: YamlCodec): unknown {
-  let value: unknown;
-  try {
-    value = yaml.parse(text);
-  } catch (error) {
-    throw badRequest(`error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  return checkedDepth(value);
+function parseYaml(text: string): unknown {
+  const report = new Report();
+  const node = readYaml(text, { file: "body", report });
+  const [problem] = report.problems;
+  if (problem !== undefined) throw badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
+  return checkedDepth(toJson(node!));
 }
 
 function checkedDepth(value: unknown): unknown {

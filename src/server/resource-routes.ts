@@ -5,7 +5,6 @@ import { statusOf } from "./exchange.ts";
 import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readWriteParameters } from "./query.ts";
 import type { Registry } from "./registry.ts";
 import { mediaTypeOf, parseBody, parseJson, readBytes } from "./request-body.ts";
-import type { YamlCodec } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
@@ -17,7 +16,6 @@ import { streamError, streamWatch } from "./watch-stream.ts";
 export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
-  readonly yaml: YamlCodec | undefined;
   /** Largest request body. */
   readonly bodyBytesMax: number;
 }
@@ -155,7 +153,7 @@ class Routes {
 
   async #deleteOptions(exchange: Exchange) {
     const bytes = await this.#bytes(exchange);
-    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request), this.#options.yaml);
+    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request));
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
 
@@ -165,7 +163,7 @@ class Routes {
 
   async #body(exchange: Exchange): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
-    const body = parseBody(await this.#bytes(exchange), mediaType, this.#options.yaml);
+    const body = parseBody(await this.#bytes(exchange), mediaType);
     if (body === undefined) throw badRequest("the body of the request is empty");
     return body;
   }

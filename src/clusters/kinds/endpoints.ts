@@ -1,3 +1,5 @@
+import { sha256Hex } from "../../base/digest.ts";
+import { canonicalJson } from "../../base/json.ts";
 import { ENDPOINTS } from "../../object/resource.ts";
 import { repackSubsets } from "../../object/subsets.ts";
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, KubeObject } from "../../object/types.ts";
@@ -35,8 +37,17 @@ function prepare(object: KubeObject): KubeObject {
   return { ...object, subsets: subsets.map((subset) => ({ ...subset, ports: (subset.ports ?? []).map(withProtocol) })) };
 }
 
+/** Subsets and their ports come in the order of a digest, as in the real thing: whoever relies on any order finds out here. */
 function canonicalize(object: KubeObject): KubeObject {
-  return { ...object, subsets: repackSubsets((object as Endpoints).subsets ?? []) };
+  const packed = repackSubsets((object as Endpoints).subsets ?? []);
+  const subsets = packed.map((subset) => (subset.ports ? { ...subset, ports: byDigest(subset.ports) } : subset));
+  return { ...object, subsets: byDigest(subsets) };
+}
+
+function byDigest<T>(items: readonly T[]): T[] {
+  if (items.length < 2) return [...items];
+  const keyed = items.map((item) => ({ item, digest: sha256Hex(canonicalJson(item)) }));
+  return keyed.sort((left, right) => (left.digest < right.digest ? -1 : 1)).map(({ item }) => item);
 }
 
 function validate(object: KubeObject): FieldError[] {
