@@ -1,0 +1,306 @@
+/**
+ * What the cluster does with its core kinds, seen through a client; part of the cluster client suite.
+ */
+import { describe, expect, test } from "vitest";
+import { keyOf } from "../../src/object/key.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, LEASES, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import { subsetsFingerprint } from "../../src/object/subsets.ts";
+import type { Endpoints, KubeObject, Service } from "../../src/object/types.ts";
+import { codeOf } from "./setting.ts";
+import type { Setting } from "./setting.ts";
+import { createNamespace, eventually, objectsOf } from "./sandbox-namespace.ts";
+
+/** The cases; `setting` is called when a test runs. */
+export function kindCases(setting: () => Setting): void {
+  const object = (type: ResourceType, name: string, rest: object): KubeObject => {
+    const { apiVersion, kind } = type;
+    return { apiVersion, kind, metadata: { namespace: setting().namespace, name }, ...rest };
+  };
+  endpointsCases(setting);
+  serviceCases(setting);
+
+  describe("endpoint slices", () => {
+    const slice = (name: string, rest: object = {}) =>
+      object(ENDPOINT_SLICES, name, { addressType: "IPv4", endpoints: [{ addresses: ["10.1.0.1"] }], ports: [{ port: 80 }], ...rest });
+
+    test("ports are completed, nothing is regrouped, generations count", async () => {
+      const { client } = setting();
+      const created = await client.create(ENDPOINT_SLICES, slice("grown"));
+      expect(created["ports"]).toEqual([{ name: "", protocol: "TCP", port: 80 }]);
+      expect(created.metadata.generation).toBe(1);
+      const endpoints = [{ addresses: ["10.1.0.2"] }, { addresses: ["10.1.0.1"] }];
+      const updated = await client.update(ENDPOINT_SLICES, { ...created, endpoints });
+      expect(updated["endpoints"]).toMatchObject(endpoints);
+      expect(updated.metadata.generation).toBe(2);
+    });
+
+    test("the addressType stays", async () => {
+      const { client } = setting();
+      const created = await client.create(ENDPOINT_SLICES, slice("typed"));
+      const call = client.update(ENDPOINT_SLICES, { ...created, addressType: "IPv6", endpoints: [{ addresses: ["2001:db8::1"] }] });
+      expect(await codeOf(call)).toBe("API_INVALID");
+    });
+
+    test.each([
+      { why: "no addressType", rest: { addressType: undefined } },
+      { why: "an address of another family", rest: { endpoints: [{ addresses: ["2001:db8::1"] }] } },
+      { why: "an endpoint without address", rest: { endpoints: [{ addresses: [] }] } },
+      { why: "a loopback address", rest: { endpoints: [{ addresses: ["127.0.0.1"] }] } },
+      { why: "two ports of one name", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
+    ])("$why is API_INVALID", async ({ rest }) => {
+      expect(await codeOf(setting().client.create(ENDPOINT_SLICES, slice("refused", rest)))).toBe("API_INVALID");
+    });
+  });
+
+  describe("secrets and config maps", () => {
+    test("stringData is written into data and never read back", async () => {
+      const { client } = setting();
+      const created = await client.create(SECRETS, object(SECRETS, "mixed", { data: { a: "YQ==" }, stringData: { b: "é" } }));
+      expect(created).toMatchObject({ type: "Opaque", data: { a: "YQ==", b: "w6k=" } });
+      expect(created["stringData"]).toBeUndefined();
+    });
+
+    test("data that is no base64 is API_BAD_REQUEST", async () => {
+      const call = setting().client.create(SECRETS, object(SECRETS, "garbled", { data: { a: "not base64!" } }));
+      expect(await codeOf(call)).toBe("API_BAD_REQUEST");
+    });
+
+    test("the type stays, and so does what is immutable", async () => {
+      const { client } = setting();
+      const created = await client.create(SECRETS, object(SECRETS, "fixed", { data: { a: "YQ==" }, immutable: true }));
+      expect(await codeOf(client.update(SECRETS, { ...created, type: "example.com/other" }))).toBe("API_INVALID");
+      expect(await codeOf(client.update(SECRETS, { ...created, data: { a: "Yg==" } }))).toBe("API_INVALID");
+      expect(await codeOf(client.update(SECRETS, { ...created, immutable: false }))).toBe("API_INVALID");
+      const relabelled = { ...created, metadata: { ...created.metadata, labels: { app: "web" } } };
+      expect(await codeOf(client.update(SECRETS, relabelled))).toBe("none");
+    });
+
+    test.each([
+      { why: "a key with a slash", type: CONFIG_MAPS, rest: { data: { "a/b": "x" } } },
+      { why: "more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
+      { why: "a key in both kinds of data", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
+      { why: "a TLS secret without its key", type: SECRETS, rest: { type: "kubernetes.io/tls", data: { "tls.crt": "YQ==" } } },
+    ])("$why is API_INVALID", async ({ type, rest }) => {
+      expect(await codeOf(setting().client.create(type, object(type, "refused", rest)))).toBe("API_INVALID");
+    });
+  });
+
+  describe("leases and events", () => {
+    test("lease times keep their microseconds", async () => {
+      const { client } = setting();
+      const spec = { holderIdentity: "a", leaseDurationSeconds: 15, renewTime: "2026-01-02T03:04:05.678901Z" };
+      const created = await client.create(LEASES, object(LEASES, "leader", { spec }));
+      expect(created["spec"]).toEqual(spec);
+      expect(await codeOf(client.update(LEASES, { ...created, spec: { ...spec, leaseDurationSeconds: 0 } }))).toBe("API_INVALID");
+    });
+
+    test("events are found by what they are about", async () => {
+      const { client, namespace } = setting();
+      const about = (name: string) => ({ involvedObject: { kind: "Endpoints", namespace, name }, reason: "Test", type: "Normal" });
+      for (const name of ["db", "web"]) await client.create(EVENTS, object(EVENTS, `${name}.1`, about(name)));
+      const fieldSelector = "involvedObject.name=db,involvedObject.kind=Endpoints";
+      const { items } = await client.list(EVENTS, { namespace, fieldSelector });
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(["db.1"]);
+    });
+
+    test("an event about another namespace is API_INVALID", async () => {
+      const involvedObject = { kind: "Endpoints", namespace: "elsewhere", name: "db" };
+      expect(await codeOf(setting().client.create(EVENTS, object(EVENTS, "lost.1", { involvedObject })))).toBe("API_INVALID");
+    });
+  });
+
+  describe("namespaces", () => {
+    test.each(["default", "kube-system", "kube-public"])("%s is there and stays", async (name) => {
+      const { client } = setting();
+      expect(await client.get(NAMESPACES, { namespace: "", name })).toMatchObject({ status: { phase: "Active" } });
+      expect(await codeOf(client.delete(NAMESPACES, { namespace: "", name }))).toBe("API_FORBIDDEN");
+    });
+
+    test("default/kubernetes leads to the API server", async () => {
+      const { client } = setting();
+      const key = { namespace: "default", name: "kubernetes" };
+      expect(await client.get(SERVICES, key)).toMatchObject({ spec: { type: "ClusterIP" } });
+      expect(((await client.get(ENDPOINTS, key)) as Endpoints).subsets).toHaveLength(1);
+    });
+
+    test("a namespace that is deleted takes its contents with it, waiting for finalizers, and takes no more", async () => {
+      const { client } = setting();
+      const own = await createNamespace(client);
+      const { configMap, service } = objectsOf(own.name);
+      await client.create(SERVICES, service("web"));
+      const kept = await client.create(CONFIG_MAPS, configMap("kept", {}, { finalizers: ["example.com/wait"] }));
+      await own.remove();
+      await eventually("the service goes", async () =>
+        (await client.get(SERVICES, { namespace: own.name, name: "web" })) ? undefined : true,
+      );
+      expect(await client.get(NAMESPACES, { namespace: "", name: own.name })).toMatchObject({ status: { phase: "Terminating" } });
+      expect(await codeOf(client.create(CONFIG_MAPS, configMap("late")))).toBe("API_FORBIDDEN");
+      await client.patch(CONFIG_MAPS, keyOf(kept), "merge", { metadata: { finalizers: null } });
+      await eventually("the namespace goes", async () =>
+        (await client.get(NAMESPACES, { namespace: "", name: own.name })) ? undefined : true,
+      );
+    });
+  });
+}
+
+function endpointsCases(setting: () => Setting): void {
+  describe("endpoints", () => {
+    const create = (name: string, subsets: unknown) =>
+      setting().client.create(ENDPOINTS, setting().objects.endpoints(name, subsets)) as Promise<Endpoints>;
+
+    test("subsets are regrouped: one per set of addresses, whatever the author wrote", async () => {
+      const written = [
+        { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80 }] },
+        { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80 }] },
+        { addresses: [{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }], ports: [{ name: "b", port: 81 }] },
+      ];
+      const { subsets = [] } = await create("regrouped", written);
+      expect(subsets).toHaveLength(1);
+      expect(subsets[0]!.addresses).toEqual([{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }]);
+      expect(subsetsFingerprint(subsets)).toBe(subsetsFingerprint(written));
+    });
+
+    test("of one address twice the first spelling stays, and not ready wins", async () => {
+      const { subsets = [] } = await create("twice", [
+        { addresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports: [{ port: 80 }] },
+        { notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "second" }], ports: [{ port: 80 }] },
+      ]);
+      expect(subsets).toEqual([{ notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports: [{ port: 80, protocol: "TCP" }] }]);
+    });
+
+    test("a write that means the same as what is stored is no write", async () => {
+      const { client } = setting();
+      const created = await create("same", [{ addresses: [{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }], ports: [{ port: 80 }] }]);
+      const split = ["10.1.0.2", "10.1.0.1"].map((ip) => ({ addresses: [{ ip }], ports: [{ port: 80, protocol: "TCP" }] }));
+      expect(await client.update(ENDPOINTS, { ...created, subsets: split })).toEqual(created);
+    });
+
+    test("addresses without ports are legal, as are no subsets at all", async () => {
+      const { subsets } = await create("portless", [{ addresses: [{ ip: "10.1.0.1" }] }]);
+      expect(subsets).toEqual([{ addresses: [{ ip: "10.1.0.1" }] }]);
+      expect((await create("empty", [])).subsets ?? []).toEqual([]);
+    });
+
+    test("Endpoints go when their Service goes", async () => {
+      const { client, objects } = setting();
+      await client.create(SERVICES, objects.service("cascade"));
+      const { metadata } = await create("cascade", undefined);
+      await client.delete(SERVICES, { namespace: metadata.namespace!, name: "cascade" });
+      await eventually("the Endpoints go", async () =>
+        (await client.get(ENDPOINTS, keyOf({ metadata } as KubeObject))) ? undefined : true,
+      );
+    });
+
+    test("nodeName may change", async () => {
+      const { client } = setting();
+      const created = await create("moved", [{ addresses: [{ ip: "10.1.0.1", nodeName: "node-a" }], ports: [{ port: 80 }] }]);
+      const subsets = [{ addresses: [{ ip: "10.1.0.1", nodeName: "node-b" }], ports: [{ port: 80 }] }];
+      expect(await codeOf(client.update(ENDPOINTS, { ...created, subsets }))).toBe("none");
+    });
+
+    test.each([
+      { why: "a subset without addresses", subset: { ports: [{ port: 80 }] } },
+      { why: "an address that is none", subset: { addresses: [{ ip: "10.1.0" }] } },
+      { why: "a loopback address", subset: { addresses: [{ ip: "127.0.0.1" }] } },
+      { why: "a link-local address", subset: { notReadyAddresses: [{ ip: "169.254.169.254" }] } },
+      { why: "the unspecified address", subset: { addresses: [{ ip: "::" }] } },
+      { why: "a link-local multicast address", subset: { addresses: [{ ip: "224.0.0.1" }] } },
+      { why: "a port of 0", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 0 }] } },
+      { why: "two ports, one without a name", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80 }, { name: "b", port: 81 }] } },
+      { why: "a port name in capitals", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "HTTP", port: 80 }] } },
+      { why: "an unknown protocol", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "ICMP" }] } },
+      { why: "a hostname that is no label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
+      { why: "a node name in capitals", subset: { addresses: [{ ip: "10.1.0.1", nodeName: "Node" }] } },
+    ])("$why is API_INVALID", async ({ subset }) => {
+      expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
+    });
+
+    test("multicast beyond the link is accepted, as it is by Kubernetes", async () => {
+      expect(await codeOf(create("multicast", [{ addresses: [{ ip: "239.1.1.1" }] }]))).toBe("none");
+    });
+
+    test("a port that is no number is API_BAD_REQUEST", async () => {
+      expect(await codeOf(create("typed", [{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: "80" }] }]))).toBe("API_BAD_REQUEST");
+    });
+  });
+}
+
+function serviceCases(setting: () => Setting): void {
+  describe("services", () => {
+    const create = (name: string, spec?: Record<string, unknown>) =>
+      setting().client.create(SERVICES, setting().objects.service(name, spec)) as Promise<Service>;
+
+    test("defaults are filled in and an address is given", async () => {
+      const { spec } = await create("plain");
+      expect(spec).toMatchObject({
+        type: "ClusterIP",
+        sessionAffinity: "None",
+        ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
+      });
+      expect(spec!.clusterIP).toMatch(/^[0-9a-f.:]+$/);
+      expect(spec!["clusterIPs"]).toEqual([spec!.clusterIP]);
+    });
+
+    test("the address stays: an update without it keeps it, one with another is API_INVALID", async () => {
+      const { client } = setting();
+      const created = await create("kept");
+      const { clusterIP: _ip, clusterIPs: _ips, ...rest } = created.spec as Record<string, unknown>;
+      const updated = (await client.update(SERVICES, { ...created, spec: { ...rest, selector: { app: "web" } } })) as Service;
+      expect(updated.spec!.clusterIP).toBe(created.spec!.clusterIP);
+      const headless = { ...updated.spec, clusterIP: "None", clusterIPs: ["None"] };
+      expect(await codeOf(client.update(SERVICES, { ...updated, spec: headless }))).toBe("API_INVALID");
+    });
+
+    test("an address is given once, and again when it is free", async () => {
+      const { client, namespace } = setting();
+      const first = await create("holder");
+      const spec = { clusterIP: first.spec!.clusterIP, ports: [{ port: 80 }] };
+      expect(await codeOf(create("second", spec))).toBe("API_INVALID");
+      await client.delete(SERVICES, { namespace, name: "holder" });
+      expect((await create("third", spec)).spec!.clusterIP).toBe(first.spec!.clusterIP);
+    });
+
+    test("a headless Service has no address and needs no ports", async () => {
+      const { spec } = await create("headless", { clusterIP: "None" });
+      expect(spec).toMatchObject({ clusterIP: "None", clusterIPs: ["None"], type: "ClusterIP" });
+    });
+
+    test("an external name has no address", async () => {
+      const { spec } = await create("external", { type: "ExternalName", externalName: "db.example.com" });
+      expect(spec!.clusterIP ?? "").toBe("");
+    });
+
+    test("node ports are given, kept, and given back with the type", async () => {
+      const { client } = setting();
+      const created = await create("nodes", { type: "NodePort", ports: [{ port: 80 }] });
+      const { nodePort } = created.spec!.ports![0]!;
+      expect(nodePort).toBeGreaterThanOrEqual(30_000);
+      const again = (await client.update(SERVICES, { ...created, spec: { ...created.spec, ports: [{ port: 80 }] } })) as Service;
+      expect(again.spec!.ports![0]!.nodePort).toBe(nodePort);
+      const inner = (await client.update(SERVICES, { ...again, spec: { ...again.spec, type: "ClusterIP" } })) as Service;
+      expect(inner.spec!.ports![0]!.nodePort).toBeUndefined();
+      expect((await create("successor", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec!.ports![0]!.nodePort).toBe(nodePort);
+    });
+
+    test.each([
+      { why: "no ports", spec: { ports: [] } },
+      { why: "two ports, one without a name", spec: { ports: [{ port: 80 }, { name: "b", port: 81 }] } },
+      { why: "two ports of one name", spec: { ports: [{ name: "a", port: 80 }, { name: "a", port: 81 }] } }, // prettier-ignore
+      { why: "one port twice", spec: { ports: [{ name: "a", port: 80 }, { name: "b", port: 80 }] } }, // prettier-ignore
+      { why: "a port out of range", spec: { ports: [{ port: 65_536 }] } },
+      { why: "an unknown type", spec: { type: "Magic", ports: [{ port: 80 }] } },
+      { why: "an external name that is missing", spec: { type: "ExternalName" } },
+      { why: "an address that is none", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
+      { why: "a selector value with a space", spec: { selector: { app: "a b" }, ports: [{ port: 80 }] } },
+      { why: "a node port on a ClusterIP", spec: { ports: [{ port: 80, nodePort: 30_000 }] } },
+      { why: "a node port out of range", spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } },
+    ])("$why is API_INVALID", async ({ spec }) => {
+      expect(await codeOf(create("refused", spec))).toBe("API_INVALID");
+    });
+
+    test("a name that starts with a digit is API_INVALID", async () => {
+      expect(await codeOf(create("1st"))).toBe("API_INVALID");
+    });
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * How patches are applied, seen through a client; part of the cluster client suite.
+ */
+import { describe, expect, test } from "vitest";
+import { keyOf } from "../../src/object/key.ts";
+import { CONFIG_MAPS } from "../../src/object/resource.ts";
+import { codeOf } from "./setting.ts";
+import type { Setting } from "./setting.ts";
+
+/** The cases; `setting` is called when a test runs. */
+export function patchCases(setting: () => Setting): void {
+  let count = 0;
+  const create = async (data: Record<string, string> = { a: "1" }) => {
+    const { client, objects } = setting();
+    return client.create(CONFIG_MAPS, objects.configMap(`patched-${(count += 1)}`, data, { labels: { app: "web" } }));
+  };
+
+  describe("patch", () => {
+    test.each([
+      { why: "add sets and replaces", body: [{ op: "add", path: "/data/a", value: "2" }], want: { a: "2", b: "x" } },
+      { why: "remove takes away", body: [{ op: "remove", path: "/data/a" }], want: { b: "x" } },
+      { why: "replace changes what is there", body: [{ op: "replace", path: "/data/a", value: "3" }], want: { a: "3", b: "x" } },
+      { why: "move renames", body: [{ op: "move", from: "/data/a", path: "/data/c" }], want: { b: "x", c: "1" } },
+      { why: "copy doubles", body: [{ op: "copy", from: "/data/a", path: "/data/c" }], want: { a: "1", b: "x", c: "1" } },
+      {
+        why: "test lets the others through when it holds",
+        body: [
+          { op: "test", path: "/data/a", value: "1" },
+          { op: "add", path: "/data/c", value: "" },
+        ],
+        want: { a: "1", b: "x", c: "" },
+      },
+    ])("JSON patch: $why", async ({ body, want }) => {
+      const { client } = setting();
+      const created = await create({ a: "1", b: "x" });
+      const patched = await client.patch(CONFIG_MAPS, keyOf(created), "json", body);
+      expect(patched["data"]).toEqual(want);
+      expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(patched);
+    });
+
+    test.each([
+      { why: "a test that fails", body: [{ op: "add", path: "/data/b", value: "2" }, { op: "test", path: "/data/a", value: "no" }], code: "API_INVALID" }, // prettier-ignore
+      { why: "a parent that is missing", body: [{ op: "add", path: "/metadata/annotations/note", value: "x" }], code: "API_INVALID" },
+      { why: "a replacement of nothing", body: [{ op: "replace", path: "/data/none", value: "x" }], code: "API_INVALID" },
+      { why: "a label that is no text", body: [{ op: "add", path: "/metadata/labels/n", value: 5 }], code: "API_BAD_REQUEST" },
+      { why: "a patch that is no list", body: { op: "add", path: "/data/b", value: "2" }, code: "API_BAD_REQUEST" },
+      { why: "another name", body: [{ op: "replace", path: "/metadata/name", value: "other" }], code: "API_BAD_REQUEST" },
+    ])("JSON patch: $why is $code and changes nothing", async ({ body, code }) => {
+      const { client } = setting();
+      const created = await create();
+      expect(await codeOf(client.patch(CONFIG_MAPS, keyOf(created), "json", body))).toBe(code);
+      expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(created);
+    });
+
+    test("merge patch: null removes, objects merge, the rest is replaced", async () => {
+      const { client } = setting();
+      const created = await create({ a: "1", b: "2" });
+      const body = { data: { a: null, c: "3" }, metadata: { labels: null, annotations: { note: "x" } } };
+      const patched = await client.patch(CONFIG_MAPS, keyOf(created), "merge", body);
+      expect(patched["data"]).toEqual({ b: "2", c: "3" });
+      expect(patched.metadata.labels).toBeUndefined();
+      expect(patched.metadata.annotations).toEqual({ note: "x" });
+    });
+
+    test("merge patch: a body that is no object is API_BAD_REQUEST", async () => {
+      const { client } = setting();
+      const created = await create();
+      expect(await codeOf(client.patch(CONFIG_MAPS, keyOf(created), "merge", [1]))).toBe("API_BAD_REQUEST");
+    });
+
+    test("a patch that changes nothing keeps the resourceVersion", async () => {
+      const { client } = setting();
+      const created = await create();
+      expect(await client.patch(CONFIG_MAPS, keyOf(created), "merge", { data: { a: "1" } })).toEqual(created);
+    });
+
+    test("a patch with an old resourceVersion is API_CONFLICT, with the present one it applies", async () => {
+      const { client } = setting();
+      const created = await create();
+      const { resourceVersion } = created.metadata;
+      const body = (version: string) => ({ metadata: { resourceVersion: version }, data: { a: "2" } });
+      const patched = await client.patch(CONFIG_MAPS, keyOf(created), "merge", body(resourceVersion!));
+      expect(patched["data"]).toEqual({ a: "2" });
+      expect(await codeOf(client.patch(CONFIG_MAPS, keyOf(created), "merge", { ...body(resourceVersion!), data: { a: "3" } }))).toBe(
+        "API_CONFLICT",
+      );
+    });
+
+    test("patches of several writers at once all arrive", async () => {
+      const { client } = setting();
+      const created = await create();
+      const writes = ["p", "q", "r"].map((field) => client.patch(CONFIG_MAPS, keyOf(created), "merge", { data: { [field]: "x" } }));
+      await Promise.all(writes);
+      expect((await client.get(CONFIG_MAPS, keyOf(created)))!["data"]).toEqual({ a: "1", p: "x", q: "x", r: "x" });
+    });
+
+    test("an absent object is API_NOT_FOUND", async () => {
+      const { client, namespace } = setting();
+      const call = client.patch(CONFIG_MAPS, { namespace, name: "nobody" }, "merge", { data: {} });
+      expect(await codeOf(call)).toBe("API_NOT_FOUND");
+    });
+  });
+}
