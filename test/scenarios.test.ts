@@ -1,0 +1,53 @@
+/**
+ * Every story of `fixtures/scenarios`, through the whole engine on two embedded clusters. `support/scenario.ts` explains the files.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseStory } from "./support/scenario.ts";
+import { createWorld } from "./support/world.ts";
+
+const FOLDER = join(import.meta.dirname, "../fixtures/scenarios");
+
+const categories = readdirSync(FOLDER).map((category) => ({
+  category,
+  stories: readdirSync(join(FOLDER, category)).map((file) => {
+    const story = parseStory(readFileSync(join(FOLDER, category, file), "utf8"));
+    return { ...story, name: `${file.replace(/\.yaml$/, "")}: ${story.story}` };
+  }),
+}));
+
+describe.each(categories)("$category", ({ stories }) => {
+  test.each(stories)("$name", async (story) => {
+    const world = await createWorld(story);
+    try {
+      await world.play(story.steps);
+      const writes = world.writes();
+      expect(await world.seen()).toBe(world.wanted());
+      if (story.want.writes) expect(writes, "writes since the last step").toEqual(story.want.writes);
+      expect(world.notes()).toMatchObject(containing(story.want.notes ?? {}));
+      expect(await world.callsAtRest(), "calls at rest").toEqual({ host: 0, tenant: 0 });
+      const { restartWrites = { host: 0, tenant: 0 } } = story.want;
+      expect(await world.writesOfRestart(), "writes of a second engine").toEqual(restartWrites);
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+/** Each list with at least these items. */
+function containing(lists: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(lists).map(([id, list]) => [id, expect.arrayContaining([...list]) as unknown]));
+}
+
+describe("the stories", () => {
+  test("fill at least twelve categories with at least three stories each", () => {
+    expect(categories.length).toBeGreaterThanOrEqual(12);
+    expect(categories.filter(({ stories }) => stories.length < 3)).toEqual([]);
+  });
+
+  test("are told once each", () => {
+    const told = categories.flatMap(({ stories }) => stories.map(({ story: _title, name: _name, ...story }) => JSON.stringify(story)));
+    expect(told.length).toBe(new Set(told).size);
+  });
+});
