@@ -4,9 +4,10 @@
  *
  * @module
  */
+import { EngineError } from "../base/errors.ts";
+import { cidrContains, parseCidr, parseIp } from "../object/ip.ts";
+import type { Cidr } from "../object/ip.ts";
 import type { EndpointAddress, EndpointSubset } from "../object/types.ts";
-import { cidrContains, parseCidr, parseIp } from "./ip.ts";
-import type { Cidr } from "./ip.ts";
 
 /** The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. */
 export interface AddressPolicy {
@@ -49,22 +50,30 @@ export type AddressCheck = (ip: string) => string | undefined;
 /**
  * Compiles a policy once.
  *
+ * @throws CONFIG_VALUE when an entry of `allow` or `deny` is no CIDR.
  * @example
  * const check = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
  * check("10.1.0.1"); // undefined
  * check("169.254.169.254"); // "link-local"
  */
 export function compileAddressPolicy(policy: AddressPolicy): AddressCheck {
-  const [allow, deny] = [policy.allow, policy.deny].map((list) => list.map((text) => parseCidr(text)).filter((cidr) => cidr !== undefined));
+  const [allow, deny] = [policy.allow.map(readCidr), policy.deny.map(readCidr)];
   return (ip) => {
     const address = parseIp(ip);
     if (address === undefined) return "not an address in canonical text";
     const always = REFUSED_ALWAYS.find(({ cidr }) => cidrContains(cidr, address));
     if (always !== undefined) return always.name;
-    if (deny!.some((cidr) => cidrContains(cidr, address))) return "denied by addressPolicy.deny";
-    if (allow!.length > 0 && !allow!.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
+    if (deny.some((cidr) => cidrContains(cidr, address))) return "denied by addressPolicy.deny";
+    if (allow.length > 0 && !allow.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
     return undefined;
   };
+}
+
+/** An entry that is skipped would open what the operator closed. */
+function readCidr(text: string): Cidr {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: wanted a CIDR in canonical text`);
+  return cidr;
 }
 
 /**

@@ -95,16 +95,12 @@ function notInverse(unit: Unit, reversed: Reversed): Refusal {
   };
 }
 
+/** The failure of a reverse patch at this part, or at the whole map that it is in. */
 function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
-  const place = placeOf(id);
-  const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
-  return failures.find((failure) => (place === undefined ? !failure.place.startsWith("metadata") : failure.place === place));
-}
-
-/** The concrete path of a label or annotation; the body has none of its own. */
-function placeOf(id: UnitId): string | undefined {
   const [field, key] = splitId(id);
-  return id === "body" ? undefined : formatSteps(["metadata", field, key]);
+  const places = [formatSteps(["metadata", field, key]), `metadata.${field}`];
+  const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
+  return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
 }
 
 /** An edit of what a patch without reverseExpression made has no way back. */

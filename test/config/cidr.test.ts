@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cidrProblem } from "../../src/config/cidr.ts";
-import { parseCidr } from "../../src/reconcile/ip.ts";
+import { parseCidr } from "../../src/object/ip.ts";
 
 describe("cidrProblem", () => {
   test.each([

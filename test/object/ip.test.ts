@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { isIP } from "node:net";
 import { describe, expect, test } from "vitest";
-import { cidrContains, parseCidr, parseIp } from "../../src/reconcile/ip.ts";
+import { cidrContains, parseCidr, parseIp } from "../../src/object/ip.ts";
 
 describe("parseIp", () => {
   test.each([

@@ -35,8 +35,7 @@ export function parseCidr(text: string): Cidr | undefined {
   const lengthText = slash < 0 ? String(width(address)) : text.slice(slash + 1);
   const length = Number(lengthText);
   if (!/^(0|[1-9][0-9]{0,2})$/.test(lengthText) || length > width(address)) return undefined;
-  const rest = address.bits & ((1n << BigInt(width(address) - length)) - 1n);
-  return rest === 0n ? { address, length } : undefined;
+  return networkOf(address, length).bits === address.bits ? { address, length } : undefined;
 }
 
 /** Tells whether `address` lies in `cidr`. Families never mix. */
@@ -46,7 +45,8 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.bits >> shift === address.bits >> shift;
 }
 
-function width(address: IpAddress): number {
+/** Bits of an address of this family. */
+export function width(address: IpAddress): number {
   return address.family === 4 ? 32 : 128;
 }
 
@@ -71,6 +71,24 @@ function expandIpv6(text: string): number[] | undefined {
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
   const all = [...head!, ...Array.from({ length: missing }, () => "0"), ...(tail ?? [])];
   return all.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? all.map((group) => Number.parseInt(group, 16)) : undefined;
+}
+
+/**
+ * The canonical text of an address: what {@link parseIp} reads.
+ *
+ * @example
+ * formatIp({ family: 6, bits: 1n }); // "::1"
+ */
+export function formatIp({ family, bits }: IpAddress): string {
+  const parts = (count: number, size: bigint) =>
+    Array.from({ length: count }, (_, index) => Number((bits >> (size * BigInt(count - 1 - index))) & ((1n << size) - 1n)));
+  return family === 4 ? parts(4, 8n).join(".") : formatIpv6(parts(8, 16n));
+}
+
+/** The first address of the network that `address` is in when `length` bits count. */
+export function networkOf(address: IpAddress, length: number): IpAddress {
+  const shift = BigInt(width(address) - length);
+  return { ...address, bits: (address.bits >> shift) << shift };
 }
 
 /** RFC 5952: the longest run of at least two zero groups, the first of equals, becomes "::". */
