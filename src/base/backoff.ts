@@ -6,12 +6,13 @@ export interface BackoffOptions {
   readonly maximumMs: number;
   /** Each delay is this many times the one before. Default 2. */
   readonly factor?: number;
-  /** Up to this share is added at random, so that many clients do not come back at once. Default 0. */
+  /** Up to this share is added at random, so that many clients do not come back at once, at the maximum neither. Default 0. */
   readonly jitter?: number;
 }
 
 /**
- * The delay in milliseconds before repetition number `attempt` (0 = the first repetition).
+ * The delay in milliseconds before repetition number `attempt` (0 = the first repetition). `random` answers a number in
+ * [0, 1).
  *
  * @example
  * backoffDelay({ initialMs: 5, maximumMs: 1000 }, 3, () => 0); // 40
@@ -19,6 +20,7 @@ export interface BackoffOptions {
 export function backoffDelay(options: BackoffOptions, attempt: number, random: () => number): number {
   const { initialMs, maximumMs, factor = 2, jitter = 0 } = options;
   // The exponent is capped so that thousands of attempts can not overflow to Infinity.
-  const grown = Math.min(maximumMs, initialMs * factor ** Math.min(attempt, 64));
-  return Math.min(maximumMs, grown * (1 + jitter * random()));
+  const grown = initialMs * factor ** Math.min(attempt, 64);
+  // The maximum leaves room for the jitter. Cutting afterwards would give all who wait longest the very same delay.
+  return Math.min(grown, maximumMs / (1 + jitter)) * (1 + jitter * random());
 }

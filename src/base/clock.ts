@@ -12,17 +12,25 @@ export interface Clock {
   now(): number;
   /** Milliseconds from an arbitrary start that never go back, for durations. */
   monotonic(): number;
-  /** Calls `callback` once after `delayMs` milliseconds. The timer alone keeps a process alive only if `keepAlive` is set. */
+  /** Calls `callback` once after `delayMs` milliseconds, never before `schedule` returns. The timer alone keeps a process alive only if `keepAlive` is set. */
   schedule(delayMs: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;
 }
+
+/** The longest delay that the platform's timers keep, 24.8 days; with a longer one they fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** The machine's own time. The only place that names a timer. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule(delayMs, callback, { keepAlive = false } = {}) {
-    const handle = setTimeout(callback, delayMs);
-    if (!keepAlive) handle.unref?.();
+    let handle: NodeJS.Timeout;
+    const arm = (leftMs: number) => {
+      const next = leftMs > TIMER_MAX_MS ? () => arm(leftMs - TIMER_MAX_MS) : callback;
+      handle = setTimeout(next, Math.min(leftMs, TIMER_MAX_MS));
+      if (!keepAlive) handle.unref?.();
+    };
+    arm(delayMs);
     return { cancel: () => clearTimeout(handle) };
   },
 };

@@ -24,17 +24,39 @@ export class EngineError extends Error {
   }
 }
 
-/** Tells whether `error` is an {@link EngineError} with one of `codes` (any code when none is given). */
+/**
+ * Tells whether `error` is an {@link EngineError} with one of `codes` (any code when none is given).
+ *
+ * @example
+ * isEngineError(new EngineError("API_CONFLICT", "The object changed"), "API_CONFLICT", "API_NOT_FOUND"); // true
+ */
 export function isEngineError(error: unknown, ...codes: readonly Code[]): error is EngineError {
   return error instanceof EngineError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** The message of whatever was thrown, for people. */
+/**
+ * The message of whatever was thrown, for people.
+ *
+ * @example
+ * messageOf(new Error("The file is empty")); // "The file is empty"
+ */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  try {
+    return String(error);
+  } catch {
+    // An object without a text, in the middle of reporting something else.
+    return `an ${typeof error} was thrown`;
+  }
 }
 
-/** Throws an INTERNAL error when an invariant does not hold. */
+/**
+ * Throws when an invariant does not hold, that is on a bug.
+ *
+ * @throws INTERNAL when `condition` is falsy.
+ * @example
+ * assert(1 + 1 === 2, "one and one are two");
+ */
 export function assert(condition: unknown, invariant: string): asserts condition {
   if (!condition) throw new EngineError("INTERNAL", `Broken invariant: ${invariant}`);
 }

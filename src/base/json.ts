@@ -4,7 +4,12 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** An object of JSON data, not an array. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Tells whether `value` is a plain object, not null and not an array. */
+/**
+ * Tells whether `value` is an object that is no list: of JSON data, a map.
+ *
+ * @example
+ * isRecord(["a"]); // false
+ */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -23,6 +28,7 @@ export function typeInWords(value: unknown): string {
 
 /**
  * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
+ * Only own members count. The depth is limited by the stack, to some thousands.
  *
  * @example
  * jsonEqual({ a: 1, b: [2] }, { b: [2], a: 1, c: undefined }); // true
@@ -32,7 +38,8 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => jsonEqual(item, right[index]));
+    for (let index = 0; index < left.length; index += 1) if (!jsonEqual(left[index], right[index])) return false;
+    return true;
   }
   return recordsEqual(left as JsonObject, right as JsonObject);
 }
@@ -49,17 +56,28 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 }
 
 /**
- * JSON text with sorted keys and without `undefined` members: equal data, equal text.
+ * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON can not say, such as NaN, is null.
+ * The depth is limited by the stack, to some thousands.
  *
  * @example
  * canonicalJson({ b: 1, a: [undefined, 2] }); // '{"a":[null,2],"b":1}'
  */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(",")}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
-  const members = Object.keys(value)
-    .filter((key) => value[key] !== undefined)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  if (Array.isArray(value)) return canonicalList(value);
+  if (isRecord(value)) return canonicalRecord(value);
+  return JSON.stringify(value) ?? "null";
+}
+
+function canonicalList(list: readonly unknown[]): string {
+  const items: string[] = [];
+  for (const item of list) items.push(canonicalJson(item));
+  return `[${items.join(",")}]`;
+}
+
+function canonicalRecord(record: JsonObject): string {
+  const members: string[] = [];
+  for (const key of Object.keys(record).sort()) {
+    if (record[key] !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(record[key])}`);
+  }
   return `{${members.join(",")}}`;
 }

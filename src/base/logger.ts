@@ -1,3 +1,5 @@
+import { messageOf } from "./errors.ts";
+
 /** Named values beside a constant message. Never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -30,7 +32,8 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines.
+ * A logger that writes lines. It never throws on what it is given: of an error it writes the message, and of what JSON can
+ * not say its text or type. Undefined fields are left out, and a field can not replace time, level or message.
  *
  * @example
  * const lines: string[] = [];
@@ -40,19 +43,66 @@ export interface LineLoggerOptions {
 export function createLineLogger(options: LineLoggerOptions): Logger {
   const { level = "info", format = "text", now, write } = options;
   const from = LOG_LEVELS.indexOf(level);
+  const lineOf = format === "json" ? jsonLine : textLine;
   const at =
     (messageLevel: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (LOG_LEVELS.indexOf(messageLevel) < from) return;
-      const time = new Date(now()).toISOString();
-      if (format === "json") return write(JSON.stringify({ time, level: messageLevel, message, ...fields }));
-      const text = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
-      write([`${time} ${messageLevel.padEnd(5)} ${message}`, ...text].join(" "));
+      write(lineOf({ time: new Date(now()).toISOString(), level: messageLevel, message }, fields));
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** What every line has. */
+interface LineHead {
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly message: string;
+}
+
+function jsonLine(head: LineHead, fields: LogFields): string {
+  // Named twice: first for its place in the line, last for its value.
+  const members = present({ ...head, ...fields, ...head });
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`).join(",")}}`;
+}
+
+function textLine({ time, level, message }: LineHead, fields: LogFields): string {
+  const text = present(fields).map(([name, value]) => `${name}=${plain(value)}`);
+  return [`${time} ${level.padEnd(5)} ${harmless(message)}`, ...text].join(" ");
+}
+
+function present(fields: LogFields): [string, unknown][] {
+  return Object.entries(fields).filter(([, value]) => value !== undefined);
+}
+
+/** A word as it is, anything else as JSON. */
 function plain(value: unknown): string {
-  if (typeof value === "string") return /[\s="]/.test(value) ? JSON.stringify(value) : value;
-  return JSON.stringify(value) ?? String(value);
+  return typeof value === "string" && /^[^\s="\p{C}]+$/u.test(value) ? value : jsonText(value);
+}
+
+function jsonText(value: unknown): string {
+  return harmless(serialised(value));
+}
+
+/** JSON leaves some characters as they are that move a terminal's cursor or turn the reading direction. */
+function harmless(text: string): string {
+  return text.replace(/[\p{C}\u2028\u2029]/gu, escapedCharacter);
+}
+
+function serialised(value: unknown): string {
+  try {
+    return JSON.stringify(value, loggable) ?? JSON.stringify(String(value));
+  } catch (error) {
+    // A cycle, or a toJSON that throws.
+    return JSON.stringify(`[not loggable: ${messageOf(error)}]`);
+  }
+}
+
+function loggable(_name: string, value: unknown): unknown {
+  return value instanceof Error ? messageOf(value) : typeof value === "bigint" ? String(value) : value;
+}
+
+/** Every UTF-16 unit of the character as JSON's escape. */
+function escapedCharacter(character: string): string {
+  return character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

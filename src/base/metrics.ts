@@ -31,34 +31,58 @@ export interface MetricsRegistry extends Metrics {
  * metrics.text(); // 'writes_total{cluster="host"} 1\n'
  */
 export function createMetrics(): MetricsRegistry {
-  const series = new Map<string, number>();
-  const add = (name: string, labels: MetricLabels, by: number) => {
+  const series = new Map<string, Series>();
+  const at = (name: string, labels: MetricLabels): Series => {
     const id = seriesId(name, labels);
-    series.set(id, (series.get(id) ?? 0) + by);
+    const known = series.get(id) ?? { name, id, value: 0 };
+    series.set(id, known);
+    return known;
   };
   return {
-    count: (name, labels = {}, by = 1) => add(name, labels, by),
-    gauge: (name, value, labels = {}) => void series.set(seriesId(name, labels), value),
+    count: (name, labels = {}, by = 1) => void (at(name, labels).value += by),
+    gauge: (name, value, labels = {}) => void (at(name, labels).value = value),
     observe(name, seconds, labels = {}) {
-      add(`${name}_sum`, labels, seconds);
-      add(`${name}_count`, labels, 1);
+      at(`${name}_sum`, labels).value += seconds;
+      at(`${name}_count`, labels).value += 1;
     },
     text: () =>
-      [...series]
-        .sort(byId)
-        .map(([id, value]) => `${id} ${value}\n`)
+      [...series.values()]
+        .sort(bySeries)
+        .map(({ id, value }) => `${id} ${sampleText(value)}\n`)
         .join(""),
-    value: (name, labels = {}) => series.get(seriesId(name, labels)) ?? 0,
+    value: (name, labels = {}) => series.get(seriesId(name, labels))?.value ?? 0,
   };
 }
 
-function byId([left]: [string, number], [right]: [string, number]): number {
+/** One line of the text form. */
+interface Series {
+  readonly name: string;
+  readonly id: string;
+  value: number;
+}
+
+/** By name first: the lines of one metric must stand together, and "a_b" sorts between "a" and "a{". */
+function bySeries(left: Series, right: Series): number {
+  return compare(left.name, right.name) || compare(left.id, right.id);
+}
+
+function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function seriesId(name: string, labels: MetricLabels): string {
   const text = Object.keys(labels)
     .sort()
-    .map((label) => `${label}=${JSON.stringify(labels[label])}`);
+    .map((label) => `${label}="${escaped(labels[label]!)}"`);
   return text.length === 0 ? name : `${name}{${text.join(",")}}`;
+}
+
+/** The format knows three escapes; a scraper refuses the whole page for another one, as JSON's `\t` would be. */
+function escaped(value: string): string {
+  return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
+}
+
+function sampleText(value: number): string {
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
+  return value > 0 ? "+Inf" : "-Inf";
 }

@@ -6,7 +6,12 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** The key of an object that has a name. */
+/**
+ * The key of an object that has a name.
+ *
+ * @example
+ * keyOf({ apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name: "db" } }); // { namespace: "shop", name: "db" }
+ */
 export function keyOf(object: KubeObject): ObjectKey {
   return { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
 }
@@ -22,7 +27,7 @@ export function formatKey(key: ObjectKey): string {
 }
 
 /**
- * The key behind {@link formatKey}'s text. Neither part can hold a slash, so the pair is exact inverse.
+ * The key behind {@link formatKey}'s text. Neither part can hold a slash, so that the two are exact inverses.
  *
  * @example
  * parseKey("shop/db"); // { namespace: "shop", name: "db" }
@@ -32,7 +37,12 @@ export function parseKey(text: string): ObjectKey {
   return slash < 0 ? { namespace: "", name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** Tells whether both keys name the same object. */
+/**
+ * Tells whether both keys name the same object, if they are of one kind.
+ *
+ * @example
+ * sameKey({ namespace: "shop", name: "db" }, { namespace: "test", name: "db" }); // false
+ */
 export function sameKey(left: ObjectKey, right: ObjectKey): boolean {
   return left.name === right.name && left.namespace === right.namespace;
 }

@@ -1,6 +1,9 @@
 /**
- * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as integers of any
- * length since 1.35; texts that are no integers compare as equal only to themselves and otherwise as newer.
+ * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as positive integers of
+ * any length, without leading zeros, since 1.35.
+ *
+ * With any other text there is no older: it is equal to itself, and otherwise `left` counts as newer, on whichever side the
+ * text stands. So do not sort by this; a reader that asks "is mine newer?" rather reads once too often.
  *
  * @example
  * compareResourceVersions("9", "10") < 0; // true

@@ -9,7 +9,12 @@ export interface ResourceType {
   readonly namespaced: boolean;
 }
 
-/** The API group of a resource; "" is the core group. */
+/**
+ * The API group of a resource; "" is the core group.
+ *
+ * @example
+ * groupOf(LEASES); // "coordination.k8s.io"
+ */
 export function groupOf(resource: Pick<ResourceType, "apiVersion">): string {
   const slash = resource.apiVersion.indexOf("/");
   return slash < 0 ? "" : resource.apiVersion.slice(0, slash);
@@ -26,9 +31,10 @@ export function qualifiedPlural(resource: ResourceType): string {
   return group === "" ? resource.plural : `${resource.plural}.${group}`;
 }
 
-const core = (kind: string, plural: string, namespaced = true): ResourceType => ({ apiVersion: "v1", kind, plural, namespaced });
+const core = (kind: string, plural: string): ResourceType => ({ apiVersion: "v1", kind, plural, namespaced: true });
 
-export const NAMESPACES = core("Namespace", "namespaces", false);
+/** The kinds that the engine knows by itself. */
+export const NAMESPACES: ResourceType = { ...core("Namespace", "namespaces"), namespaced: false };
 export const SERVICES = core("Service", "services");
 export const ENDPOINTS = core("Endpoints", "endpoints");
 export const SECRETS = core("Secret", "secrets");

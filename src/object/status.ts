@@ -69,8 +69,13 @@ const CODE_BY_HTTP: Readonly<Record<number, Code>> = {
  * errorFromStatus({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "Conflict", code: 409 }).code; // "API_CONFLICT"
  */
 export function errorFromStatus(status: Status): EngineError {
-  const code = CODE_BY_REASON[status.reason ?? ""] ?? CODE_BY_HTTP[status.code] ?? "API_ERROR";
+  const code = own(CODE_BY_REASON, status.reason) ?? own(CODE_BY_HTTP, status.code) ?? "API_ERROR";
   const retryAfterSeconds = status.details?.retryAfterSeconds;
   const details = retryAfterSeconds === undefined ? { status } : { status, retryAfterSeconds };
-  return new EngineError(code, status.message ?? `The API server answered ${status.code}`, { details });
+  return new EngineError(code, status.message || `The API server answered ${status.code}`, { details });
+}
+
+/** A reason is the server's text: "constructor" must not find what every object inherits. */
+function own(codes: Readonly<Record<string | number, Code>>, name: string | number | undefined): Code | undefined {
+  return name !== undefined && Object.hasOwn(codes, name) ? codes[name] : undefined;
 }

@@ -1,24 +1,53 @@
 /**
  * What an Endpoints object says, independent of how it is written down.
  *
- * The API server repacks subsets on every write: it splits them by port, merges equal addresses (same IP and same
- * targetRef.uid; not-ready wins over ready, the first spelling wins), groups again and sorts by a digest of a Go dump. The
- * order and the grouping can not be predicted, so two subsets are compared as sets of (port, address, ready).
+ * The API server repacks subsets on every write (`RepackSubsets`): each port collects its addresses, and ports that end up
+ * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order can not be
+ * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
+ * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
+ * - For one port, not-ready wins over ready.
+ * - Addresses without ports vanish beside a port that has exactly the same addresses.
+ * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
+ *   ports the grouping counts.
+ * - A subset without addresses says nothing.
+ *
+ * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
+ * the server drops them, and a comparison that saw them would differ for ever.
+ *
+ * Nothing here throws on a shape that no server stores, since expressions can return one. What is no list is a list of that
+ * one thing; a subset, address or port that is no object is one without fields; a field of a wrong type is never equal to one
+ * of the right type. So such an object does not pass for a stored one, unless it says nothing at all.
  *
  * @module
  */
-import { canonicalJson } from "../base/json.ts";
+import { isRecord } from "../base/json.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "./types.ts";
 
-/** One (port, address) pair with its state. */
-interface Tuple {
-  readonly port: EndpointPort | null;
-  readonly address: EndpointAddress;
-  readonly ready: boolean;
+/** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
+type Members = readonly number[];
+
+/** Ports that have the same addresses; no port at all for addresses without ports. */
+interface Group {
+  readonly members: Members;
+  readonly ports: EndpointPort[];
+}
+
+/** What one port was given, subset by subset. */
+interface Collected {
+  readonly port: EndpointPort | undefined;
+  readonly parts: Members[];
+}
+
+/** The distinct addresses of an object, and the number of each. */
+interface Registry {
+  readonly addresses: EndpointAddress[];
+  readonly numbers: Map<string, number>;
 }
 
 /**
  * A sorted text form: equal for subsets that mean the same.
+ *
+ * The time grows with the size of the object; where several subsets name the same port, with ports × addresses.
  *
  * @example
  * const one = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }];
@@ -26,14 +55,24 @@ interface Tuple {
  * subsetsFingerprint(one) === subsetsFingerprint(two); // true
  */
 export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | undefined): string {
-  const tuples = expand(subsets ?? []);
-  return [...tuples.entries()]
-    .map(([id, { address, ready }]) => `${id} ${ready ? "ready" : "notReady"} ${canonicalJson(address)}`)
+  const { addresses, groups } = pack(listOf(subsets));
+  const texts = addresses.map(addressText);
+  return groups
+    .map(({ members, ports }) => {
+      const lines = members.map((code) => `${isReady(code) ? "+" : "-"}${texts[numberOf(code)]!}`);
+      // The same port twice beside the same addresses says it once.
+      return [...new Set(ports.map(portText)), ...lines].sort().join("\n");
+    })
     .sort()
-    .join("\n");
+    .join("\n\n");
 }
 
-/** Tells whether two lists of subsets mean the same. */
+/**
+ * Tells whether two lists of subsets mean the same.
+ *
+ * @example
+ * subsetsEqual([{ notReadyAddresses: [], addresses: [{ ip: "10.0.0.1" }] }], [{ addresses: [{ ip: "10.0.0.1" }], ports: [] }]); // true
+ */
 export function subsetsEqual(
   left: readonly EndpointSubset[] | null | undefined,
   right: readonly EndpointSubset[] | null | undefined,
@@ -45,62 +84,147 @@ export function subsetsEqual(
  * Subsets as the API server stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
  *
  * Source of the rule: `RepackSubsets` of the API server, applied to every create and update of Endpoints.
+ *
+ * @example
+ * repackSubsets([
+ *   { addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80 }] },
+ *   { addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] },
+ * ]); // [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80, protocol: "TCP" }] }]
  */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
-  const byPort = new Map<string, Tuple[]>();
-  for (const [id, tuple] of expand(subsets)) {
-    const port = id.slice(0, id.indexOf("\0"));
-    byPort.set(port, [...(byPort.get(port) ?? []), tuple]);
-  }
-  const byAddresses = new Map<string, { tuples: readonly Tuple[]; ports: EndpointPort[] }>();
-  for (const tuples of byPort.values()) {
-    const sorted = tuples.toSorted(byAddress);
-    const id = sorted.map(({ address, ready }) => `${ready} ${canonicalJson(address)}`).join("\n");
-    const group = byAddresses.get(id) ?? { tuples: sorted, ports: [] };
-    if (sorted[0]!.port !== null) group.ports.push(sorted[0]!.port);
-    byAddresses.set(id, group);
-  }
-  return [...byAddresses.keys()].sort().map((id) => toSubset(byAddresses.get(id)!));
+  const { addresses, groups } = pack(listOf(subsets));
+  return groups
+    .map((group) => toSubset(group, addresses))
+    .map((subset) => ({ subset, text: subsetText(subset) }))
+    .sort((left, right) => compare(left.text, right.text))
+    .map(({ subset }) => subset);
 }
 
-function toSubset({ tuples, ports }: { tuples: readonly Tuple[]; ports: EndpointPort[] }): EndpointSubset {
-  const ready = tuples.filter((tuple) => tuple.ready).map((tuple) => tuple.address);
-  const notReady = tuples.filter((tuple) => !tuple.ready).map((tuple) => tuple.address);
+function toSubset({ members, ports }: Group, addresses: readonly EndpointAddress[]): EndpointSubset {
+  const pick = (codes: Members) => codes.map((code) => addresses[numberOf(code)]!).sort(byAddress);
+  const ready = pick(members.filter(isReady));
+  const notReady = pick(members.filter((code) => !isReady(code)));
   return {
     ...(ready.length > 0 && { addresses: ready }),
     ...(notReady.length > 0 && { notReadyAddresses: notReady }),
-    ...(ports.length > 0 && { ports: ports.toSorted((left, right) => (portId(left) < portId(right) ? -1 : 1)) }),
+    ...(ports.length > 0 && { ports: ports.toSorted((left, right) => compare(portText(left), portText(right))) }),
   };
 }
 
-/** Every (port, address) pair once, keyed by port and by what makes an address distinct: IP and targetRef.uid. */
-function expand(subsets: readonly EndpointSubset[]): Map<string, Tuple> {
-  const tuples = new Map<string, Tuple>();
-  const add = (port: EndpointPort | null, address: EndpointAddress, ready: boolean) => {
-    const id = `${port === null ? "" : portId(port)}\0${address.ip}\0${address.targetRef?.uid ?? ""}`;
-    const known = tuples.get(id);
-    if (known === undefined) tuples.set(id, { port, address, ready });
-    else if (known.ready && !ready) tuples.set(id, { ...known, ready: false });
-  };
-  for (const subset of subsets) {
-    const ports = subset.ports?.length ? subset.ports.map(normalPort) : [null];
-    for (const port of ports) {
-      for (const address of subset.addresses ?? []) add(port, address, true);
-      for (const address of subset.notReadyAddresses ?? []) add(port, address, false);
+function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset): string {
+  return [...ports.map(portText), ...addresses.map(addressText), "-", ...notReadyAddresses.map(addressText)].join("\n");
+}
+
+function byAddress(left: EndpointAddress, right: EndpointAddress): number {
+  return compare(ipOf(left), ipOf(right)) || compare(uidOf(left), uidOf(right));
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function pack(subsets: readonly EndpointSubset[]): { addresses: readonly EndpointAddress[]; groups: readonly Group[] } {
+  const registry: Registry = { addresses: [], numbers: new Map() };
+  const collected = new Map<string, Collected>();
+  for (const subset of subsets.map(fieldsOf)) {
+    const members = membersOf(subset, registry);
+    if (members.length === 0) continue;
+    const ports = listOf(subset.ports).map(withProtocol);
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      const id = port === undefined ? "" : port.appProtocol ? `#${collected.size}` : portText(port);
+      const known = collected.get(id);
+      if (known === undefined) collected.set(id, { port, parts: [members] });
+      else known.parts.push(members);
     }
   }
-  return tuples;
+  return { addresses: registry.addresses, groups: groupByMembers(collected.values()) };
 }
 
-function normalPort(port: EndpointPort): EndpointPort {
-  return { ...port, protocol: port.protocol ?? "TCP" };
+function membersOf(subset: EndpointSubset, registry: Registry): Members {
+  const codes: number[] = [];
+  for (const address of listOf(subset.addresses)) codes.push(2 * register(fieldsOf(address), registry) + 1);
+  for (const address of listOf(subset.notReadyAddresses)) codes.push(2 * register(fieldsOf(address), registry));
+  return distinct(codes);
 }
 
-function portId({ name = "", port, protocol = "TCP", appProtocol = "" }: EndpointPort): string {
-  return `${name}:${port}:${protocol}:${appProtocol}`;
+function register(address: EndpointAddress, { addresses, numbers }: Registry): number {
+  const id = `${textOf(address.ip)} ${uidOf(address)}`;
+  const known = numbers.get(id);
+  if (known !== undefined) return known;
+  numbers.set(id, addresses.length);
+  return addresses.push(address) - 1;
 }
 
-function byAddress(left: Tuple, right: Tuple): number {
-  const [a, b] = [left.address, right.address].map((address) => `${address.ip} ${address.targetRef?.uid ?? ""}`);
-  return a! < b! ? -1 : a! > b! ? 1 : 0;
+/** One code per address. Not-ready sorts first, which is how it wins. */
+function distinct(codes: readonly number[]): Members {
+  const kept: number[] = [];
+  let last = -1;
+  for (const code of Int32Array.from(codes).sort()) {
+    if (numberOf(code) !== last) kept.push(code);
+    last = numberOf(code);
+  }
+  return kept;
+}
+
+function numberOf(code: number): number {
+  return code >> 1;
+}
+
+function isReady(code: number): boolean {
+  return code % 2 === 1;
+}
+
+function groupByMembers(collected: Iterable<Collected>): Group[] {
+  // The ports of one subset share its list, so that most lists are written out once.
+  const idByMembers = new Map<Members, string>();
+  const groups = new Map<string, Group>();
+  for (const { port, parts } of collected) {
+    const members = parts.length === 1 ? parts[0]! : distinct(parts.flat());
+    const id = idByMembers.get(members) ?? members.join();
+    idByMembers.set(members, id);
+    const group = groups.get(id) ?? { members, ports: [] };
+    groups.set(id, group);
+    if (port !== undefined) group.ports.push(port);
+  }
+  return [...groups.values()];
+}
+
+function ipOf(address: EndpointAddress): string {
+  return typeof address.ip === "string" ? address.ip : "";
+}
+
+function uidOf(address: EndpointAddress): string {
+  return textOf(address.targetRef?.uid);
+}
+
+function withProtocol(port: EndpointPort): EndpointPort {
+  const fields = fieldsOf(port);
+  return { ...fields, protocol: fields.protocol || "TCP" };
+}
+
+function portText({ name, port, protocol, appProtocol }: EndpointPort): string {
+  return `:${textOf(port)} ${textOf(protocol)} ${textOf(name)} ${textOf(appProtocol)}`;
+}
+
+function addressText({ ip, hostname, nodeName, targetRef }: EndpointAddress): string {
+  const address = `${textOf(ip)} ${textOf(hostname)} ${textOf(nodeName)}`;
+  if (targetRef === undefined || targetRef === null) return address;
+  const { kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath } = targetRef;
+  const target = `${textOf(kind)} ${textOf(namespace)} ${textOf(name)} ${textOf(uid)}`;
+  return `${address} ${target} ${textOf(apiVersion)} ${textOf(resourceVersion)} ${textOf(fieldPath)}`;
+}
+
+/** Text of one field; its length in front keeps neighbours apart, whatever they hold. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value === "" ? "" : `${value.length}:${value}`;
+  if (value === undefined || value === null) return "";
+  return typeof value === "number" ? String(value) : typeof value;
+}
+
+function listOf<T>(value: readonly T[] | null | undefined): readonly T[] {
+  return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value as unknown as T];
+}
+
+function fieldsOf<T extends object>(value: T): T {
+  return isRecord(value) ? value : ({} as T);
 }
