@@ -70,8 +70,11 @@ describe("nearestPath", () => {
     }
   });
 
-  test("stays quick beside very many keys", () => {
-    const labels = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`label-with-a-long-name-${at}`, "x"]));
-    expect(nearestPath(compilePath("labels.label-with-a-long-nme-7"), { labels }).suggestion).toBe("labels.label-with-a-long-name-7");
+  test("compares a name with the first thousand keys only", () => {
+    const many = Array.from({ length: 999 }, (_, at) => [`label-${at}`, "x"]);
+    const near = (before: number) =>
+      nearestPath(compilePath("zebr"), Object.fromEntries([...many.slice(0, before), ["pad", "x"], ["zebra", "x"]]));
+    expect(near(998).suggestion).toBe("zebra");
+    expect(near(999).suggestion).toBeUndefined();
   });
 });
