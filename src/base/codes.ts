@@ -178,6 +178,10 @@ export const CODES = {
     meaning: "The host Service has a selector, so the host's own endpoints controller writes its Endpoints.",
     remedy: "Nothing to do.",
   },
+  TAKEN_OVER: {
+    meaning: "Endpoints that the host's own controller left behind are the syncer's from now on.",
+    remedy: "Nothing to do.",
+  },
   HOST_OBJECT_FOREIGN: {
     meaning: "An object that is not the syncer's has the host name.",
     remedy: "Rename the tenant object, or remove the object on the host. It is never overwritten.",
@@ -197,14 +201,6 @@ export const CODES = {
   LOOP_STOPPED: {
     meaning: "Somebody else on the host keeps undoing the sync of an object; it is left alone until its source changes.",
     remedy: "Find the other writer; metadata.managedFields of the host object names it.",
-  },
-  DELETE_BRAKE: {
-    meaning: "More objects than usual vanished from the tenant cluster at once; nothing is deleted.",
-    remedy: "Check that the tenant cluster is whole. If the deletions are meant, start with --confirm-deletes N.",
-  },
-  OTHER_SYNCER: {
-    meaning: "The host copies carry the live markers of another syncer.",
-    remedy: "Switch the other syncer off and start with --adopt PREFIX.",
   },
   USAGE: {
     meaning: "The command line is not understood.",

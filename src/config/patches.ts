@@ -11,7 +11,7 @@ import { fieldPath, indexPath } from "../schema/field.ts";
 import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../schema/node.ts";
 import type { MapNode, Node } from "../schema/node.ts";
 import type { Position, Report } from "../schema/problem.ts";
-import { suggest } from "../schema/suggest.ts";
+import { suggest } from "../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";

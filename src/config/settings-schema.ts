@@ -97,19 +97,13 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "What happens to objects that reference patches name.",
+  description: "Which objects reference patches may name.",
   default: {},
   fields: {
-    mode: {
-      type: "literals",
-      values: ["follow", "rewrite-only"],
-      default: "follow",
-      description: "follow: bring the object across and keep the copy current. rewrite-only: change the name and nothing else.",
-    },
     kinds: {
       type: "list",
       default: [],
-      description: "Kinds beside Secret and ConfigMap; the API server is asked what they are.",
+      description: "Kinds beside Secret, ConfigMap, Service and Endpoints.",
       items: {
         type: "object",
         description: "One kind.",
@@ -125,7 +119,6 @@ const REFERENCES = {
         },
       },
     },
-    retentionSeconds: count(600, 0, 86_400, "How long a copy stays after the last reference to it is gone, in seconds."),
   },
 } as const satisfies ObjectSchema;
 
@@ -169,22 +162,13 @@ export const SETTINGS_SCHEMA = {
       default: "field",
       description: "jsonpath: paths that start with $ may use recursive descent, slices and unions.",
     },
-    deleteBrake: {
-      type: "object",
-      default: {},
-      description: "Nothing is deleted when a list lacks more objects than both of these.",
-      fields: {
-        percent: count(30, 0, 100, "Share of the copies, in percent."),
-        objects: count(20, 0, 1_000_000, "Number of copies."),
-      },
-    },
     references: REFERENCES,
     markerPrefix: {
       type: "string",
       default: "sync.platform/",
       pattern: `${DNS_NAME}/$`,
       patternHint: "a DNS name and a slash",
-      maxLength: 200,
+      maxLength: 45,
       description: "Prefix of the labels and annotations by which the engine knows its own copies. Changing it orphans them.",
     },
     hostClusterDomain: {

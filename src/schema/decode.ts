@@ -4,7 +4,7 @@ import type { ListNode, MapNode, Node, ScalarNode } from "./node.ts";
 import type { Position, Report } from "./problem.ts";
 import { defaultOf } from "./schema.ts";
 import type { Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
-import { suggest } from "./suggest.ts";
+import { suggest } from "../base/suggest.ts";
 
 /** What a decoder knows of the place that it is at. */
 interface Context {

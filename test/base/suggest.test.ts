@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { suggest } from "../../src/schema/suggest.ts";
+import { suggest } from "../../src/base/suggest.ts";
 
 const FIELDS = ["path", "expression", "reverseExpression", "reference", "labels"];
 
