@@ -1,27 +1,37 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { suggest } from "../../src/base/suggest.ts";
 
-const FIELDS = ["path", "expression", "reverseExpression", "reference", "labels"];
+const FIELDS = ["path", "expression", "reverseExpression", "reference", "enabled"];
 
 describe("suggest", () => {
   test.each([
-    { name: "expresion", want: "expression", why: "a missing letter" },
-    { name: "expresssion", want: "expression", why: "a letter too many" },
-    { name: "epxression", want: "expression", why: "swapped letters" },
-    { name: "Expression", want: "expression", why: "another case" },
-    { name: "reverseExpresion", want: "reverseExpression", why: "a slip in a long name" },
-    { name: "reverse_expression", want: "reverseExpression", why: "another style of words" },
-    { name: "paht", want: "path", why: "a slip in a short name" },
-    { name: "label", want: "labels", why: "the singular" },
-    { name: "colour", want: undefined, why: "a name that is none of them" },
-    { name: "op", want: undefined, why: "a short name that is none of them" },
-    { name: "", want: undefined, why: "no name" },
-    { name: "e".repeat(1_000_000), want: undefined, why: "a name that is no name" },
-  ])("finds what $why meant", ({ name, want }) => {
+    { name: "expresion", want: "expression", why: "a letter is missing" },
+    { name: "expresssion", want: "expression", why: "a letter is too much" },
+    { name: "exprassion", want: "expression", why: "a letter is wrong" },
+    { name: "refernece", want: "reference", why: "two letters are swapped" },
+    { name: "Enabled", want: "enabled", why: "case is wrong" },
+    { name: "reverseexpression", want: "reverseExpression", why: "case is wrong inside" },
+    { name: "pth", want: "path", why: "short names may have one slip" },
+    { name: "colour", want: undefined, why: "nothing is near" },
+    { name: "", want: undefined, why: "nothing was written" },
+    { name: "p", want: undefined, why: "three slips of four letters are another word" },
+    { name: "expression".repeat(100), want: undefined, why: "the text is no name" },
+  ])("answers $want for $name: $why", ({ name, want }) => {
     expect(suggest(name, FIELDS)).toBe(want);
   });
 
-  test("prefers the nearest, then the first", () => {
-    expect(suggest("abcx", ["abcdd", "abcd", "abce"])).toBe("abcd");
+  test("takes the nearest, and of equals the first", () => {
+    expect(suggest("abcdefgh", ["abcdefxy", "abcdefgx"])).toBe("abcdefgx");
+    expect(suggest("cat", ["bat", "hat"])).toBe("bat");
+  });
+
+  test("always answers a known name or nothing, and a known name for itself", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12 }), fc.constantFrom(...FIELDS), (text, known) => {
+        expect([undefined, ...FIELDS]).toContain(suggest(text, FIELDS));
+        expect(suggest(known, FIELDS)).toBe(known);
+      }),
+    );
   });
 });
