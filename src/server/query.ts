@@ -19,8 +19,14 @@ export function readListRequest(query: URLSearchParams): ListRequest {
   const limit = readInteger(query, "limit");
   return {
     ...readTexts(query, ["labelSelector", "fieldSelector", "continue", "resourceVersion", "resourceVersionMatch"]),
+    ...readInitialEvents(query),
     ...(limit !== undefined && { limit }),
   };
+}
+
+function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolean } {
+  const sendInitialEvents = readFlag(query, "sendInitialEvents");
+  return sendInitialEvents === undefined ? {} : { sendInitialEvents };
 }
 
 /** @throws API_BAD_REQUEST when a number is none. */
@@ -29,7 +35,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   return {
     ...readTexts(query, ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch"]),
     allowWatchBookmarks: readFlag(query, "allowWatchBookmarks") ?? false,
-    ...(readFlag(query, "sendInitialEvents") !== undefined && { sendInitialEvents: readFlag(query, "sendInitialEvents")! }),
+    ...readInitialEvents(query),
     ...(timeoutSeconds !== undefined && { timeoutSeconds }),
   };
 }

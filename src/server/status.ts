@@ -39,10 +39,10 @@ function qualifiedKind(type: Pick<ResourceType, "apiVersion" | "kind">): string 
   return group === "" ? type.kind : `${type.kind}.${group}`;
 }
 
-/** 200: a deletion that is done. */
-export function deletedStatus(type: ResourceType, name: string, uid: string | undefined): Status {
+/** A deletion that is done; Kubernetes leaves the code out here. */
+export function deletedStatus(type: ResourceType, name: string, uid: string | undefined): Omit<Status, "code"> {
   const details = { ...named(type, name), ...(uid !== undefined && { uid }) };
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details, code: 200 };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
 /** 400: the request can not be understood. */

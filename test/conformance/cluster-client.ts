@@ -87,7 +87,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
         const own = await create();
         const { resourceVersion } = await own.client.list(CONFIG_MAPS);
         let closing: Promise<void> | undefined;
-        const watching = collect(own.client, { resourceVersion, onOpen: () => (closing = own.client.close()) }, 1);
+        const watching = collect(own.client, { resourceVersion, onOpen: () => void (closing = own.client.close()) }, 1);
         expect(await codeOf(watching)).toBe("API_UNAVAILABLE");
         await closing;
         expect(await codeOf(own.client.list(CONFIG_MAPS))).toBe("API_UNAVAILABLE");

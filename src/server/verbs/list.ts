@@ -16,6 +16,8 @@ import { demandReached, LIST_OPTIONS } from "./revision.ts";
 /** What a list request asks for. */
 export interface ListRequest extends ListOptions {
   readonly resourceVersionMatch?: string;
+  /** Means nothing for a list, and is refused. */
+  readonly sendInitialEvents?: boolean;
 }
 
 /** One page. */
@@ -54,7 +56,7 @@ export async function list({ definition, store }: ResourceContext, request: List
   };
 }
 
-function checkOptions({ resourceVersion = "", resourceVersionMatch = "", continue: token = "" }: ListRequest): void {
+function checkOptions({ resourceVersion = "", resourceVersionMatch = "", continue: token = "", sendInitialEvents }: ListRequest): void {
   const field = "resourceVersionMatch";
   const errors: FieldError[] = [];
   if (resourceVersionMatch !== "") {
@@ -67,6 +69,7 @@ function checkOptions({ resourceVersion = "", resourceVersionMatch = "", continu
       errors.push(forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
+  if (sendInitialEvents === true) errors.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   if (errors.length > 0) throw invalidObject(LIST_OPTIONS, "", errors);
   if (token !== "" && resourceVersion !== "" && resourceVersion !== "0") {
     throw badRequest("specifying resource version is not allowed when using continue");

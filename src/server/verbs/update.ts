@@ -57,13 +57,13 @@ export async function change(
   const { type, strategy } = definition;
   const { subresource } = options;
   if (subresource !== undefined && !Object.hasOwn(strategy.subresources ?? {}, subresource)) throw noSuchPath();
-  await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
   for (let attempt = 0; attempt < triesMax; attempt += 1) {
     const stored = await store.get(storeKey(type, key));
     if (stored === undefined) {
       if (strategy.createOnUpdate !== true || subresource !== undefined) throw notFound(type, key.name);
       return createByUpdate(context, key, desired(undefined), options);
     }
+    await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
     const written = await replace(context, stored, desired(stored.object), options);
     if (written !== undefined) return { object: written, created: false };
   }

@@ -1,0 +1,80 @@
+/**
+ * The documents in which a cluster says what it serves; part of the cluster suite.
+ */
+import { describe, expect, test } from "vitest";
+import type { Json } from "./raw-client.ts";
+import type { RawSetting } from "./raw-setting.ts";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** The cases; `setting` is called when a test runs. */
+export function discoveryCases(setting: () => RawSetting): void {
+  const get = async (path: string, headers: Record<string, string> = {}) => setting().raw.send("GET", path, { headers });
+  const named = (list: Json, name: string) => list.find((entry) => String(entry["name"]) === name);
+
+  describe("discovery", () => {
+    test("/version is a version of Kubernetes", async () => {
+      const { json } = await get("/version");
+      expect(json["gitVersion"]).toMatch(/^v1\.\d+\.\d+/);
+      expect([json["major"], json["minor"]]).toEqual(["1", expect.stringMatching(/^\d+/)]);
+    });
+
+    test.each(["/healthz", "/livez", "/readyz"])("%s is ok", async (path) => {
+      expect([(await get(path)).code, (await get(path)).text]).toEqual([200, "ok"]);
+    });
+
+    test("/api has the core version, /apis every group", async () => {
+      expect((await get("/api")).json).toMatchObject({ kind: "APIVersions", versions: ["v1"] });
+      const { json } = await get("/apis");
+      expect(json).toMatchObject({ kind: "APIGroupList", apiVersion: "v1" });
+      const version = { groupVersion: "discovery.k8s.io/v1", version: "v1" };
+      expect(named(json["groups"]!, "discovery.k8s.io")).toMatchObject({ versions: [version], preferredVersion: version });
+      expect((await get("/apis/discovery.k8s.io")).json).toMatchObject({ kind: "APIGroup", name: "discovery.k8s.io" });
+    });
+
+    test("/api/v1 describes each resource and its parts", async () => {
+      const { json } = await get("/api/v1");
+      expect(json).toMatchObject({ kind: "APIResourceList", groupVersion: "v1" });
+      expect(named(json["resources"]!, "endpoints")).toMatchObject({
+        singularName: "endpoints",
+        namespaced: true,
+        kind: "Endpoints",
+        shortNames: ["ep"],
+      });
+      expect([...named(json["resources"]!, "endpoints")!["verbs"]!].sort()).toEqual([
+        "create",
+        "delete",
+        "deletecollection",
+        "get",
+        "list",
+        "patch",
+        "update",
+        "watch",
+      ]);
+      expect(named(json["resources"]!, "services/status")).toMatchObject({ kind: "Service" });
+      expect(named(json["resources"]!, "namespaces")).toMatchObject({ namespaced: false });
+    });
+
+    test.each(["/apis/discovery.k8s.io/v1", "/apis/coordination.k8s.io/v1"])("%s lists its resources", async (path) => {
+      expect((await get(path)).json).toMatchObject({ kind: "APIResourceList", groupVersion: path.slice("/apis/".length) });
+    });
+
+    test("all of it comes in one document for those who ask", async () => {
+      const { json, headers } = await get("/apis", { accept: `${AGGREGATED},application/json` });
+      expect(headers["content-type"]).toBe(AGGREGATED);
+      expect(json).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
+      const group = json["items"]!.find((item) => String(item["metadata"]!["name"]) === "discovery.k8s.io");
+      expect(group!["versions"]![0]).toMatchObject({
+        version: "v1",
+        resources: [{ resource: "endpointslices", scope: "Namespaced", responseKind: { kind: "EndpointSlice" } }],
+      });
+      const core = await get("/api", { accept: AGGREGATED });
+      expect(core.json["items"]![0]!["versions"]![0]!["resources"]!.some((entry) => String(entry["resource"]) === "endpoints")).toBe(true);
+    });
+
+    test("who has that document already is told so", async () => {
+      const { headers } = await get("/apis", { accept: AGGREGATED });
+      expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
+    });
+  });
+}
