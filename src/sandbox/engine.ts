@@ -14,14 +14,14 @@
  */
 import { assert } from "../base/errors.ts";
 import { createImports } from "./engine-imports.ts";
-import { FUEL_EXPORT } from "./meter.ts";
+import { COUNTERS } from "./meter.ts";
 import { readUnits, writeText } from "./strings.ts";
 
 /** Address of a value in the instance's memory. Whoever gets one from a method frees it. */
 export type Handle = number;
 
 /** Why an instance stopped: a limit, or a fault of the engine itself. */
-export type TrapReason = "fuel" | "memory" | "stack" | "fault";
+export type TrapReason = "fuel" | "overhead" | "memory" | "stack" | "fault";
 
 /** What a value is, as far as the border needs to know. A rope is a string in pieces. */
 export type Kind = "string" | "rope" | "object" | "number" | "boolean" | "null" | "undefined" | "exception" | "symbol" | "bigint";
@@ -34,6 +34,9 @@ export const INITIAL_PAGES = 256;
 
 /** Fuel for the host's own calls into the engine, whose work is linear in the size of data that is checked or trusted. */
 export const HOST_FUEL = 2_000_000_000;
+
+const OVERHEAD_PER_FUEL = 4;
+const OVERHEAD_BASE = 1_000_000;
 
 /** The exports in use; the build names them by letters. */
 interface RawExports {
@@ -136,6 +139,7 @@ export class Engine {
   readonly #memory: WebAssembly.Memory;
   readonly #raw: RawExports;
   readonly #fuel: WebAssembly.Global;
+  readonly #overhead: WebAssembly.Global;
   readonly #layout: Layout;
   #bytes: Uint8Array;
   #words: Int32Array;
@@ -155,7 +159,8 @@ export class Engine {
     });
     const { exports } = new WebAssembly.Instance(options.module, imports);
     this.#raw = exports as unknown as RawExports;
-    this.#fuel = exports[FUEL_EXPORT] as WebAssembly.Global;
+    this.#fuel = exports[COUNTERS.fuel] as WebAssembly.Global;
+    this.#overhead = exports[COUNTERS.overhead] as WebAssembly.Global;
     this.fuel = HOST_FUEL;
     this.#layout = snapshot === undefined ? this.#boot() : this.#restore(snapshot);
     this.undefined = this.#raw.E();
@@ -169,8 +174,10 @@ export class Engine {
     return this.#fuel.value;
   }
 
+  /** Overhead is refilled with it, as much as the same number of steps needs at most, and more. */
   set fuel(steps: number) {
     this.#fuel.value = steps;
+    this.#overhead.value = Math.min(HOST_FUEL, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE);
   }
 
   /** Size of the memory now, in bytes. */
@@ -182,6 +189,7 @@ export class Engine {
   trapReason(error: unknown): TrapReason {
     if (this.#growthRefused) return "memory";
     if (this.fuel < 0) return "fuel";
+    if (this.#overhead.value < 0) return "overhead";
     return error instanceof RangeError ? "stack" : "fault";
   }
 
@@ -284,9 +292,21 @@ export class Engine {
   #boot(): Layout {
     this.#raw.u();
     const runtime = this.#raw.K();
+    this.#disableCollector(runtime);
     this.#raw.D(runtime, this.#options.stackBytes);
     const intrinsics = Object.values(INTRINSICS).reduce((all: number, one) => all | one, 0);
     return { context: this.#raw.N(runtime, intrinsics), scratch: this.#raw.v(ARGUMENTS_BYTES + TEXT_BYTES) };
+  }
+
+  /**
+   * Keeps the engine from looking for cycles of garbage. When it did so would depend on what earlier evaluations left, and its
+   * steps would count. Cycles stay until the memory has grown, then the instance is dropped as a whole.
+   */
+  #disableCollector(runtime: number): void {
+    const fields = this.#words.subarray(runtime >> 2, (runtime >> 2) + RUNTIME_WORDS);
+    const field = fields.indexOf(COLLECT_FROM);
+    assert(field >= 0 && fields.indexOf(COLLECT_FROM, field + 1) < 0, "the runtime has one threshold for its collector");
+    fields[field] = -1;
   }
 
   #restore(snapshot: Snapshot): Layout {
@@ -324,3 +344,6 @@ export class Engine {
 }
 
 const STRING_HEADER_BYTES = 16;
+/** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
+const RUNTIME_WORDS = 64;
+const COLLECT_FROM = 256 * 1024;

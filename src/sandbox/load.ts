@@ -1,6 +1,7 @@
 import { buildRealm } from "./realm.ts";
 import type { RealmImage } from "./realm.ts";
 import { meterModule } from "./meter.ts";
+import { OVERHEAD_POINTS } from "./overhead-points.ts";
 import { readEngineFile } from "./wasm-file.ts";
 
 /** The metered engine and an image of its realm; both are read-only and shared by all sandboxes of the process. */
@@ -19,7 +20,7 @@ const images = new Map<number, RealmImage>();
  * kept in memory only: what was reviewed is the package's file and the rewriter.
  */
 export async function loadRealm(stackBytes: number): Promise<LoadedRealm> {
-  metered ??= readEngineFile().then((bytes) => WebAssembly.compile(meterModule(bytes)));
+  metered ??= readEngineFile().then((bytes) => WebAssembly.compile(meterModule(bytes, OVERHEAD_POINTS)));
   const module = await metered;
   let image = images.get(stackBytes);
   if (image === undefined) {

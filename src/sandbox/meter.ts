@@ -2,55 +2,87 @@
  * Rewrites the engine's WASM module so that it counts its own steps.
  *
  * Guarantees:
- * - Every function entry and every turn of every loop takes one unit of fuel; bulk memory instructions take one more per 128
- *   bytes. Code between two such points is bounded by the size of the module, so fuel bounds time, also inside native loops
- *   that never ask an interrupt handler.
- * - When fuel falls below zero the instance traps. WASM has no way to catch a trap, so no guest code can.
- * - The same run takes the same fuel on every machine: it is a count, not a clock.
+ * - Every function entry and every turn of every loop takes one step; bulk memory instructions take one more per 128 bytes. Code
+ *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never ask
+ *   an interrupt handler.
+ * - When a counter falls below zero the instance traps. WASM has no way to catch a trap, so no guest code can.
+ * - The same evaluation takes the same fuel on every machine and whatever was evaluated before. Steps whose number depends on the
+ *   past (how the free list looks, who else is in the same hash chain) have a counter of their own, "overhead": it bounds them
+ *   like fuel but is not reported.
  *
- * The counter is a global of its own, out of reach of the module's memory: corrupted memory can not refuel.
+ * The counters are globals of their own, out of reach of the module's memory: corrupted memory can not refuel.
  *
  * @module
  */
 import { assert } from "../base/errors.ts";
-import { OP, PREFIXED, Reader, SECTION, TYPE, Writer, encodeUnsigned, readSections, skipOperands, startModule } from "./wasm-format.ts";
+import {
+  KIND,
+  OP,
+  PREFIXED,
+  Reader,
+  SECTION,
+  TYPE,
+  Writer,
+  encodeUnsigned,
+  readSections,
+  skipOperands,
+  startModule,
+} from "./wasm-format.ts";
 import type { Section } from "./wasm-format.ts";
 
-/** Name of the exported counter. It is longer than any name that the engine's build gives. */
-export const FUEL_EXPORT = "endpoint-sync:fuel";
+/** Names of the exported counters. They are longer than any name that the engine's build gives. */
+export const COUNTERS = { fuel: "endpoint-sync:fuel", overhead: "endpoint-sync:overhead" } as const;
 
-/** Fuel of a new instance, whose start function runs before anybody can set it: 2 ** 30. */
-export const INITIAL_FUEL = 1_073_741_824;
+/** What the counters of a new instance hold, whose start function runs before anybody can set them. */
+const INITIAL_STEPS = 1_073_741_824;
 
 /** How many bytes a bulk memory instruction handles for one unit of fuel, as a power of two. */
 const BULK_SHIFT = 7;
 
-/** What is written into every function. */
+/** Which points count as overhead: all of a function, or some of its loops by their number in the text, from 1. */
+export type OverheadPoints = ReadonlyMap<number, "all" | readonly number[]>;
+
+/** What is written at the points of one counter. */
 interface Charges {
-  /** Takes one unit, traps below zero. */
+  /** Takes one step, traps below zero. */
   readonly step: readonly number[];
-  /** Takes the units of a length that lies on the stack and stays there, by way of the local `scratch`. */
+  /** Takes the steps of a length that lies on the stack and stays there, by way of the local `scratch`. */
   bulk(scratch: number): readonly number[];
 }
 
+interface Counters {
+  readonly fuel: Charges;
+  readonly overhead: Charges;
+}
+
+/** One function while it is rewritten. */
+interface FunctionPlan {
+  readonly counters: Counters;
+  readonly parameters: number;
+  readonly overhead: "all" | readonly number[];
+}
+
 /**
- * The module with its meter. Equal bytes in, equal bytes out.
+ * The module with its counters. Equal bytes in, equal bytes out.
  *
  * @throws INTERNAL when the module uses a part of the format that the meter does not know.
  */
-export function meterModule(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function meterModule(bytes: Uint8Array, overheadPoints: OverheadPoints = new Map()): Uint8Array<ArrayBuffer> {
   const sections = readSections(bytes);
-  const parameterCounts = readParameterCounts(sections);
-  const fuelGlobal = find(sections, SECTION.global).unsigned();
-  const charges = createCharges(fuelGlobal);
+  const firstGlobal = find(sections, SECTION.global).unsigned();
+  const counters = { fuel: createCharges(firstGlobal), overhead: createCharges(firstGlobal + 1) };
+  const imported = countImportedFunctions(sections);
+  const plans = readParameterCounts(sections).map((parameters, index) => {
+    return { counters, parameters, overhead: overheadPoints.get(imported + index) ?? [] };
+  });
 
   const module = startModule();
   for (const { id, contents } of sections) {
     const part = new Writer();
     const copy = new Reader(contents.bytes, contents.at, contents.end);
-    if (id === SECTION.global) addFuelGlobal(copy, part);
-    else if (id === SECTION.export) addFuelExport(copy, part, fuelGlobal);
-    else if (id === SECTION.code) meterFunctions(copy, part, { charges, parameterCounts });
+    if (id === SECTION.global) addCounters(copy, part);
+    else if (id === SECTION.export) exportCounters(copy, part, firstGlobal);
+    else if (id === SECTION.code) meterFunctions(copy, part, plans);
     else part.append(copy.bytes.subarray(copy.at, copy.end));
     module.byte(id);
     module.appendSized(part);
@@ -78,8 +110,27 @@ function readParameterCounts(sections: readonly Section[]): number[] {
   return Array.from({ length: functions.unsigned() }, () => byType[functions.unsigned()]!);
 }
 
-function createCharges(fuelGlobal: number): Charges {
-  const global = encodeUnsigned(fuelGlobal);
+/** Imported functions come first in the numbering of functions. */
+function countImportedFunctions(sections: readonly Section[]): number {
+  const imports = find(sections, SECTION.import);
+  let functions = 0;
+  for (let left = imports.unsigned(); left > 0; left -= 1) {
+    imports.skip(imports.unsigned());
+    imports.skip(imports.unsigned());
+    if (imports.byte() === KIND.function) {
+      functions += 1;
+      imports.skipNumber();
+    } else {
+      const hasMaximum = imports.byte() === 1;
+      imports.skipNumber();
+      if (hasMaximum) imports.skipNumber();
+    }
+  }
+  return functions;
+}
+
+function createCharges(counter: number): Charges {
+  const global = encodeUnsigned(counter);
   const get = [OP.globalGet, ...global];
   const set = [OP.globalSet, ...global];
   const trapBelowZero = [...get, OP.i32Const, 0, OP.i32LessSigned, OP.if, TYPE.empty, OP.unreachable, OP.end];
@@ -87,79 +138,81 @@ function createCharges(fuelGlobal: number): Charges {
     step: [...get, OP.i32Const, 1, OP.i32Subtract, ...set, ...trapBelowZero],
     bulk(scratch) {
       const local = encodeUnsigned(scratch);
-      const units = [OP.localGet, ...local, OP.i32Const, BULK_SHIFT, OP.i32ShiftRightUnsigned];
-      return [OP.localTee, ...local, ...get, ...units, OP.i32Subtract, ...set, ...trapBelowZero].flat();
+      const steps = [OP.localGet, ...local, OP.i32Const, BULK_SHIFT, OP.i32ShiftRightUnsigned];
+      return [OP.localTee, ...local, ...get, ...steps, OP.i32Subtract, ...set, ...trapBelowZero];
     },
   };
 }
 
-function addFuelGlobal(section: Reader, out: Writer): void {
-  out.unsigned(section.unsigned() + 1);
+function addCounters(section: Reader, out: Writer): void {
+  const names = Object.keys(COUNTERS);
+  out.unsigned(section.unsigned() + names.length);
   out.append(section.bytes.subarray(section.at, section.end));
   const mutable = 1;
-  // A positive number below 2 ** 34 has the same signed and unsigned encoding when its fifth byte is below 0x40.
-  out.byte(TYPE.i32, mutable, OP.i32Const, ...encodeUnsigned(INITIAL_FUEL), OP.end);
+  // The encoding is the signed one as well: its last byte is below 0x40.
+  for (const _ of names) out.byte(TYPE.i32, mutable, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end);
 }
 
-function addFuelExport(section: Reader, out: Writer, fuelGlobal: number): void {
-  out.unsigned(section.unsigned() + 1);
+function exportCounters(section: Reader, out: Writer, firstGlobal: number): void {
+  const names = Object.values(COUNTERS);
+  out.unsigned(section.unsigned() + names.length);
   out.append(section.bytes.subarray(section.at, section.end));
-  const name = new TextEncoder().encode(FUEL_EXPORT);
-  out.unsigned(name.length);
-  out.append(name);
-  const kindGlobal = 3;
-  out.byte(kindGlobal);
-  out.unsigned(fuelGlobal);
-}
-
-function meterFunctions(section: Reader, out: Writer, options: { charges: Charges; parameterCounts: readonly number[] }): void {
-  const count = section.unsigned();
-  assert(count === options.parameterCounts.length, "every function has a body");
-  out.unsigned(count);
-  for (const parameters of options.parameterCounts) {
-    const body = section.slice(section.unsigned());
-    out.appendSized(meterFunction(body, { charges: options.charges, parameters }));
+  for (const [index, name] of names.entries()) {
+    const text = new TextEncoder().encode(name);
+    out.unsigned(text.length);
+    out.append(text);
+    out.byte(KIND.global);
+    out.unsigned(firstGlobal + index);
   }
 }
 
-function meterFunction(body: Reader, options: { charges: Charges; parameters: number }): Writer {
+function meterFunctions(section: Reader, out: Writer, plans: readonly FunctionPlan[]): void {
+  const count = section.unsigned();
+  assert(count === plans.length, "every function has a body");
+  out.unsigned(count);
+  for (const plan of plans) out.appendSized(meterFunction(section.slice(section.unsigned()), plan));
+}
+
+function meterFunction(body: Reader, plan: FunctionPlan): Writer {
   const out = new Writer();
   const groups = body.unsigned();
   const groupsFrom = body.at;
-  let locals = options.parameters;
+  let locals = plan.parameters;
   for (let group = 0; group < groups; group += 1) {
     locals += body.unsigned();
     body.skip(1);
   }
-  // One more local for every function is cheaper to read than a first pass that finds the few which need it; the compiler drops it.
+  // One more local for every function is simpler than a first pass that finds the few which need it; the compiler drops it.
   out.unsigned(groups + 1);
   out.append(body.bytes.subarray(groupsFrom, body.at));
   out.byte(1, TYPE.i32);
-  out.append(options.charges.step);
-  meterInstructions(body, out, { charges: options.charges, scratch: locals });
+  meterInstructions(body, out, { plan, scratch: locals });
   return out;
 }
 
-function meterInstructions(body: Reader, out: Writer, options: { charges: Charges; scratch: number }): void {
-  const { charges, scratch } = options;
+function meterInstructions(body: Reader, out: Writer, options: { plan: FunctionPlan; scratch: number }): void {
+  const { counters, overhead } = options.plan;
+  const whole = overhead === "all" ? counters.overhead : counters.fuel;
+  let loops = 0;
   let copied = body.at;
-  const copyUpTo = (at: number) => {
+  const insert = (at: number, charge: readonly number[]) => {
     out.append(body.bytes.subarray(copied, at));
+    out.append(charge);
     copied = at;
   };
+  insert(copied, whole.step);
   while (body.at < body.end) {
     const from = body.at;
     const opcode = body.byte();
     skipOperands(body, opcode);
     if (opcode === OP.loop) {
-      copyUpTo(body.at);
-      out.append(charges.step);
+      loops += 1;
+      insert(body.at, overhead !== "all" && overhead.includes(loops) ? counters.overhead.step : whole.step);
     } else if (opcode === OP.prefix && isBulk(body.bytes[from + 1]!)) {
-      copyUpTo(from);
-      out.append(charges.bulk(scratch));
+      insert(from, whole.bulk(options.scratch));
     }
   }
-  copyUpTo(body.end);
+  insert(body.end, []);
 }
 
 function isBulk(opcode: number): boolean {

@@ -204,7 +204,8 @@ class QuickJsSandbox implements Sandbox {
     const { fuel } = evaluation;
     const { memoryBytes, stackBytes } = this.limits;
     switch (reason) {
-      case "fuel": {
+      case "fuel":
+      case "overhead": {
         budget?.spend(fuel);
         const shared = budget !== undefined && fuel < this.limits.fuel;
         const limit = shared ? budget.limit : fuel;

@@ -44,6 +44,9 @@ export const OP = {
 /** Second byte after {@link OP}.prefix. */
 export const PREFIXED = { memoryCopy: 10, memoryFill: 11 } as const;
 
+/** Kinds of imports and exports. */
+export const KIND = { function: 0, memory: 2, global: 3 } as const;
+
 /** Value type and block type bytes. */
 export const TYPE = { i32: 0x7f, empty: 0x40 } as const;
 
