@@ -5,11 +5,11 @@ import type { CompiledPatch } from "../patch/compile.ts";
 import type { Outcome } from "../patch/types.ts";
 import { reverse } from "./backward.ts";
 import type { Reversed } from "./backward.ts";
+import type { Unit, UnitId } from "./base.ts";
 import { forward } from "./forward.ts";
 import type { ForwardInput } from "./forward.ts";
 import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
-import type { Unit, UnitId } from "./units.ts";
 
 /** A host edit that does not flow, and why. */
 export interface Refusal {

@@ -1,9 +1,11 @@
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
-import { parseConcrete, valueAt } from "../path/path.ts";
+import { parseConcrete } from "../path/path.ts";
 import { applyPatches } from "../patch/apply.ts";
+import type { LastWritten } from "../patch/containment.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../translate/markers.ts";
+import { isAsWritten, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
@@ -103,12 +105,27 @@ function allowedProxyLabels({ tenant, hostService }: ForwardInput): StringMap {
   return Object.fromEntries(both.map((key) => [key, labels[key]!]));
 }
 
-/** Values that the same patch wrote for the same object before; a failing patch may keep them. */
-function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined) {
-  const markers = host && readMarkers(rules.translator.markerPrefix, host);
-  if (markers === undefined || markers.uid !== tenant.metadata.uid || markers.configHash !== rules.configHash) return () => undefined;
-  return (place: string) => {
-    const { found, value } = valueAt(host, parseConcrete(place));
-    return found ? { value } : undefined;
+/**
+ * Labels and annotations that the same patches wrote for the same object before, and that nobody has touched since; a failing
+ * patch may keep them.
+ */
+function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): LastWritten {
+  // Read only when a patch fails, which is seldom.
+  return (place) => {
+    if (host === undefined) return undefined;
+    const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
+    const written = asWritten(rules, { tenant, host, field });
+    if (key === undefined) return { value: Object.fromEntries(written) };
+    return written.has(key) ? { value: written.get(key) } : undefined;
   };
+}
+
+function asWritten(
+  { translator, configHash }: Rules,
+  { tenant, host, field }: { tenant: KubeObject; host: KubeObject; field: "labels" | "annotations" },
+): Map<string, string> {
+  const markers = readMarkers(translator.markerPrefix, host);
+  const base = readBase(translator.markerPrefix, host);
+  if (base === undefined || markers?.uid !== tenant.metadata.uid || markers?.configHash !== configHash) return new Map();
+  return new Map(Object.entries(host.metadata[field] ?? {}).filter(([key, value]) => isAsWritten(base, `${field}/${key}`, value)));
 }

@@ -1,10 +1,10 @@
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import { isMarkerKey, writeMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
+import { writeBase } from "./base.ts";
+import type { Base, Unit } from "./base.ts";
 import { TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
 import type { Rules } from "./rules.ts";
-import { writeBase } from "./units.ts";
-import type { Base, Unit } from "./units.ts";
 
 /** What a copy is made of. */
 export interface CopyParts {

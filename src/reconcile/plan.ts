@@ -12,16 +12,17 @@ import { ENDPOINTS } from "../object/resource.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
-import { formatKind, isOurs, readMarkers } from "../translate/markers.ts";
+import { formatKind, isOurs, managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
+import { agreement, changedSides, readBase } from "./base.ts";
+import type { Base, Unit, UnitId } from "./base.ts";
 import { flowBack } from "./flow-back.ts";
 import { forward } from "./forward.ts";
 import type { Forward, ForwardInput } from "./forward.ts";
 import { gate } from "./gate.ts";
 import { copyOf, rebuiltCopy, strippedCopy, updatedCopy } from "./host-copy.ts";
 import type { Rules, Surroundings } from "./rules.ts";
-import { agreement, changedSides, readBase, unitsOf } from "./units.ts";
-import type { Base, Unit, UnitId } from "./units.ts";
+import { unitsOf } from "./units.ts";
 
 /** Everything a plan looks at. */
 export interface PlanInput extends Surroundings {
@@ -130,12 +131,19 @@ function deletion(host: KubeObject, reason: string, confirmAbsent: boolean): Ope
 
 /** What is still as we wrote it goes; what the host's controller has changed already stays, without our marks. */
 function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Answer): Plan {
-  if (host === undefined || !isCopyOf(rules, host, key)) return answer("left");
-  const asWritten = bodyIsAsWritten(rules, host, tenant!);
+  if (host === undefined || !isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
+  const asWritten = isCopyOf(rules, host, key) && bodyIsAsWritten(rules, host, tenant!);
   const operation: Operation = asWritten
     ? deletion(host, "The host Service has a selector now", false)
     : { action: "update", side: "host", object: strippedCopy(rules, host), reason: "The host Service has a selector now" };
   return answer("left", { operations: [operation] });
+}
+
+/** The endpoints controller replaces all labels, marker labels included, and keeps the annotations. */
+function withMarkerLabels({ translator }: Rules, host: KubeObject, { namespace }: ObjectKey): KubeObject {
+  const { markerPrefix, vcluster } = translator;
+  const markers = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster.name), [markerPrefix + NAMESPACE]: namespace };
+  return { ...host, metadata: { ...host.metadata, labels: { ...host.metadata.labels, ...markers } } };
 }
 
 function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
@@ -174,9 +182,10 @@ function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
   });
 }
 
-/** Endpoints that the host's controller left behind, beside a Service that is ours and no longer has a selector. */
-function mayTakeOver(rules: Rules, { hostService }: CopyInput, host: KubeObject): boolean {
-  return rules.kind.resource === ENDPOINTS && hostService !== undefined && readMarkers(rules.translator.markerPrefix, host) === undefined;
+/** Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
+function mayTakeOver(rules: Rules, { tenantService, hostService }: CopyInput, host: KubeObject): boolean {
+  if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
+  return readMarkers(rules.translator.markerPrefix, host) === undefined;
 }
 
 function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
@@ -191,7 +200,7 @@ function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
 function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
   const reason = "Endpoints left beside a host Service without selector are taken over";
   const planned = planRebuild(rules, input, answer, reason);
-  return { ...planned, notes: [...planned.notes, { code: "HOST_SERVICE_SELECTOR", message: reason }] };
+  return { ...planned, notes: [...planned.notes, { code: "TAKEN_OVER", message: reason }] };
 }
 
 function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {

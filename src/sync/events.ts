@@ -9,7 +9,7 @@ import type { Note } from "../reconcile/plan.ts";
 import type { Writer } from "./access.ts";
 
 /** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
-const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "NAME_NOT_MAPPED"]);
+const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"]);
 
 /** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;

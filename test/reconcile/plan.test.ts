@@ -287,12 +287,29 @@ describe("the host Service beside the Endpoints", () => {
       metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" },
       subsets: [],
     };
-    const planned = plan(rules, inputFor(rules, { host: left }));
+    const planned = plan(rules, inputFor(rules, { host: left, tenantService }));
     expect(only(planned)).toMatchObject({
       action: "update",
       side: "host",
       object: { subsets: ONE_ADDRESS, metadata: { resourceVersion: "7" } },
     });
+    expect(planned.notes.map(({ code }) => code)).toEqual(["TAKEN_OVER"]);
+  });
+
+  test("that no tenant Service stands behind leaves Endpoints beside it alone", () => {
+    const left = { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" } };
+    const hostService = service("vc", "web-x-shop-x-blue", {});
+    const planned = plan(external, inputFor(external, { host: left, hostService }));
+    expect([planned.operations, planned.notes.map(({ code }) => code)]).toEqual([[], ["HOST_OBJECT_FOREIGN"]]);
+  });
+
+  test("whose controller took our marker labels away keeps none of our annotations", () => {
+    const copy = firstCopy(rules, tenantEndpoints({ annotations: { team: "shop" } }));
+    const rewritten = { ...copy, metadata: { ...copy.metadata, labels: { app: "host" } }, subsets: [] };
+    const hostService = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
+    const written = writtenBy(only(plan(rules, inputFor(rules, { host: rewritten, hostService }))));
+    expect(written.metadata).toMatchObject({ labels: { app: "host" }, annotations: { team: "shop" } });
+    expect(Object.keys(written.metadata.annotations!)).toEqual(["team"]);
   });
 });
 
