@@ -56,7 +56,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
     throw refusal(text, { message: "found a character that must be escaped", offset: odd, hint: 'Write it as "\\u…" in a string' });
 
   const parsed = parseExpression(text);
-  if ("message" in parsed) throw refusal(text, { ...parsed, ...adviseOn(text) });
+  if ("message" in parsed) throw refusal(text, parsed.hint === undefined ? { ...parsed, ...adviseOn(text) } : parsed);
   const steps = walk(parsed.root);
   const problem = firstProblem(steps);
   if (problem !== undefined) throw refusal(text, { ...problem, offset: problem.offset - parsed.start });

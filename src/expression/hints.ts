@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { AssignmentExpression, ModuleDeclaration, Statement } from "acorn";
+import type { AssignmentExpression, ExpressionStatement, ModuleDeclaration, ReturnStatement, Statement } from "acorn";
 import { memberName } from "./reads.ts";
-import { parseStatements, walk } from "./syntax.ts";
+import { parseExpression, parseStatements, walk } from "./syntax.ts";
 
 /** What a text is that does not parse as one expression, and what to write instead. */
 export interface Advice {
@@ -34,33 +34,35 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
   ExportDefaultDeclaration: "Leave out the export",
 };
 
-/** Advice for `text`, which is not one expression; undefined when it is no program either. */
+const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
+
+/** Advice for `text`, which is not one expression; undefined when it is no program either, so that the parser's own words are better. */
 export function adviseOn(text: string): Advice | undefined {
-  if (text.trim() === "") return { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
-  const items = parseStatements(text)?.body;
+  const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;
   const [first, second] = items;
-  if (first === undefined) return { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
-  if (second !== undefined) return { message: `found ${items.length} statements`, ...hint(adviseOnSeveral(text, items)) };
-  return { message: `found ${describe(first)}`, ...hint(adviseOnOne(text, first)) };
+  if (first === undefined) return EMPTY;
+  if (second !== undefined) return { message: `found ${items.length} statements`, ...optionalHint(adviseOnSeveral(text, items)) };
+  if (first.type === "ExpressionStatement") return adviseOnExpression(text, first);
+  if (first.type === "ReturnStatement") return { message: "found a return statement", hint: adviseOnReturn(text, first) };
+  return { message: `found a statement (${first.type})`, ...optionalHint(HINTS[first.type]) };
 }
 
-function hint(text: string | undefined): { hint?: string } {
-  return text === undefined ? {} : { hint: text };
+function optionalHint(hint: string | undefined): { hint?: string } {
+  return hint === undefined ? {} : { hint };
 }
 
-function describe(item: Item): string {
-  if (item.type === "ExpressionStatement") return "a statement";
-  if (item.type === "ReturnStatement") return "a return statement";
-  return `a statement (${item.type})`;
+function adviseOnReturn(text: string, { argument }: ReturnStatement): string {
+  return argument ? `Leave out return: ${sourceOf(text, argument)}` : "Write `value` to keep the value";
 }
 
-function adviseOnOne(text: string, item: Item): string | undefined {
-  if (item.type === "ReturnStatement")
-    return item.argument ? `Leave out return: ${sourceOf(text, item.argument)}` : "Write `value` to keep the value";
-  if (item.type !== "ExpressionStatement") return HINTS[item.type];
-  if (walk(item).some(({ node }) => node.type === "AwaitExpression")) return "Nothing here has to be waited for; leave out await";
-  return `Leave out the semicolon: ${sourceOf(text, item.expression)}`;
+function adviseOnExpression(text: string, { expression }: ExpressionStatement): Advice | undefined {
+  const waits = walk(expression).some(({ node }) => node.type === "AwaitExpression");
+  if (waits) return { message: "await is not available", hint: "Nothing here has to be waited for; leave out await" };
+  const source = sourceOf(text, expression);
+  // What is wrong even without the semicolon is wrong for another reason, such as strict mode.
+  if ("message" in parseExpression(source)) return undefined;
+  return { message: "found a statement", hint: `Leave out the semicolon: ${source}` };
 }
 
 function adviseOnSeveral(text: string, items: readonly Item[]): string | undefined {

@@ -4,6 +4,7 @@
  * @module
  */
 import { parse } from "acorn";
+import { messageOf } from "../base/errors.ts";
 import type { AnyNode, Expression, Options, Program } from "acorn";
 
 /** A place in the text, from 0. */
@@ -61,7 +62,8 @@ function attempt(run: () => Program, shift: number): Program | SyntaxProblem {
   try {
     return run();
   } catch (error) {
-    if (error instanceof RangeError) return { message: "it is nested too deeply", offset: 0 };
+    // The parser overflowed the stack, and says so in one of two ways.
+    if (error instanceof RangeError || /stack space/.test(messageOf(error))) return { message: "it is nested too deeply", offset: 0 };
     if (!(error instanceof SyntaxError)) throw error;
     const offset = (error as SyntaxError & { pos?: number }).pos ?? 0;
     return { message: lowerFirst(error.message.replace(/ \(\d+:\d+\)$/, "")), offset: Math.max(0, offset - shift) };

@@ -339,11 +339,15 @@ export class Engine {
 
   #callHost(values: number, count: number): Handle {
     assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
+    // Less than zero is noticed at the engine's next step.
+    this.#fuel.value -= HOST_CALL_FUEL;
     return this.newText(this.#options.callHost(this.readText(values)));
   }
 }
 
 const STRING_HEADER_BYTES = 16;
+/** Price of a call of the host, about what it takes there. */
+const HOST_CALL_FUEL = 1000;
 /** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
 const RUNTIME_WORDS = 64;
 const COLLECT_FROM = 256 * 1024;

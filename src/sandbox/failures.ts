@@ -41,7 +41,8 @@ export function failureOfThrown(text: string, thrown: Thrown, details: ErrorDeta
   const message = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
   const hint = hintFor(thrown);
   const more = { ...details, ...place, ...(hint === undefined ? {} : { hint }) };
-  if (thrown.name === "InternalError" && thrown.message.includes("stack overflow"))
+  // The parsers of JSON and of regular expressions report it as a SyntaxError.
+  if (/^(InternalError|SyntaxError)$/.test(thrown.name) && thrown.message.includes("stack overflow"))
     return failure("EXPRESSION_STACK", text, `recursed too deep${at}`, more);
   return failure(
     "EXPRESSION_ERROR",

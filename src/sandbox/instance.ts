@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { assert } from "../base/errors.ts";
 import type { CheckedExpression } from "../expression/check.ts";
 import { contextKey, projectContext, readsPath } from "./context.ts";
 import type { EvaluationContext } from "./context.ts";
@@ -57,6 +58,7 @@ export class Instance {
   readonly #loaded = new Map<CheckedExpression, Loaded>();
   #cachedBytes = 0;
   #used = false;
+  #thrownAfter: number | undefined;
 
   constructor(options: EngineOptions, image: RealmImage) {
     this.engine = new Engine(options, image.snapshot);
@@ -66,6 +68,11 @@ export class Instance {
   /** False until the first evaluation: what fails in an unused instance would fail in any other. */
   get used(): boolean {
     return this.#used;
+  }
+
+  /** Steps of an evaluation that threw something which could not be described: asking it for its message hit a limit. */
+  get thrownAfter(): number | undefined {
+    return this.#thrownAfter;
   }
 
   /** Tells whether an evaluation left the memory larger than it was: the next one would have less to grow. */
@@ -89,12 +96,17 @@ export class Instance {
     return undefined;
   }
 
+  #load(expression: CheckedExpression): Loaded {
+    const problem = this.compile(expression, HOST_FUEL);
+    assert(problem === undefined, "what compiled once compiles again");
+    return this.#loaded.get(expression)!;
+  }
+
   evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
     const { engine } = this;
     engine.fuel = HOST_FUEL;
     this.#used = true;
-    if (!this.#loaded.has(expression)) this.compile(expression, HOST_FUEL);
-    const loaded = this.#loaded.get(expression)!;
+    const loaded = this.#loaded.get(expression) ?? this.#load(expression);
     const value = this.#newValue(evaluation.value);
     const base = this.#contextBase(expression, loaded, evaluation.context);
     const context = loaded.readsPath ? this.#withPath(base, evaluation.context.path) : base;
@@ -132,7 +144,10 @@ export class Instance {
         return this.#readJson(result, { fuel, resultBytes });
       case "exception": {
         const steps = spent();
-        return { kind: "threw", thrown: this.#describe(result), fuel: steps };
+        this.#thrownAfter = steps;
+        const thrown = this.#describe(result);
+        this.#thrownAfter = undefined;
+        return { kind: "threw", thrown, fuel: steps };
       }
       case "undefined":
         return { kind: "noJson", found: "undefined", fuel: spent() };

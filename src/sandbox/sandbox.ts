@@ -87,6 +87,8 @@ export interface SandboxOptions {
   readonly toHostDns?: (name: string) => string;
 }
 
+const NOTHING_KNOWN = { name: "", message: "", stack: "" };
+
 /** Compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
 
@@ -164,6 +166,7 @@ class QuickJsSandbox implements Sandbox {
       return outcome;
     } catch (error) {
       this.#instance = this.#newInstance();
+      if (instance.thrownAfter !== undefined) return { kind: "threw", thrown: NOTHING_KNOWN, fuel: instance.thrownAfter };
       const reason = instance.engine.trapReason(error);
       // Memory may have run out because of what earlier evaluations left in the caches: that must not decide this one's fate.
       if (used && reason !== "fuel") return this.#run(expression, evaluation, budget);
