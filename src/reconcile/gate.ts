@@ -40,7 +40,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
     return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };
   }
   if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
-    return { action: "leave", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
+    return { action: "remove", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
   }
   return undefined;
 }

@@ -31,6 +31,8 @@ export interface PlanInput extends Surroundings {
   readonly tenant: KubeObject | undefined;
   /** The object at the host key, whoever's it is. */
   readonly host: KubeObject | undefined;
+  /** Copies of this tenant object at other host keys, from before its namespace was mapped anew. */
+  readonly strays?: readonly KubeObject[];
   /** Owner of new copies, so that uninstalling the virtual cluster collects them. */
   readonly owner?: OwnerReference | undefined;
   /** True when a live read said that the tenant object is no newer than this one. */
@@ -90,6 +92,16 @@ export interface Plan {
 
 /** Decides what to do about one key. Applying the operations and planning again yields none. */
 export function plan(rules: Rules, input: PlanInput): Plan {
+  const planned = planAtHostKey(rules, input);
+  const { strays = [], tenant } = input;
+  // The new copy first: where it can not be made yet, the old one stays.
+  if (strays.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
+  const gone = strays.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const deletions = gone.map((stray) => deletion(stray, "The tenant object translates to another host name now", tenant === undefined));
+  return { ...planned, operations: [...planned.operations, ...deletions] };
+}
+
+function planAtHostKey(rules: Rules, input: PlanInput): Plan {
   const hostKey = rules.translator.toHost(input.key, rules.kind.resource);
   const answer: Answer = (state, parts = {}) => ({ state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts });
   const { tenant } = input;

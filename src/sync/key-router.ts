@@ -5,6 +5,7 @@ import type { ResourceType } from "../object/resource.ts";
 import type { Rules } from "../reconcile/rules.ts";
 import { readMarkers } from "../translate/markers.ts";
 import type { ClusterAccess } from "./access.ts";
+import { createStrays } from "./strays.ts";
 import { syncId } from "./sync-id.ts";
 
 /** Turns changes on either side into the ids of the objects to reconcile. */
@@ -13,6 +14,8 @@ export interface KeyRouter {
   /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
   claim(rules: Rules, key: ObjectKey): void;
   release(rules: Rules, key: ObjectKey): void;
+  /** Host keys of copies that stand where `key` does not translate to any more. */
+  strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
   close(): void;
 }
 
@@ -32,6 +35,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
   const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
   /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
   const claims = new Map<string, Set<string>>();
+  const strays = createStrays();
   const unsubscribe = resources.flatMap((resource) => [
     tenant.source(resource).onChange((key) => fromTenant(resource, key)),
     host.source(resource).onChange((key) => fromHost(resource, key)),
@@ -47,6 +51,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
 
   function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
     for (const rule of affected(resource)) {
+      if (rule.kind.resource === resource) strays.look(rule, hostKey, host.source(resource).get(hostKey));
       for (const key of tenantKeys(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
     }
   }
@@ -88,6 +93,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
       claims.get(id)?.delete(formatKey(key));
       if (claims.get(id)?.size === 0) claims.delete(id);
     },
+    strays: (rule, key) => strays.of(rule, key),
     close: () => unsubscribe.forEach((end) => end()),
   };
 }

@@ -77,8 +77,8 @@ export function createRecords(clock: Clock): Records {
 }
 
 /** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
-function fingerprintOf({ tenant, host, tenantService, hostService, owner }: PlanInput): string {
-  return [tenant, host, tenantService, hostService]
+function fingerprintOf({ tenant, host, tenantService, hostService, owner, strays = [] }: PlanInput): string {
+  return [tenant, host, tenantService, hostService, ...strays]
     .map(versionOf)
     .concat(owner?.uid ?? "")
     .join(" ");

@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { keyOf, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../object/types.ts";
@@ -100,6 +101,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       tenantService: newest(SERVICES.plural, "tenant", key) as Service | undefined,
       hostService: hostKey && (newest(SERVICES.plural, "host", hostKey) as Service | undefined),
       owner: ownerReference(),
+      strays: router.strays(side.rules, key).flatMap((strayKey) => side.host.get(strayKey) ?? []),
     };
   }
 
@@ -154,7 +156,11 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       metrics.count("endpoint_sync_writes_total", { cluster: allowed.side, action: allowed.action, result: applied.result });
       logger.debug("Applied", { id, action: allowed.action, side: allowed.side, reason: allowed.reason, result: applied.result });
       if (applied.result === "outdated") return { requeueAfterMs: OUTDATED_RETRY_MS };
-      if (applied.result === "refused") notes.push(applied.note);
+      if (applied.result === "refused") {
+        notes.push(applied.note);
+        // What comes next may rest on it: an old copy goes only when the new one is there.
+        break;
+      }
       if (isRestoration(allowed)) guard.restored(id, sourceVersion);
       written = after(written, allowed, applied);
     }
@@ -212,6 +218,10 @@ function isRestoration(operation: Operation): boolean {
 
 /** What both sides look like after a write. */
 function after(input: PlanInput, operation: Operation, applied: Applied): PlanInput {
-  if (applied.result === "deleted") return { ...input, host: undefined };
+  if (applied.result === "deleted") return isHost(input, operation) ? { ...input, host: undefined } : input;
   return applied.result === "written" ? { ...input, [operation.side]: applied.object } : input;
+}
+
+function isHost({ host }: PlanInput, operation: Operation): boolean {
+  return operation.action === "delete" && host !== undefined && sameKey(operation.key, keyOf(host));
 }

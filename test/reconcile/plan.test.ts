@@ -238,6 +238,31 @@ describe("the life of the source", () => {
   });
 });
 
+describe("a copy at another host key", () => {
+  const rules = testRules();
+  const stray = stored({ ...firstCopy(rules, tenantEndpoints()), metadata: { namespace: "old", name: "web", uid: "uid-stray" } }, "30");
+  const actions = (planned: Plan) => planned.operations.map(({ action }) => action);
+
+  test("goes after the new one is made", () => {
+    const planned = plan(rules, inputFor(rules, { strays: [stray] }));
+    expect(actions(planned)).toEqual(["create", "delete"]);
+    expect(planned.operations[1]).toMatchObject({ key: { namespace: "old", name: "web" }, confirmAbsent: false });
+  });
+
+  test("goes with the tenant object, after a live read", () => {
+    const planned = plan(rules, inputFor(rules, { tenant: undefined, strays: [stray] }));
+    expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-stray" }, confirmAbsent: true });
+  });
+
+  test.each([
+    ["waits for its Service", rules, {}, { tenantService: service("shop", "web", {}), hostService: undefined }],
+    ["is paused", rules, { annotations: { "sync.platform/pause": "true" } }, {}],
+    ["is not synced any more", testRules({ enabled: false }), {}, {}],
+  ] as const)("stays while the object %s", (_name, by, meta, parts) => {
+    expect(actions(plan(by, inputFor(rules, { tenant: tenantEndpoints(meta), strays: [stray], ...parts })))).toEqual([]);
+  });
+});
+
 describe("the host Service beside the Endpoints", () => {
   const rules = testRules();
   const external = testRules({ services: "external" });
