@@ -14,9 +14,9 @@
  * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
  * the server drops them, and a comparison that saw them would differ for ever.
  *
- * Nothing here throws on a shape that no server stores, since expressions can return one. What is no list is a list of that
- * one thing; a subset, address or port that is no object is one without fields; a field of a wrong type is never equal to one
- * of the right type. So such an object does not pass for a stored one, unless it says nothing at all.
+ * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
+ * no object is one without fields, what is no list is a list of one such thing, and a field of a wrong type is equal to none
+ * of the right type. So an address or port that is wrong does not pass for one that is stored.
  *
  * @module
  */
@@ -25,6 +25,9 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from "./types.ts";
 
 /** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
 type Members = readonly number[];
+
+/** Stands for what is no object. */
+const NO_FIELDS: object = Object.freeze({});
 
 /** Ports that have the same addresses; no port at all for addresses without ports. */
 interface Group {
@@ -116,7 +119,8 @@ function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: Endp
 }
 
 function byAddress(left: EndpointAddress, right: EndpointAddress): number {
-  return compare(ipOf(left), ipOf(right)) || compare(uidOf(left), uidOf(right));
+  // An IP that is no text has an identity all the same.
+  return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
 }
 
 function compare(left: string, right: string): number {
@@ -148,7 +152,7 @@ function membersOf(subset: EndpointSubset, registry: Registry): Members {
 }
 
 function register(address: EndpointAddress, { addresses, numbers }: Registry): number {
-  const id = `${textOf(address.ip)} ${uidOf(address)}`;
+  const id = identityOf(address);
   const known = numbers.get(id);
   if (known !== undefined) return known;
   numbers.set(id, addresses.length);
@@ -193,8 +197,9 @@ function ipOf(address: EndpointAddress): string {
   return typeof address.ip === "string" ? address.ip : "";
 }
 
-function uidOf(address: EndpointAddress): string {
-  return textOf(address.targetRef?.uid);
+/** What makes an address distinct. */
+function identityOf(address: EndpointAddress): string {
+  return `${textOf(address.ip)} ${textOf(address.targetRef?.uid)}`;
 }
 
 function withProtocol(port: EndpointPort): EndpointPort {
@@ -222,9 +227,10 @@ function textOf(value: unknown): string {
 }
 
 function listOf<T>(value: readonly T[] | null | undefined): readonly T[] {
-  return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value as unknown as T];
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [NO_FIELDS as T];
 }
 
 function fieldsOf<T extends object>(value: T): T {
-  return isRecord(value) ? value : ({} as T);
+  return isRecord(value) ? value : (NO_FIELDS as T);
 }
