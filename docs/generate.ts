@@ -1,0 +1,30 @@
+/**
+ * Writes the reference pages that say what the code says already. `npm run docs` writes them; `test/docs.test.ts` compares.
+ *
+ * A new page is one entry of {@link PAGES}: its path below `docs/`, and a function that gives its text.
+ *
+ * @module
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { cliPage } from "./generate/cli-page.ts";
+import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
+import { errorsPage } from "./generate/errors-page.ts";
+
+/** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  "reference/cli.md": cliPage,
+  "reference/configuration.md": configurationPage,
+  "reference/errors.md": errorsPage,
+  "reference/settings.md": settingsPage,
+};
+
+/** Writes every page below `folder`. */
+export function writePages(folder: string): void {
+  for (const [path, page] of Object.entries(PAGES)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), page());
+  }
+}
+
+if (import.meta.main) writePages(import.meta.dirname);

@@ -1,0 +1,116 @@
+/**
+ * A schema as rows of a table: every field with its type, its default, its meaning and its limits.
+ *
+ * @module
+ */
+import { defaultOf } from "../../src/schema/schema.ts";
+import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
+import { code, formatNumber, prose, table } from "./markdown.ts";
+
+/** How a schema becomes a table. */
+export interface SchemaTableOptions {
+  /** Objects that have a table of their own, with a link to it. */
+  readonly elsewhere?: ReadonlyMap<Schema, string>;
+  /** What is said of a field in place of its description. */
+  readonly notes?: Readonly<Record<string, string>>;
+}
+
+/** The table of all fields of `schema`, nested ones with the whole path. */
+export function schemaTable(schema: ObjectSchema, options: SchemaTableOptions = {}): string {
+  return table(["field", "type", "default", "meaning"], fieldRows(schema, "", options));
+}
+
+/** Paths of all fields, as the table writes them. */
+export function fieldPaths(schema: ObjectSchema, prefix = ""): string[] {
+  return Object.entries(schema.fields).flatMap(([name, field]) => {
+    const path = prefix + name;
+    const inner = innerObject(field);
+    return inner === undefined ? [path] : [path, ...fieldPaths(inner.schema, `${path}${inner.join}`)];
+  });
+}
+
+function fieldRows(schema: ObjectSchema, prefix: string, options: SchemaTableOptions): string[][] {
+  const rows: string[][] = [];
+  const entries = Object.entries(schema.fields);
+  for (const [name, field] of entries) {
+    // Neighbours that pass through untouched say the same; they share one row.
+    const alike = entries.filter(([, other]) => field.type === "any" && other === field).map(([other]) => code(prefix + other));
+    if (alike[0] !== undefined && alike[0] !== code(prefix + name)) continue;
+    rows.push([alike.length > 1 ? alike.join(", ") : code(prefix + name), ...cells(field, prefix + name, options)]);
+    const inner = innerObject(field);
+    if (inner !== undefined && options.elsewhere?.get(inner.schema) === undefined)
+      rows.push(...fieldRows(inner.schema, `${prefix}${name}${inner.join}`, options));
+  }
+  return rows;
+}
+
+/** The object whose fields have rows of their own below the field's. */
+function innerObject(field: Schema): { schema: ObjectSchema; join: string } | undefined {
+  if (field.type === "object") return { schema: field, join: "." };
+  if (field.type === "list" && field.items.type === "object") return { schema: field.items, join: "[]." };
+  return undefined;
+}
+
+function cells(field: Schema, path: string, { elsewhere, notes = {} }: SchemaTableOptions): string[] {
+  const target = field.type === "list" ? elsewhere?.get(field.items) : undefined;
+  const meaning = notes[path] ?? field.description;
+  return [typeText(field), defaultText(field), [prose(meaning), ...limits(field), ...(target === undefined ? [] : [target])].join(" ")];
+}
+
+function typeText(field: Schema): string {
+  const text = plainType(field);
+  return field.nullable === true ? `${text} or null` : text;
+}
+
+function plainType(field: Schema): string {
+  switch (field.type) {
+    case "literals":
+      return field.values.map(code).join(" or ");
+    case "list":
+      return `list of ${plural(field.items)}`;
+    case "map":
+      return `map to ${plainType(field.values)}`;
+    case "any":
+      return "anything";
+    default:
+      return field.type;
+  }
+}
+
+function plural(items: Schema): string {
+  return `${plainType(items)}s`;
+}
+
+function defaultText(field: Schema): string {
+  if (field.required === true) return "required";
+  if (field.default === undefined) return "–";
+  const value = defaultOf(field);
+  if (field.type === "object" || field.type === "map") return value === null ? code("null") : "–";
+  if (Array.isArray(value)) return value.length === 0 ? "empty" : value.map((item) => code(String(item))).join(", ");
+  return typeof value === "number" ? formatNumber(value) : code(String(value));
+}
+
+/** What a value must keep to, in sentences. */
+function limits(field: Schema): string[] {
+  switch (field.type) {
+    case "integer":
+    case "number":
+      return field.minimum === undefined || field.maximum === undefined
+        ? []
+        : [`From ${formatNumber(field.minimum)} to ${formatNumber(field.maximum)}.`];
+    case "string":
+      return [
+        ...(field.patternHint === undefined ? [] : [`Must be ${field.patternHint}.`]),
+        ...(field.maxLength === undefined ? [] : [`At most ${formatNumber(field.maxLength)} characters.`]),
+      ];
+    case "list":
+      return [
+        ...(field.maxItems === undefined ? [] : [`At most ${formatNumber(field.maxItems)} entries.`]),
+        ...(field.items.type === "object" ? [] : [prose(field.items.description), ...limits(field.items)]),
+      ];
+    case "map":
+      return [prose(field.values.description)];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The documentation as files: generated pages are what the code says, links lead somewhere, and nothing is promised.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PAGES } from "../docs/generate.ts";
+import { fieldPaths } from "../docs/generate/schema-tables.ts";
+import { CONFIG_NOTES } from "../docs/generate/schema-pages.ts";
+import { resolveConfig } from "../src/config/config.ts";
+import { CONFIG_SCHEMA } from "../src/config/config-schema.ts";
+import { createEngine } from "../src/engine.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const DOCS = join(ROOT, "docs");
+
+const pages = ["README.md", "CHANGELOG.md", ...markdownBelow(DOCS)];
+
+describe("generated pages", () => {
+  test.each(Object.entries(PAGES))("%s says what the source says (npm run docs writes it)", (path, page) => {
+    expect(readFileSync(join(DOCS, path), "utf8")).toBe(page());
+  });
+
+  test("note only fields that exist", () => {
+    const known = new Set(fieldPaths(CONFIG_SCHEMA));
+    expect(Object.keys(CONFIG_NOTES).filter((path) => !known.has(path))).toEqual([]);
+  });
+
+  test("deny effects only of what has none: Endpoints and Services are the kinds that are written", async () => {
+    const sync = { toHost: { endpointSlices: { enabled: true }, secrets: { enabled: true }, configMaps: { enabled: true } } };
+    const result = resolveConfig({ sync });
+    if (!result.ok) throw new Error("The configuration is valid");
+    const engine = await createEngine({ config: result.config, vcluster: { name: "blue", namespace: "vc-blue" } });
+    expect(engine.rules.map(({ kind }) => kind.resource.kind).sort()).toEqual(["Endpoints", "Service"]);
+    engine.dispose();
+  });
+});
+
+describe.each(pages)("%s", (page) => {
+  const text = readFileSync(join(ROOT, page), "utf8");
+
+  test("links to files and headings that exist", () => {
+    const links = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!).filter((link) => !/^[a-z]+:/.test(link));
+    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
+  });
+
+  test("describes what exists", () => {
+    expect(withoutCode(text)).not.toMatch(/coming soon|not yet implemented|will be (added|supported)|TODO|FIXME/i);
+  });
+});
+
+test("every guide, reference page and decision can be reached from the README or the page of its folder", () => {
+  const linked = new Set(
+    pages.flatMap((page) => {
+      const links = [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+      return links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => relative(ROOT, resolve(ROOT, dirname(page), link)));
+    }),
+  );
+  expect(pages.filter((page) => page.startsWith("docs/") && !linked.has(page))).toEqual([]);
+});
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".md"))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** Markdown without code blocks and code spans, in which brackets are no links. */
+function withoutCode(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, "").replace(/`[^`\n]*`/g, "`");
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+  if (!existsSync(target)) return false;
+  if (anchor === undefined) return true;
+  return headings(readFileSync(target, "utf8")).includes(anchor);
+}
+
+/** The anchors of a page, as source hosts make them of headings. */
+function headings(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
