@@ -12,11 +12,6 @@ export interface EvaluationContext {
   readonly path: string;
 }
 
-/** Tells whether an expression with `reads` sees `context.path`. */
-export function readsPath(reads: Reads): boolean {
-  return reads === "all" || reads.some(([name]) => name === "path");
-}
-
 /**
  * The parts of `context` that `reads` names, but for the path, as JSON text.
  *
@@ -44,17 +39,47 @@ function copyPath(source: Record<string, unknown>, target: Record<string, unknow
   else copyPath(value, (target[name] ??= emptyRecord()) as Record<string, unknown>, deeper);
 }
 
-/** The objects and names that decide {@link projectContext}: equal keys, equal projection. */
-export function contextKey(context: EvaluationContext, reads: Reads): unknown[] {
-  const { name, namespace, config } = context.vcluster;
-  const { hostObject, virtualObject } = context;
-  const seen = (...path: string[]) =>
-    reads === "all" || reads.some((read) => path.every((part, at) => read[at] === undefined || read[at] === part));
-  return [
-    seen("vcluster", "name") && name,
-    seen("vcluster", "namespace") && namespace,
-    seen("vcluster", "config") && config,
-    seen("hostObject") && hostObject,
-    seen("virtualObject") && virtualObject,
-  ];
+/** Which parts of a context an expression with certain reads depends on. */
+export interface ContextUse {
+  readonly name: boolean;
+  readonly namespace: boolean;
+  readonly config: boolean;
+  readonly hostObject: boolean;
+  readonly virtualObject: boolean;
+  readonly path: boolean;
+}
+
+/** The parts of a context that `reads` names. */
+export function usedParts(reads: Reads): ContextUse {
+  const uses = (...path: string[]) =>
+    reads === "all" || reads.some((read) => path.every((name, at) => read[at] === undefined || read[at] === name));
+  return {
+    name: uses("vcluster", "name"),
+    namespace: uses("vcluster", "namespace"),
+    config: uses("vcluster", "config"),
+    hostObject: uses("hostObject"),
+    virtualObject: uses("virtualObject"),
+    path: uses("path"),
+  };
+}
+
+/** What a context was projected from; its objects are told apart by identity. */
+export type ContextSource = Omit<EvaluationContext["vcluster"] & EvaluationContext, "vcluster" | "path">;
+
+/** The source of `context`. */
+export function sourceOf({ vcluster, hostObject, virtualObject }: EvaluationContext): ContextSource {
+  const { name, namespace, config } = vcluster;
+  return { name, namespace, config, hostObject, virtualObject };
+}
+
+/** Tells whether `context` has the same projection as `source`, apart from the path. */
+export function hasSource(context: EvaluationContext, source: ContextSource, use: ContextUse): boolean {
+  const { vcluster } = context;
+  return (
+    (!use.virtualObject || context.virtualObject === source.virtualObject) &&
+    (!use.hostObject || context.hostObject === source.hostObject) &&
+    (!use.config || vcluster.config === source.config) &&
+    (!use.name || vcluster.name === source.name) &&
+    (!use.namespace || vcluster.namespace === source.namespace)
+  );
 }

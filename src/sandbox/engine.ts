@@ -14,8 +14,8 @@
  */
 import { assert } from "../base/errors.ts";
 import { createImports } from "./engine-imports.ts";
-import { COUNTERS } from "./meter.ts";
-import { readUnits, writeText } from "./strings.ts";
+import type { MeterExports } from "./meter.ts";
+import { needsEscape, readUnits, writeText } from "./strings.ts";
 
 /** Address of a value in the instance's memory. Whoever gets one from a method frees it. */
 export type Handle = number;
@@ -39,7 +39,7 @@ const OVERHEAD_PER_FUEL = 4;
 const OVERHEAD_BASE = 1_000_000;
 
 /** The exports in use; the build names them by letters. */
-interface RawExports {
+interface RawExports extends MeterExports {
   /** Runs the static constructors. */
   u(): void;
   v(size: number): number;
@@ -110,9 +110,12 @@ const INTRINSICS = {
 const EVAL_STRICT = 1 << 3;
 const EVAL_COMPILE_ONLY = 1 << 5;
 
-const ARGUMENTS_MAX = 4;
-const ARGUMENTS_BYTES = ARGUMENTS_MAX * 4;
+/** Every call has so many arguments. */
+const ARGUMENTS = 3;
+const ARGUMENTS_BYTES = ARGUMENTS * 4;
 const TEXT_BYTES = 16_384;
+/** A code unit takes at most three bytes of UTF-8; one byte is for the closing zero. */
+const SCRATCH_TEXT_MAX = Math.floor((TEXT_BYTES - 1) / 3);
 
 /** Kinds by the tag in the upper half of a value's 64 bits; every other tag is a floating point number. */
 const KINDS: Readonly<Record<number, Kind>> = {
@@ -138,8 +141,6 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #memory: WebAssembly.Memory;
   readonly #raw: RawExports;
-  readonly #fuel: WebAssembly.Global;
-  readonly #overhead: WebAssembly.Global;
   readonly #layout: Layout;
   #bytes: Uint8Array;
   #words: Int32Array;
@@ -159,9 +160,7 @@ export class Engine {
     });
     const { exports } = new WebAssembly.Instance(options.module, imports);
     this.#raw = exports as unknown as RawExports;
-    this.#fuel = exports[COUNTERS.fuel] as WebAssembly.Global;
-    this.#overhead = exports[COUNTERS.overhead] as WebAssembly.Global;
-    this.fuel = HOST_FUEL;
+    this.refuel(HOST_FUEL);
     this.#layout = snapshot === undefined ? this.#boot() : this.#restore(snapshot);
     this.undefined = this.#raw.E();
     this.null = this.#raw.F();
@@ -171,13 +170,12 @@ export class Engine {
 
   /** Steps that are left; the instance traps when they fall below zero. */
   get fuel(): number {
-    return this.#fuel.value;
+    return this.#raw.fuelLeft();
   }
 
-  /** Overhead is refilled with it, as much as the same number of steps needs at most, and more. */
-  set fuel(steps: number) {
-    this.#fuel.value = steps;
-    this.#overhead.value = Math.min(HOST_FUEL, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE);
+  /** Allows `steps` from now on, and overhead of as much as so many steps can need. */
+  refuel(steps: number): void {
+    this.#raw.refuel(steps, Math.min(HOST_FUEL, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE));
   }
 
   /** Size of the memory now, in bytes. */
@@ -189,7 +187,7 @@ export class Engine {
   trapReason(error: unknown): TrapReason {
     if (this.#growthRefused) return "memory";
     if (this.fuel < 0) return "fuel";
-    if (this.#overhead.value < 0) return "overhead";
+    if (this.#raw.overheadLeft() < 0) return "overhead";
     return error instanceof RangeError ? "stack" : "fault";
   }
 
@@ -215,12 +213,14 @@ export class Engine {
     return value;
   }
 
-  /** Calls a function without `this`. The value is an exception when it throws. */
-  call(callee: Handle, values: readonly Handle[]): Handle {
-    assert(values.length <= ARGUMENTS_MAX, "a call has few arguments");
+  /** Calls a function without `this` and with up to three arguments. The value is an exception when it throws. */
+  call(callee: Handle, first: Handle, second: Handle = this.undefined, third: Handle = this.undefined): Handle {
     const { context, scratch } = this.#layout;
-    for (let index = 0; index < values.length; index += 1) this.#words[(scratch >> 2) + index] = values[index]!;
-    return this.#raw.ma(context, callee, this.undefined, values.length, scratch);
+    const at = scratch >> 2;
+    this.#words[at] = first;
+    this.#words[at + 1] = second;
+    this.#words[at + 2] = third;
+    return this.#raw.ma(context, callee, this.undefined, ARGUMENTS, scratch);
   }
 
   /** What the exception `value` threw. */
@@ -243,7 +243,7 @@ export class Engine {
   }
 
   property(object: Handle, key: string): Handle {
-    const name = this.newText(key);
+    const name = this.newPlainText(key);
     const value = this.#raw.ha(this.#layout.context, object, name);
     this.free(name);
     return value;
@@ -253,9 +253,21 @@ export class Engine {
     return this.#raw.Y(this.#layout.context, value);
   }
 
-  /** A string value. `text` must be free of NUL and lone surrogates. */
-  newText(text: string): Handle {
-    if (text.length * 3 < TEXT_BYTES) return this.#raw._(this.#layout.context, this.#scratchText(text));
+  /** A string value; undefined when `text` has NUL or lone surrogates, which have to come in as JSON. */
+  newText(text: string): Handle | undefined {
+    if (text.length > SCRATCH_TEXT_MAX) return needsEscape(text) ? undefined : this.#newLongText(text);
+    const address = this.#layout.scratch + ARGUMENTS_BYTES;
+    return writeText(this.#bytes, address, text) ? this.#raw._(this.#layout.context, address) : undefined;
+  }
+
+  /** A string value of text that is known to be free of NUL and lone surrogates. */
+  newPlainText(text: string): Handle {
+    const value = this.newText(text);
+    assert(value !== undefined, "the text is plain");
+    return value;
+  }
+
+  #newLongText(text: string): Handle {
     const address = this.#allocateText(text);
     const value = this.#raw._(this.#layout.context, address);
     this.#raw.M(address);
@@ -327,12 +339,10 @@ export class Engine {
   }
 
   #growTo(bytes: number): void {
-    const pages = Math.ceil((bytes - this.#bytes.length) / PAGE_BYTES);
-    if (bytes > this.#options.memoryBytes) {
-      this.#growthRefused = true;
-      throw new RangeError("The memory limit is reached");
-    }
-    this.#memory.grow(pages);
+    this.#growthRefused = true;
+    if (bytes > this.#options.memoryBytes) throw new RangeError("The memory limit is reached");
+    this.#memory.grow(Math.ceil((bytes - this.#bytes.length) / PAGE_BYTES));
+    this.#growthRefused = false;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#words = new Int32Array(this.#memory.buffer);
   }
@@ -340,8 +350,8 @@ export class Engine {
   #callHost(values: number, count: number): Handle {
     assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
     // Less than zero is noticed at the engine's next step.
-    this.#fuel.value -= HOST_CALL_FUEL;
-    return this.newText(this.#options.callHost(this.readText(values)));
+    this.#raw.refuel(this.fuel - HOST_CALL_FUEL, this.#raw.overheadLeft());
+    return this.newPlainText(this.#options.callHost(this.readText(values)));
   }
 }
 

@@ -5,14 +5,13 @@
  */
 import { assert } from "../base/errors.ts";
 import type { CheckedExpression } from "../expression/check.ts";
-import { contextKey, projectContext, readsPath } from "./context.ts";
-import type { EvaluationContext } from "./context.ts";
+import { hasSource, projectContext, sourceOf, usedParts } from "./context.ts";
+import type { ContextSource, ContextUse, EvaluationContext } from "./context.ts";
 import { Engine, HOST_FUEL, INITIAL_PAGES, PAGE_BYTES } from "./engine.ts";
 import type { EngineOptions, Handle } from "./engine.ts";
 import { EXPRESSION_FILE } from "./failures.ts";
 import type { Thrown } from "./failures.ts";
 import type { RealmImage } from "./realm.ts";
-import { needsEscape } from "./strings.ts";
 
 /** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
 export type Outcome =
@@ -32,12 +31,12 @@ export interface Evaluation {
 /** An expression inside the engine, with the context that it was last evaluated with. */
 interface Loaded {
   readonly callee: Handle;
-  readonly readsPath: boolean;
+  readonly use: ContextUse;
   context: CachedContext | undefined;
 }
 
 interface CachedContext {
-  readonly key: readonly unknown[];
+  readonly source: ContextSource;
   readonly base: Handle;
   readonly bytes: number;
 }
@@ -83,7 +82,7 @@ export class Instance {
   /** Compiles the expression; answers what the engine's parser found wrong with it. */
   compile(expression: CheckedExpression, fuel: number): Thrown | undefined {
     const { engine } = this;
-    engine.fuel = fuel;
+    engine.refuel(fuel);
     // A text that closes our parenthesis can not also close a bracket: what passes both is one expression in the engine's own
     // grammar, whatever acorn thinks. Otherwise text could escape to the top level, where `this` is the global object.
     const probe = engine.evaluateSource(`0&&[\n${expression.text}\n]`, { file: EXPRESSION_FILE, compileOnly: true });
@@ -92,7 +91,7 @@ export class Instance {
     const callee = engine.evaluateSource(functionSource(expression.text), { file: EXPRESSION_FILE });
     if (engine.kind(callee) === "exception") return this.#describe(callee);
     if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
-    this.#loaded.set(expression, { callee, readsPath: readsPath(expression.reads), context: undefined });
+    this.#loaded.set(expression, { callee, use: usedParts(expression.reads), context: undefined });
     return undefined;
   }
 
@@ -104,20 +103,20 @@ export class Instance {
 
   evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
     const { engine } = this;
-    engine.fuel = HOST_FUEL;
+    engine.refuel(HOST_FUEL);
     this.#used = true;
     const loaded = this.#loaded.get(expression) ?? this.#load(expression);
     const value = this.#newValue(evaluation.value);
     const base = this.#contextBase(expression, loaded, evaluation.context);
-    const context = loaded.readsPath ? this.#withPath(base, evaluation.context.path) : base;
+    const context = loaded.use.path ? this.#withPath(base, evaluation.context.path) : base;
 
-    engine.fuel = evaluation.fuel;
-    const result = engine.call(loaded.callee, [value, context, evaluation.valueExists ? engine.true : engine.false]);
+    engine.refuel(evaluation.fuel);
+    const result = engine.call(loaded.callee, value, context, evaluation.valueExists ? engine.true : engine.false);
     const outcome = this.#readOutcome(result, evaluation);
-    engine.fuel = HOST_FUEL;
+    engine.refuel(HOST_FUEL);
     engine.free(result);
     this.#freeValue(value);
-    if (loaded.readsPath) engine.free(context);
+    if (loaded.use.path) engine.free(context);
     return outcome;
   }
 
@@ -159,14 +158,14 @@ export class Instance {
 
   #readJson(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Outcome {
     const { engine } = this;
-    const json = engine.call(this.#tools.stringify, [result]);
+    const json = engine.call(this.#tools.stringify, result);
     const steps = fuel - engine.fuel;
     const kind = engine.kind(json);
     if (kind === "exception") return { kind: "noJson", found: `a value without JSON form (${this.#describe(json).message})`, fuel: steps };
     if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel: steps };
     if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: steps };
     const text = engine.readText(json);
-    engine.fuel = HOST_FUEL;
+    engine.refuel(HOST_FUEL);
     engine.free(json);
     // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
     if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel: steps };
@@ -176,11 +175,11 @@ export class Instance {
   /** Name, message and place of what an exception threw. */
   #describe(exception: Handle): Thrown {
     const { engine } = this;
-    engine.fuel = DESCRIBE_FUEL;
+    engine.refuel(DESCRIBE_FUEL);
     const thrown = engine.takeThrown(exception);
-    const text = engine.call(this.#tools.describe, [thrown]);
+    const text = engine.call(this.#tools.describe, thrown);
     const described = engine.kind(text) === "string" ? engine.readText(text) : "{}";
-    engine.fuel = HOST_FUEL;
+    engine.refuel(HOST_FUEL);
     engine.free(text);
     engine.free(thrown);
     return { name: "", message: "", stack: "", ...(JSON.parse(described) as Partial<Thrown>) };
@@ -203,13 +202,13 @@ export class Instance {
   }
 
   #newText(text: string): Handle {
-    return needsEscape(text) ? this.#parse(JSON.stringify(text), this.#tools.parse) : this.engine.newText(text);
+    return this.engine.newText(text) ?? this.#parse(JSON.stringify(text), this.#tools.parse);
   }
 
   #parse(json: string, parser: Handle): Handle {
     const { engine } = this;
-    const text = engine.newText(json);
-    const value = engine.call(parser, [text]);
+    const text = engine.newPlainText(json);
+    const value = engine.call(parser, text);
     engine.free(text);
     if (engine.kind(value) === "exception") throw new RangeError("The value is nested too deeply for the engine");
     return value;
@@ -218,13 +217,12 @@ export class Instance {
   #contextBase(expression: CheckedExpression, loaded: Loaded, context: EvaluationContext): Handle {
     const { engine } = this;
     if (expression.reads.length === 0) return engine.undefined;
-    const key = contextKey(context, expression.reads);
     const cached = loaded.context;
-    if (cached !== undefined && key.every((part, index) => part === cached.key[index])) return cached.base;
+    if (cached !== undefined && hasSource(context, cached.source, loaded.use)) return cached.base;
     this.#dropContext(loaded);
     const json = projectContext(context, expression.reads);
     if (this.#cachedBytes + json.length > CACHED_CONTEXTS_MAX) for (const other of this.#loaded.values()) this.#dropContext(other);
-    loaded.context = { key, base: this.#parse(json, this.#tools.freezeParsed), bytes: json.length };
+    loaded.context = { source: sourceOf(context), base: this.#parse(json, this.#tools.freezeParsed), bytes: json.length };
     this.#cachedBytes += json.length;
     return loaded.context.base;
   }
@@ -232,7 +230,7 @@ export class Instance {
   #withPath(base: Handle, path: string): Handle {
     const { engine } = this;
     const text = this.#newText(path);
-    const context = engine.call(this.#tools.withPath, [base, text]);
+    const context = engine.call(this.#tools.withPath, base, text);
     engine.free(text);
     return context;
   }

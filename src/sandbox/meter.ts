@@ -30,8 +30,16 @@ import {
 } from "./wasm-format.ts";
 import type { Section } from "./wasm-format.ts";
 
-/** Names of the exported counters. They are longer than any name that the engine's build gives. */
-export const COUNTERS = { fuel: "endpoint-sync:fuel", overhead: "endpoint-sync:overhead" } as const;
+/**
+ * Functions that the rewriting adds and exports. (They are several times as fast as the interface of an exported global.)
+ *
+ * `refuel(fuel, overhead)` sets both counters; `fuelLeft()` and `overheadLeft()` tell them.
+ */
+export interface MeterExports {
+  refuel(fuel: number, overhead: number): void;
+  fuelLeft(): number;
+  overheadLeft(): number;
+}
 
 /** What the counters of a new instance hold, whose start function runs before anybody can set them. */
 const INITIAL_STEPS = 1_073_741_824;
@@ -72,17 +80,31 @@ export function meterModule(bytes: Uint8Array, overheadPoints: OverheadPoints = 
   const firstGlobal = find(sections, SECTION.global).unsigned();
   const counters = { fuel: createCharges(firstGlobal), overhead: createCharges(firstGlobal + 1) };
   const imported = countImportedFunctions(sections);
-  const plans = readParameterCounts(sections).map((parameters, index) => {
-    return { counters, parameters, overhead: overheadPoints.get(imported + index) ?? [] };
+  const types = readTypes(sections);
+  const plans = readFunctionTypes(sections).map((type, index) => {
+    return { counters, parameters: types[type]!.parameters.length, overhead: overheadPoints.get(imported + index) ?? [] };
   });
+  const access = createAccess(firstGlobal, types);
+  const firstAccess = imported + plans.length;
 
   const module = startModule();
   for (const { id, contents } of sections) {
     const part = new Writer();
     const copy = new Reader(contents.bytes, contents.at, contents.end);
     if (id === SECTION.global) addCounters(copy, part);
-    else if (id === SECTION.export) exportCounters(copy, part, firstGlobal);
-    else if (id === SECTION.code) meterFunctions(copy, part, plans);
+    else if (id === SECTION.function)
+      appendItems(
+        copy,
+        part,
+        access.map(({ type }) => encodeUnsigned(type)),
+      );
+    else if (id === SECTION.export)
+      appendItems(
+        copy,
+        part,
+        access.map(({ name }, index) => exportEntry(name, firstAccess + index)),
+      );
+    else if (id === SECTION.code) meterFunctions(copy, part, { plans, access });
     else part.append(copy.bytes.subarray(copy.at, copy.end));
     module.byte(id);
     module.appendSized(part);
@@ -96,18 +118,25 @@ function find(sections: readonly Section[], id: number): Reader {
   return new Reader(section.contents.bytes, section.contents.at, section.contents.end);
 }
 
-/** Number of parameters of each function with a body: the locals of a body are numbered behind them. */
-function readParameterCounts(sections: readonly Section[]): number[] {
+/** Parameter and result types of a function. */
+interface FunctionType {
+  readonly parameters: readonly number[];
+  readonly results: readonly number[];
+}
+
+function readTypes(sections: readonly Section[]): FunctionType[] {
   const types = find(sections, SECTION.type);
-  const byType = Array.from({ length: types.unsigned() }, () => {
+  const list = () => Array.from({ length: types.unsigned() }, () => types.byte());
+  return Array.from({ length: types.unsigned() }, () => {
     types.skip(1);
-    const parameters = types.unsigned();
-    types.skip(parameters);
-    types.skip(types.unsigned());
-    return parameters;
+    return { parameters: list(), results: list() };
   });
+}
+
+/** The type number of each function that has a body. */
+function readFunctionTypes(sections: readonly Section[]): number[] {
   const functions = find(sections, SECTION.function);
-  return Array.from({ length: functions.unsigned() }, () => byType[functions.unsigned()]!);
+  return Array.from({ length: functions.unsigned() }, () => functions.unsigned());
 }
 
 /** Imported functions come first in the numbering of functions. */
@@ -145,32 +174,72 @@ function createCharges(counter: number): Charges {
 }
 
 function addCounters(section: Reader, out: Writer): void {
-  const names = Object.keys(COUNTERS);
-  out.unsigned(section.unsigned() + names.length);
-  out.append(section.bytes.subarray(section.at, section.end));
   const mutable = 1;
   // The encoding is the signed one as well: its last byte is below 0x40.
-  for (const _ of names) out.byte(TYPE.i32, mutable, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end);
+  const counter = [TYPE.i32, mutable, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end];
+  appendItems(section, out, [counter, counter]);
 }
 
-function exportCounters(section: Reader, out: Writer, firstGlobal: number): void {
-  const names = Object.values(COUNTERS);
-  out.unsigned(section.unsigned() + names.length);
+/** A function that the rewriting adds. */
+interface AccessFunction {
+  readonly name: keyof MeterExports;
+  readonly type: number;
+  readonly body: readonly number[];
+}
+
+function createAccess(firstGlobal: number, types: readonly FunctionType[]): AccessFunction[] {
+  const fuel = encodeUnsigned(firstGlobal);
+  const overhead = encodeUnsigned(firstGlobal + 1);
+  const typeOf = (parameters: number, results: number) => {
+    const index = types.findIndex((type) => {
+      return type.parameters.length === parameters && type.results.length === results && [...type.parameters, ...type.results].every(isI32);
+    });
+    assert(index >= 0, `the engine has a function with ${parameters} parameters and ${results} results`);
+    return index;
+  };
+  const get = (counter: readonly number[]) => [OP.globalGet, ...counter, OP.end];
+  return [
+    {
+      name: "refuel",
+      type: typeOf(2, 0),
+      body: [OP.localGet, 0, OP.globalSet, ...fuel, OP.localGet, 1, OP.globalSet, ...overhead, OP.end],
+    },
+    { name: "fuelLeft", type: typeOf(0, 1), body: get(fuel) },
+    { name: "overheadLeft", type: typeOf(0, 1), body: get(overhead) },
+  ];
+}
+
+function isI32(type: number): boolean {
+  return type === TYPE.i32;
+}
+
+/** Copies a list of items and appends more. */
+function appendItems(section: Reader, out: Writer, items: readonly (readonly number[])[]): void {
+  out.unsigned(section.unsigned() + items.length);
   out.append(section.bytes.subarray(section.at, section.end));
-  for (const [index, name] of names.entries()) {
-    const text = new TextEncoder().encode(name);
-    out.unsigned(text.length);
-    out.append(text);
-    out.byte(KIND.global);
-    out.unsigned(firstGlobal + index);
-  }
+  for (const item of items) out.append(item);
 }
 
-function meterFunctions(section: Reader, out: Writer, plans: readonly FunctionPlan[]): void {
+function exportEntry(name: string, index: number): number[] {
+  const text = new TextEncoder().encode(name);
+  return [...encodeUnsigned(text.length), ...text, KIND.function, ...encodeUnsigned(index)];
+}
+
+function meterFunctions(
+  section: Reader,
+  out: Writer,
+  options: { plans: readonly FunctionPlan[]; access: readonly AccessFunction[] },
+): void {
+  const { plans, access } = options;
   const count = section.unsigned();
   assert(count === plans.length, "every function has a body");
-  out.unsigned(count);
+  out.unsigned(count + access.length);
   for (const plan of plans) out.appendSized(meterFunction(section.slice(section.unsigned()), plan));
+  for (const { body } of access) {
+    const noLocals = 0;
+    out.unsigned(body.length + 1);
+    out.append([noLocals, ...body]);
+  }
 }
 
 function meterFunction(body: Reader, plan: FunctionPlan): Writer {

@@ -22,11 +22,7 @@ export const REALM_SOURCE = String.raw`(function (global, callHost) {
 "use strict";
 const { parse, stringify } = JSON;
 const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect;
-const { freeze, create } = Object;
-const { slice, charCodeAt, concat, replace } = String.prototype;
-const uncurry = (method) => Function.prototype.call.bind(method);
-const sliceOf = uncurry(slice), codeAt = uncurry(charCodeAt), concatOf = uncurry(concat), replaceIn = uncurry(replace);
-
+const { freeze } = Object;
 const hide = (object, key, value) => defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true });
 const refuse = (name, message) => ({ [name](...args) { throw new TypeError(message); } })[name];
 
@@ -57,71 +53,71 @@ hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
 hide(Math, "random", refuse("random", "chance is not available: an expression must always give the same answer"));
 
-// Base64 of Latin-1 text, as the HTML standard has it.
+// Base64 of Latin-1 text, as the HTML standard has it. Methods are called directly: nobody can have replaced them at run time.
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const PAIRS = [];
 for (const high of DIGITS) for (const low of DIGITS) PAIRS[PAIRS.length] = high + low;
-const VALUES = create(null);
-for (let value = 0; value < 64; value += 1) VALUES[codeAt(DIGITS, value)] = value;
-const fromCode = String.fromCharCode;
-// Not ("" + value), which asks valueOf first; not String(value), which accepts symbols.
-const textFrom = (value) => concatOf("", value);
+const VALUES = [];
+for (let code = 0; code < 128; code += 1) VALUES[code] = DIGITS.indexOf(String.fromCharCode(code));
+const { fromCharCode } = String;
 const BLANKS = /[\t\n\f\r ]/g;
-const badText = (message) => { const error = new Error(message); hide(error, "name", "InvalidCharacterError"); return error; };
-const latin1 = (text, at) => {
-  const code = codeAt(text, at);
-  if (code > 255) throw badText("btoa(): the text has a character above U+00FF");
-  return code;
+const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+const badText = (message) => {
+  const error = new Error(message);
+  hide(error, "name", "InvalidCharacterError");
+  return error;
 };
-const digit = (text, at) => {
-  const value = VALUES[codeAt(text, at)];
-  if (value === undefined) throw badText("atob(): the text is not base64");
-  return value;
+const needText = (name, count) => {
+  if (count === 0) throw new TypeError(name + "() needs a text");
+};
+const checkLatin1 = (codes) => {
+  if (codes > 255) throw badText("btoa() takes characters up to U+00FF");
 };
 const builtins = {
   btoa(text) {
-    if (arguments.length === 0) throw new TypeError("btoa(): a text is needed");
-    const input = textFrom(text);
-    const rest = input.length % 3, whole = input.length - rest;
+    needText("btoa", arguments.length);
+    // Not ("" + text), which asks valueOf first; not String(text), which accepts symbols.
+    const input = "".concat(text), rest = input.length % 3, whole = input.length - rest;
     let out = "";
     for (let at = 0; at < whole; at += 3) {
-      const bits = (latin1(input, at) << 16) | (latin1(input, at + 1) << 8) | latin1(input, at + 2);
+      const first = input.charCodeAt(at), second = input.charCodeAt(at + 1), third = input.charCodeAt(at + 2);
+      if ((first | second | third) > 255) checkLatin1(first | second | third);
+      const bits = (first << 16) | (second << 8) | third;
       out += PAIRS[bits >> 12] + PAIRS[bits & 4095];
     }
-    if (rest === 1) out += PAIRS[latin1(input, whole) << 4] + "==";
-    if (rest === 2) {
-      const bits = (latin1(input, whole) << 16) | (latin1(input, whole + 1) << 8);
-      out += PAIRS[bits >> 12] + DIGITS[(bits >> 6) & 63] + "=";
-    }
-    return out;
+    if (rest === 0) return out;
+    const first = input.charCodeAt(whole), second = rest === 2 ? input.charCodeAt(whole + 1) : 0;
+    checkLatin1(first | second);
+    const bits = (first << 10) | (second << 2);
+    return out + PAIRS[bits >> 6] + (rest === 2 ? DIGITS[bits & 63] + "=" : "==");
   },
   atob(text) {
-    if (arguments.length === 0) throw new TypeError("atob(): a text is needed");
-    let input = replaceIn(textFrom(text), BLANKS, "");
-    if (input.length % 4 === 0) {
-      if (codeAt(input, input.length - 1) === 61) input = sliceOf(input, 0, -1);
-      if (input.length % 4 === 3 && codeAt(input, input.length - 1) === 61) input = sliceOf(input, 0, -1);
-    }
+    needText("atob", arguments.length);
+    let input = "".concat(text).replace(BLANKS, "");
+    if (input.length % 4 === 0 && input.endsWith("=")) input = input.slice(0, input.endsWith("==") ? -2 : -1);
     const rest = input.length % 4, whole = input.length - rest;
-    if (rest === 1) throw badText("atob(): the text is not base64");
+    if (rest === 1 || NOT_BASE64.test(input)) throw badText("atob() takes base64 text");
+    const digit = (at) => VALUES[input.charCodeAt(at)];
     let out = "";
     for (let at = 0; at < whole; at += 4) {
-      const bits = (digit(input, at) << 18) | (digit(input, at + 1) << 12) | (digit(input, at + 2) << 6) | digit(input, at + 3);
-      out += fromCode(bits >> 16, (bits >> 8) & 255, bits & 255);
+      const bits =
+        (VALUES[input.charCodeAt(at)] << 18) | (VALUES[input.charCodeAt(at + 1)] << 12) |
+        (VALUES[input.charCodeAt(at + 2)] << 6) | VALUES[input.charCodeAt(at + 3)];
+      out += fromCharCode(bits >> 16, (bits >> 8) & 255, bits & 255);
     }
-    if (rest === 2) out += fromCode((digit(input, whole) << 2) | (digit(input, whole + 1) >> 4));
+    if (rest === 2) out += fromCharCode((digit(whole) << 2) | (digit(whole + 1) >> 4));
     if (rest === 3) {
-      const bits = (digit(input, whole) << 10) | (digit(input, whole + 1) << 4) | (digit(input, whole + 2) >> 2);
-      out += fromCode(bits >> 8, bits & 255);
+      const bits = (digit(whole) << 10) | (digit(whole + 1) << 4) | (digit(whole + 2) >> 2);
+      out += fromCharCode(bits >> 8, bits & 255);
     }
     return out;
   },
   virtualToHostDNS(name) {
-    if (typeof name !== "string") throw new TypeError("virtualToHostDNS(): the name must be a string");
-    // The host reads flat strings without NUL and lone surrogates only; JSON text is always one.
+    if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
+    // JSON text is always in one piece, as the host reads it.
     const answer = callHost(stringify(name));
-    if (codeAt(answer, 0) === 33) throw new Error(sliceOf(answer, 1));
-    return sliceOf(answer, 1);
+    if (answer[0] === "!") throw new Error(answer.slice(1));
+    return answer.slice(1);
   },
 };
 for (const name of ownKeys(builtins)) hide(global, name, builtins[name]);
@@ -193,7 +189,7 @@ const freezeDeep = (root) => {
   }
   return root;
 };
-const textOf = (value) => { try { return sliceOf(String(value), 0, 2000); } catch { return "?"; } };
+const textOf = (value) => { try { return String(value).slice(0, 2000); } catch { return "?"; } };
 return {
   parse,
   stringify,

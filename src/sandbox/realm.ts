@@ -30,8 +30,9 @@ const REALM_FILE = "builtin";
 export function buildRealm(options: EngineOptions): RealmImage {
   const engine = new Engine(options);
   const build = expectValue(engine, engine.evaluateSource(REALM_SOURCE, { file: REALM_FILE }));
-  const parts = [engine.globalObject(), engine.hostFunction()];
-  const made = expectValue(engine, engine.call(build, parts));
+  const global = engine.globalObject();
+  const hostFunction = engine.hostFunction();
+  const made = expectValue(engine, engine.call(build, global, hostFunction));
   const tool = (name: keyof RealmTools) => engine.property(made, name);
   const tools = {
     parse: tool("parse"),
@@ -40,7 +41,7 @@ export function buildRealm(options: EngineOptions): RealmImage {
     withPath: tool("withPath"),
     describe: tool("describe"),
   };
-  for (const value of [...parts, build, made]) engine.free(value);
+  for (const value of [global, hostFunction, build, made]) engine.free(value);
   return { snapshot: engine.snapshot(), tools };
 }
 

@@ -18,18 +18,25 @@ export function needsEscape(text: string): boolean {
   return NOT_IN_C_STRING.test(text);
 }
 
-/** Writes `text` and a closing zero. Needs room for three bytes per code unit and one more. `text` must not {@link needsEscape}. */
-export function writeText(bytes: Uint8Array, at: number, text: string): void {
-  const end = text.length <= ASCII_LOOP_MAX ? writeAscii(bytes, at, text) : -1;
-  if (end >= 0) bytes[end] = 0;
-  else bytes[at + encoder.encodeInto(text, bytes.subarray(at, at + text.length * 3)).written] = 0;
+/**
+ * Writes `text` and a closing zero. Needs room for three bytes per code unit and one more.
+ * Answers false, with nothing of use written, when `text` {@link needsEscape}.
+ */
+export function writeText(bytes: Uint8Array, at: number, text: string): boolean {
+  let end = text.length <= ASCII_LOOP_MAX ? writeAscii(bytes, at, text) : -1;
+  if (end < 0) {
+    if (needsEscape(text)) return false;
+    end = at + encoder.encodeInto(text, bytes.subarray(at, at + text.length * 3)).written;
+  }
+  bytes[end] = 0;
+  return true;
 }
 
 /** Writes plain ASCII without NUL; returns the address behind it, or -1 when `text` is something else. */
 function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    if (unit > 0x7f) return -1;
+    if (unit === 0 || unit > 0x7f) return -1;
     bytes[at + index] = unit;
   }
   return at + text.length;
