@@ -68,10 +68,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
   serving.ready = true;
+  let closing: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
     disconnect: () => serving.disconnect(),
-    close: () => close(server, serving),
+    close: () => (closing ??= close(server, serving)),
   };
 }
 

@@ -1,0 +1,89 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createEmbeddedCluster } from "../../src/clusters.ts";
+import { createAllocation, ipv4ToNumber, numberToIpv4 } from "../../src/clusters/kinds/allocation.ts";
+import { createServiceClaims } from "../../src/clusters/kinds/service-claims.ts";
+import type { ServiceSpec } from "../../src/clusters/kinds/service-rules.ts";
+import { isEngineError } from "../../src/base/errors.ts";
+import { SERVICES } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createSeededChance } from "../server/seeded-chance.ts";
+
+describe("an allocation", () => {
+  test("gives each number once, until none is left", () => {
+    const chance = createSeededChance();
+    const allocation = createAllocation({ first: 5, last: 9, fraction: chance.fraction });
+    const taken = Array.from({ length: 5 }, () => allocation.takeAny());
+    expect([...taken].sort()).toEqual([5, 6, 7, 8, 9]);
+    expect([allocation.takeAny(), allocation.take(5)]).toEqual([undefined, false]);
+    allocation.release(7);
+    expect([allocation.takeAny(), allocation.take(4), allocation.take(10)]).toEqual([7, false, false]);
+  });
+
+  test("addresses are numbers and back", () => {
+    fc.assert(fc.property(fc.ipV4(), (ip) => numberToIpv4(ipv4ToNumber(ip)) === ip));
+  });
+});
+
+describe("claims of Services", () => {
+  test("what is full is told at the field", () => {
+    const claims = createServiceClaims({ fraction: () => 0, firstIp: "10.0.0.1", lastIp: "10.0.0.1" });
+    const service = (spec: ServiceSpec): KubeObject => ({ apiVersion: "v1", kind: "Service", metadata: {}, spec });
+    const first = claims.claim(service({ type: "ClusterIP" }), undefined);
+    expect(first.object["spec"]).toMatchObject({ clusterIP: "10.0.0.1" });
+    expect(claims.claim(service({ type: "ClusterIP" }), undefined).errors).toMatchObject([
+      { field: "spec.clusterIPs", message: "Invalid value: []: failed to allocate a serviceIP: range is full" },
+    ]);
+    first.rollback();
+    expect(claims.claim(service({ type: "ClusterIP" }), undefined).errors).toEqual([]);
+  });
+
+  test("whatever is written, refused or deleted, no address or port is lost or held twice", async () => {
+    const port = fc.record({
+      port: fc.constantFrom(80, 81),
+      name: fc.constantFrom("a", "b"),
+      nodePort: fc.constantFrom(undefined, 30_000, 30_001),
+    });
+    const step = fc.record({
+      name: fc.constantFrom("a", "b", "c"),
+      verb: fc.constantFrom("write", "write", "write", "delete"),
+      dryRun: fc.boolean(),
+      spec: fc.record({
+        type: fc.constantFrom("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+        externalName: fc.constantFrom(undefined, "example.com"),
+        clusterIP: fc.constantFrom(undefined, "None", "10.96.0.77"),
+        ports: fc.uniqueArray(port, { maxLength: 2, selector: ({ name }) => name }),
+      }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const { registry, stop } = await createEmbeddedCluster({ chance: createSeededChance(), endpointsController: false });
+        for (const { name, verb, dryRun, spec } of steps) {
+          const key = { namespace: "default", name };
+          const call =
+            verb === "delete"
+              ? registry.delete(SERVICES, key, { dryRun })
+              : registry.update(SERVICES, key, { metadata: { name }, spec }, { dryRun });
+          await call.catch((error: unknown) => expect(isEngineError(error, "API_INVALID", "API_NOT_FOUND"), String(error)).toBe(true));
+        }
+        const { items } = await registry.list(SERVICES);
+        const specs = items.map((item) => item["spec"] as ServiceSpec);
+        const ips = specs.map(({ clusterIP }) => clusterIP).filter((ip) => ip !== undefined && ip !== "None");
+        const nodePorts = specs.flatMap(({ ports = [] }) => [...new Set(ports.flatMap(({ nodePort }) => nodePort ?? []))]);
+        expect([new Set(ips).size, new Set(nodePorts).size]).toEqual([ips.length, nodePorts.length]);
+        // What no Service holds is free: the ports and the address that the steps fought for can all be had.
+        const free = {
+          nodePorts: [30_000, 30_001].filter((number) => !nodePorts.includes(number)),
+          ip: ips.includes("10.96.0.77") ? undefined : "10.96.0.77",
+        };
+        const ports = [
+          { name: "x", port: 1 },
+          ...free.nodePorts.map((nodePort, index) => ({ name: `p${index}`, port: index + 2, nodePort })),
+        ];
+        await registry.create(SERVICES, "default", { metadata: { name: "rest" }, spec: { type: "NodePort", clusterIP: free.ip, ports } });
+        await stop();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
+import { systemChance } from "../../src/base/chance.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { CONFIG_MAPS } from "../../src/object/resource.ts";
+import { startApiServer } from "../../src/server/api-server.ts";
+import type { ApiServer, ApiServerOptions } from "../../src/server/api-server.ts";
+import { createLoopbackAuthentication } from "../../src/server/authentication.ts";
+import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { dnsSubdomain } from "../../src/server/names.ts";
+import { createRegistry } from "../../src/server/registry.ts";
+import { SYSTEM_USER } from "../../src/server/resource-context.ts";
+import { kindShape, textMap } from "../../src/server/shape.ts";
+import { createRawClient } from "../conformance/raw-client.ts";
+import type { RawClient } from "../conformance/raw-client.ts";
+import { until } from "../support/fake-clock.ts";
+
+const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0" };
+const configMaps = {
+  type: CONFIG_MAPS,
+  singular: "configmap",
+  shape: kindShape({ data: textMap }),
+  strategy: { nameRule: dnsSubdomain },
+};
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Started {
+  readonly server: ApiServer;
+  readonly raw: RawClient;
+  /** Watches that the store has open. */
+  readonly watches: () => number;
+}
+
+async function start(options: Partial<ApiServerOptions> = {}): Promise<Started> {
+  const store = createMemoryStore();
+  let watches = 0;
+  const watch = store.watch.bind(store);
+  store.watch = async (request) => {
+    const { progress, stop } = await watch(request);
+    watches += 1;
+    return { progress, stop: () => ((watches -= 1), stop()) };
+  };
+  const registry = createRegistry({ store, definitions: [configMaps], clock: systemClock, chance: systemChance });
+  const server = await startApiServer({
+    registry,
+    chance: systemChance,
+    logger: silentLogger,
+    version: VERSION,
+    authenticate: createLoopbackAuthentication(SYSTEM_USER),
+    ...options,
+  });
+  const raw = createRawClient({ url: `http://127.0.0.1:${server.port}` });
+  cleanups.push(
+    () => server.close(),
+    () => raw.close(),
+  );
+  return { server, raw, watches: () => watches };
+}
+
+const COLLECTION = "/api/v1/namespaces/shop/configmaps";
+const body = (name: string) => ({ body: { metadata: { name } } });
+
+describe("an API server", () => {
+  test("answers 429 with a time to come back when too many requests are under way", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const registry = createRegistry({
+      store: createMemoryStore(),
+      definitions: [configMaps],
+      clock: systemClock,
+      chance: systemChance,
+      admit: () => held,
+    });
+    const { raw } = await start({ registry, limits: { writes: 1 } });
+    const first = raw.send("POST", COLLECTION, body("a"));
+    const second = await raw.send("GET", COLLECTION).then(() => raw.send("POST", COLLECTION, body("b")));
+    expect([second.code, second.headers["retry-after"], second.json]).toMatchObject([
+      429,
+      "1",
+      { reason: "TooManyRequests", details: { retryAfterSeconds: 1 } },
+    ]);
+    expect((await raw.send("GET", COLLECTION)).code).toBe(200);
+    release();
+    expect((await first).code).toBe(201);
+    expect((await raw.send("POST", COLLECTION, body("c"))).code).toBe(201);
+  });
+
+  test("does not count watches as requests under way", async () => {
+    const { raw } = await start({ limits: { reads: 1 } });
+    const watching = raw.watch(`${COLLECTION}?watch=1`, 1);
+    await raw.send("POST", COLLECTION, body("a"));
+    await raw.send("GET", COLLECTION);
+    expect(await watching).toHaveLength(1);
+  });
+
+  test("refuses a body that says it is too long before it is read, and one that only turns out to be", async () => {
+    const { raw, server } = await start({ limits: { bodyBytes: 100 } });
+    expect((await raw.send("POST", COLLECTION, { body: { metadata: { name: "a".repeat(100) } } })).json).toMatchObject({
+      code: 413,
+      message: "Request entity too large: limit is 100",
+    });
+    const answer = await speak(
+      server.port,
+      `POST ${COLLECTION} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n${"x".repeat(101)}\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toMatch(/\r\nConnection: close\r\n/);
+  });
+
+  test("without credentials serves only those who ask for a loopback host", async () => {
+    const { server } = await start();
+    const ask = (host: string) => speak(server.port, `GET /api HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(await ask("localhost:8001")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask("[::1]:8001")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask("evil.example.com")).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test("tells nothing about a bug but that there is one, and logs it", async () => {
+    const lines: string[] = [];
+    const store = createMemoryStore();
+    store.get = async () => {
+      throw new Error("the secret of the store");
+    };
+    const registry = createRegistry({ store, definitions: [configMaps], clock: systemClock, chance: systemChance });
+    const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line) });
+    const { raw } = await start({ registry, logger });
+    const { code, text } = await raw.send("GET", `${COLLECTION}/a`);
+    expect([code, text.includes("secret"), lines.length]).toEqual([500, false, 1]);
+  });
+
+  test("forgets a watcher that hangs up", async () => {
+    const { raw, watches } = await start();
+    const watching = raw.watch(`${COLLECTION}?watch=1`, 1);
+    await until("the watch is open", () => watches() === 1);
+    await raw.send("POST", COLLECTION, body("a"));
+    await watching;
+    await until("the watch is stopped", () => watches() === 0);
+  });
+
+  test("cuts off watches in the middle when told to, and lives on", async () => {
+    const { raw, server, watches } = await start();
+    const outcome = raw.watch(`${COLLECTION}?watch=1`, 1).then(
+      () => "ended",
+      () => "broken",
+    );
+    await until("the watch is open", () => watches() === 1);
+    server.disconnect();
+    expect(await outcome).toBe("broken");
+    expect((await raw.send("GET", COLLECTION)).code).toBe(200);
+  });
+
+  test("closes with watches open, as often as it is told to", async () => {
+    const { raw, server, watches } = await start();
+    const watching = raw.watch(`${COLLECTION}?watch=1`, 1).catch(() => []);
+    await until("the watch is open", () => watches() === 1);
+    await Promise.all([server.close(), server.close()]);
+    expect(await watching).toEqual([]);
+    await until("the watch is stopped", () => watches() === 0);
+  });
+});
+
+/** Sends raw bytes and answers what comes back until the connection ends. */
+async function speak(port: number, text: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+  socket.on("error", () => {});
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}
