@@ -54,6 +54,7 @@ describe("jsonEqual", () => {
     { left: parsed('{"__proto__":1}'), right: parsed('{"__proto__":2}'), want: false, why: "the value of __proto__ counts" },
     { left: parsed('{"__proto__":{}}'), right: {}, want: false, why: "what is inherited is no member" },
     { left: {}, right: parsed('{"__proto__":{}}'), want: false, why: "what is inherited is no member on the left" },
+    { left: parsed('{"__proto__":{}}'), right: { b: 1 }, want: false, why: "what is inherited does not stand for a member" },
     { left: parsed('{"constructor":1}'), right: parsed('{"toString":1}'), want: false, why: "inherited names are not found" },
   ])("says $want: $why", ({ left, right, want }) => {
     expect(jsonEqual(left, right)).toBe(want);

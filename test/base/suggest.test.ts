@@ -10,6 +10,7 @@ describe("suggest", () => {
     { name: "expresssion", want: "expression", why: "a letter is too much" },
     { name: "exprassion", want: "expression", why: "a letter is wrong" },
     { name: "refernece", want: "reference", why: "two letters are swapped" },
+    { name: "ptah", want: "path", why: "a swap is one slip" },
     { name: "Enabled", want: "enabled", why: "case is wrong" },
     { name: "reverseexpression", want: "reverseExpression", why: "case is wrong inside" },
     { name: "pth", want: "path", why: "short names may have one slip" },
