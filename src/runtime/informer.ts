@@ -6,7 +6,7 @@ import { formatKey, type ObjectKey } from "../object/key.ts";
 import type { ObjectSource } from "../object/object-source.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { ObjectCache } from "./object-cache.ts";
+import { ObjectCache, type Replacement } from "./object-cache.ts";
 import { Reflector, type ReflectorOptions, type ReflectorSink } from "./reflector.ts";
 
 /** How an informer is set up. */
@@ -125,11 +125,8 @@ class ReflectedSource implements Informer, ReflectorSink {
     return this.#whenSynced;
   }
 
-  replace(items: readonly KubeObject[], history: "same" | "new"): void {
-    const changed = this.#cache.replace(
-      items.map((item) => this.#transform(item)),
-      history,
-    );
+  replace(list: Required<Replacement>): void {
+    const changed = this.#cache.replace({ ...list, items: list.items.map((item) => this.#transform(item)) });
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
     for (const key of changed) this.#tell(key);
     this.synced = true;

@@ -6,6 +6,14 @@ import type { WatchEvent } from "../object/cluster-client.ts";
 /** Deletions remembered, so that a late event of the same life does not bring the object back. */
 const GRAVES_MAX = 1_024;
 
+/** A complete list. */
+export interface Replacement {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Default "same". */
+  readonly history?: "same" | "new";
+}
+
 /**
  * One kind's objects as last seen. Changes are reported as keys; what happened is for the reader to find out.
  *
@@ -14,11 +22,18 @@ const GRAVES_MAX = 1_024;
  */
 export class ObjectCache {
   #objects = new Map<string, KubeObject>();
+  /** The state of the last list; "" before the first. */
+  #listedAt = "";
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
 
   get size(): number {
     return this.#objects.size;
+  }
+
+  /** Deletions remembered; bounded. */
+  get remembered(): number {
+    return this.#graves.size;
   }
 
   get(key: ObjectKey): KubeObject | undefined {
@@ -37,6 +52,8 @@ export class ObjectCache {
   }
 
   #put(id: string, object: KubeObject): boolean {
+    // What is older than the list is in the list, or was gone by then.
+    if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(id);
     if (known === undefined ? this.#isBuried(id, object) : !isNewer(object, known)) return false;
     this.#objects.set(id, object);
@@ -70,14 +87,15 @@ export class ObjectCache {
   }
 
   /**
-   * Takes a complete list in: what it lacks is gone. Returns the keys that appeared, changed or vanished.
-   * With `history: "new"` the cluster was restored from a backup, so that nothing known counts as newer.
+   * Takes a complete list of state `resourceVersion` in: what it lacks is gone. Returns the keys that appeared, changed or
+   * vanished. With `history: "new"` the cluster was restored from a backup, so that nothing known counts as newer.
    */
-  replace(items: readonly KubeObject[], history: "same" | "new" = "same"): ObjectKey[] {
+  replace({ items, resourceVersion, history = "same" }: Replacement): ObjectKey[] {
     const before = this.#objects;
     const changed: ObjectKey[] = [];
     this.#graves.clear();
     this.#objects = new Map();
+    this.#listedAt = resourceVersion;
     for (const item of items) {
       const id = formatKey(keyOf(item));
       const known = before.get(id);

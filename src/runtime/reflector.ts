@@ -21,6 +21,7 @@ import { compareResourceVersions } from "../object/resource-version.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { listAll } from "./list-all.ts";
+import type { Replacement } from "./object-cache.ts";
 import { retryAfterMs } from "./retry.ts";
 
 /** Why a list is read. */
@@ -29,7 +30,7 @@ export type ListReason = "start" | "expired" | "failures" | "periodic";
 /** Receives what the reflector finds. */
 export interface ReflectorSink {
   /** The whole state. `history: "new"` when resourceVersions began anew, as after a restore from backup. */
-  replace(items: readonly KubeObject[], history: "same" | "new"): void;
+  replace(list: Required<Replacement>): void;
   /** One change; never a bookmark. */
   apply(event: WatchEvent): void;
   /** The copy is known to be current (again), or no longer. Called on changes only. */
@@ -154,7 +155,7 @@ export class Reflector {
     this.#staleLists = 0;
     this.#resourceVersion = resourceVersion;
     this.#scheduleRelist();
-    this.#options.sink.replace(items, stale ? "new" : "same");
+    this.#options.sink.replace({ items, resourceVersion, history: stale ? "new" : "same" });
     this.#setCurrent(true);
   }
 
