@@ -18,6 +18,7 @@
  *   - host: { Endpoints vc-blue/web-x-shop-x-blue: null }
  *   - wait: 60                                                  # seconds
  *   - restart: { patches: [], meanwhile: [{ host: … }] }        # the engine stops, other steps happen, it starts again
+ *   - lost: { meanwhile: [{ host: … }] }                        # it loses both clusters and their history while other steps happen
  * want:                                                         # what both clusters hold at the end
  *   host: { Endpoints vc-blue/web-x-shop-x-blue: { copyOf: shop/web, annotations: { team: blue-ops } } }
  *   writes: { host: 1, tenant: 0 }
@@ -68,6 +69,7 @@ export interface StoryStep {
   readonly wait?: number;
   /** What is left out stays as it was. */
   readonly restart?: StoryEngine & { readonly meanwhile?: readonly StoryStep[] };
+  readonly lost?: { readonly meanwhile: readonly StoryStep[] };
 }
 
 /** What must hold at the end. */
@@ -94,7 +96,7 @@ export interface Story extends StoryEngine {
 const ENGINE = ["config", "patches", "settings"];
 const STORY = ["story", "vcluster", "services", "tenant", "host", "steps", "want", ...ENGINE];
 const WANT = ["tenant", "host", "writes", "restartWrites", "notes", "events"];
-const STEP = ["tenant", "host", "wait", "restart"];
+const STEP = ["tenant", "host", "wait", "restart", "lost"];
 
 /** Reads a story, with defaults filled in. A field that nobody reads is an error, so that no expectation is lost to a typo. */
 export function parseStory(text: string): Story {
@@ -111,9 +113,9 @@ export function parseStory(text: string): Story {
 function checkStep(step: StoryStep): void {
   onlyFields("a step", step, STEP);
   if (Object.keys(step).length !== 1) throw new Error(`A step is one thing, found ${Object.keys(step).join(" and ")}`);
-  if (step.restart === undefined) return;
-  onlyFields("restart", step.restart, [...ENGINE, "meanwhile"]);
-  step.restart.meanwhile?.forEach(checkStep);
+  onlyFields("restart", step.restart ?? {}, [...ENGINE, "meanwhile"]);
+  onlyFields("lost", step.lost ?? {}, ["meanwhile"]);
+  (step.restart ?? step.lost)?.meanwhile?.forEach(checkStep);
 }
 
 function onlyFields(what: string, value: object, known: readonly string[]): void {

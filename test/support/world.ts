@@ -41,6 +41,12 @@ interface Calls {
   all: number;
 }
 
+/** How the copies of a story's engine are marked. */
+interface Marks {
+  readonly vcluster: string;
+  readonly prefix: string;
+}
+
 /** A running engine and how to end it. */
 interface Running {
   readonly syncer: Syncer;
@@ -68,7 +74,6 @@ export interface World {
 
 /** Kinds that stories speak of. */
 const KINDS: readonly ResourceType[] = [SERVICES, ENDPOINTS, NAMESPACES];
-const MARKER_PREFIX = "sync.platform/";
 /** Longer than any delay after which the engine looks again by itself, but for refused objects. Virtual milliseconds. */
 const QUIET_MS = 2_000;
 /** Shorter than the minute after which a refused object is tried again. */
@@ -84,6 +89,7 @@ export async function createWorld(story: Story): Promise<World> {
   /** Tenant writes since the world began. */
   let tenantWrites = 0;
   let engine: StoryEngine = story;
+  const marks = { vcluster: story.vcluster.name, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
   let running: Running | undefined;
 
   async function start(): Promise<void> {
@@ -141,6 +147,14 @@ export async function createWorld(story: Story): Promise<World> {
     if (step.host) await applyAll(clusters.host.client, step.host);
     if (step.wait !== undefined) await clock.advance(step.wait * 1000);
     if (step.restart) await restart(step.restart);
+    if (step.lost) await loseConnections(step.lost.meanwhile);
+  }
+
+  /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
+  async function loseConnections(meanwhile: readonly StoryStep[]): Promise<void> {
+    for (const { client } of [clusters.tenant, clusters.host]) client.disconnect();
+    for (const step of meanwhile) await act(step);
+    for (const cluster of [clusters.tenant, clusters.host]) await cluster.compact();
   }
 
   async function restart({ meanwhile = [], ...changed }: NonNullable<StoryStep["restart"]>): Promise<void> {
@@ -158,7 +172,7 @@ export async function createWorld(story: Story): Promise<World> {
     return Object.fromEntries(
       objects.map((object) => {
         const id = idOf(object);
-        return [id, seenObject(object, { side, vcluster: story.vcluster.name, uids, wanted: wanted[id] ?? {} })];
+        return [id, seenObject(object, { side, marks, uids, wanted: wanted[id] ?? {} })];
       }),
     );
   }
@@ -309,14 +323,14 @@ async function eventsIn(client: ClusterClient): Promise<Record<string, string[]>
 /** An object in the words of stories. */
 function seenObject(
   object: KubeObject,
-  about: { side: Side; vcluster: string; uids: ReadonlyMap<string, string>; wanted: StoryObject },
+  about: { side: Side; marks: Marks; uids: ReadonlyMap<string, string>; wanted: StoryObject },
 ): StoryObject {
-  const ours = about.side === "host" && isOurs(MARKER_PREFIX, about.vcluster, object, object);
+  const ours = about.side === "host" && isOurs(about.marks.prefix, about.marks.vcluster, object, object);
   const own = (map: StringMap | undefined) =>
-    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !ours || !isMarkerKey(MARKER_PREFIX, key)));
+    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !ours || !isMarkerKey(about.marks.prefix, key)));
   const { labels, annotations, finalizers = [], ownerReferences = [] } = object.metadata;
   return tidy({
-    ...(ours && { copyOf: sourceOf(object, about.uids) }),
+    ...(ours && { copyOf: sourceOf(object, about) }),
     owner: ownerReferences.map(({ kind, name }) => `${kind} ${name}`).join(", ") || undefined,
     labels: own(labels),
     annotations: own(annotations),
@@ -325,8 +339,8 @@ function seenObject(
   });
 }
 
-function sourceOf(object: KubeObject, uids: ReadonlyMap<string, string>): string {
-  const source = readMarkers(MARKER_PREFIX, object)!;
+function sourceOf(object: KubeObject, { marks, uids }: { marks: Marks; uids: ReadonlyMap<string, string> }): string {
+  const source = readMarkers(marks.prefix, object)!;
   const key = formatKey(source);
   const uid = uids.get(`${object.kind} ${key}`);
   return uid === undefined || uid === source.uid ? key : `${key}, an earlier one`;
