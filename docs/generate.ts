@@ -12,7 +12,7 @@ import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 
 /** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
-export const PAGES: Readonly<Record<string, () => string>> = {
+export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/cli.md": cliPage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
@@ -20,11 +20,11 @@ export const PAGES: Readonly<Record<string, () => string>> = {
 };
 
 /** Writes every page below `folder`. */
-export function writePages(folder: string): void {
+export async function writePages(folder: string): Promise<void> {
   for (const [path, page] of Object.entries(PAGES)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), page());
+    writeFileSync(join(folder, path), await page());
   }
 }
 
-if (import.meta.main) writePages(import.meta.dirname);
+if (import.meta.main) await writePages(import.meta.dirname);

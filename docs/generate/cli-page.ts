@@ -10,11 +10,11 @@ import type { Terminal } from "../../src/cli/terminal.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 /** `reference/cli.md`: every command with its arguments, options, defaults and example. */
-export function cliPage(): string {
+export async function cliPage(): Promise<string> {
   let printed = "";
   // Help needs no more of the outside world than a place to write to.
   const terminal = { out: (text: string) => void (printed += text), err: () => undefined } as unknown as Terminal;
-  const program = createProgram({ terminal, exit: () => undefined });
+  const program = await createProgram({ terminal, exit: () => undefined });
   const helpOf = (command: Command) => {
     printed = "";
     command.outputHelp();
