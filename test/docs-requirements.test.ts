@@ -1,0 +1,52 @@
+/**
+ * `docs/requirements.md`: every requirement has its row, and every test that a row names is there.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const PAGE = readFileSync(join(ROOT, "docs/requirements.md"), "utf8");
+
+/** Requirements of the two documents, management API and configuration first. */
+const REQUIREMENTS = 220;
+const FIRST_OF_ENDPOINT_SYNC = 191;
+
+const rows = PAGE.split("\n")
+  .filter((line) => /^\| \d+ \|/.test(line))
+  .map((line) => {
+    const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+    const [number = "", requirement = "", specification = ""] = cells.map((cell) => cell.trim());
+    const shownBy = (cells.at(-1) ?? "").trim().split("<br>");
+    return { number: Number(number), requirement, specification, shownBy };
+  });
+
+test("has every requirement once, in order, with the place it is from", () => {
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: REQUIREMENTS }, (_item, index) => index + 1));
+  expect(rows.filter(({ requirement, specification }) => requirement === "" || !/^[12] /.test(specification))).toEqual([]);
+});
+
+test("shows every requirement of the endpoint sync, or says what is missing", () => {
+  const bare = rows.filter(({ shownBy }) => shownBy.some((entry) => !/^`[^`]+` › ./.test(entry) && !/^later: ./.test(entry)));
+  expect(bare).toEqual([]);
+  const later = rows.filter(
+    ({ number, shownBy }) => number >= FIRST_OF_ENDPOINT_SYNC && shownBy.some((entry) => entry.startsWith("later")),
+  );
+  expect(later.map(({ number }) => number)).toEqual([218]);
+});
+
+const named = rows.flatMap(({ number, shownBy }) =>
+  shownBy
+    .filter((entry) => !entry.startsWith("later"))
+    .map((entry) => {
+      const [file = "", title = ""] = entry.split(" › ");
+      return { number, file: file.replaceAll("`", ""), title: title.replace(/^`+|`+$/g, "") };
+    }),
+);
+
+describe("what is named is there", () => {
+  test.each(named)("$number: $file › $title", ({ file, title }) => {
+    expect(existsSync(join(ROOT, file)), file).toBe(true);
+    expect(readFileSync(join(ROOT, file), "utf8")).toContain(title);
+  });
+});
