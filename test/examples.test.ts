@@ -29,7 +29,9 @@ for (const [file, text] of texts) {
 }
 
 const examples = [...texts].flatMap(([file, text]) => findExamples(file, text));
-const runnable = examples.filter((example) => missingNames(example).length === 0 && (!example.awaits || example.expectations.length > 0));
+const runnable = examples.filter(
+  (example) => example.script !== "" && missingNames(example).length === 0 && (!example.awaits || example.expectations.length > 0),
+);
 
 function roomOf({ file }: { file: string }): string {
   return file.split("/").slice(0, -1).slice(0, 2).join("/");
@@ -57,7 +59,8 @@ async function load(name: string, example: Example): Promise<unknown> {
 /** Runs an example and answers how many values were compared. */
 async function run(example: Example): Promise<number> {
   const scope = new Map<string, unknown>();
-  for (const name of example.names) scope.set(name, await load(name, example));
+  const named = example.expectations.filter((comment) => /^\w+$/.test(comment) && exporterOf(comment, example) !== undefined);
+  for (const name of [...example.names, ...named]) scope.set(name, await load(name, example));
   let compared = 0;
   const yields = (number: number, value: unknown) => {
     const comment = example.expectations[number]!;
@@ -106,6 +109,7 @@ test("the runner notices a value, an error and a type that are not what the comm
     'const text = formatKey({ namespace: "", name: "b" }); // "b"',
     'parseKey("a/b") as unknown; // the key',
     'assert(false, "x"); // throws INTERNAL',
+    "[parseKey][0]; // parseKey",
   ]) {
     await expect(run(example(right)), right).resolves.toBeTypeOf("number");
   }
@@ -116,6 +120,7 @@ test("the runner notices a value, an error and a type that are not what the comm
     'parseKey("a/b").missing.name;',
     'parseKey("a/b"); // throws INTERNAL',
     'assert(false, "x"); // throws USAGE',
+    "[parseKey][0]; // formatKey",
   ]) {
     await expect(run(example(wrong)), wrong).rejects.toThrow();
   }
