@@ -1,21 +1,28 @@
-import { EngineError } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
+import type { EngineError } from "../base/errors.ts";
 import { parseConfig } from "../config/config.ts";
-import type { Config } from "../config/config.ts";
-import { DEFAULT_SETTINGS, parseSettings } from "../config/settings.ts";
-import type { Settings } from "../config/settings.ts";
-import { formatProblem } from "../schema/problem.ts";
+import type { Config, ConfigResult, ConfigText } from "../config/config.ts";
+import { fillName } from "../config/namespaces.ts";
+import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../config/settings.ts";
+import type { Settings, SettingsResult } from "../config/settings.ts";
 import type { Problem } from "../schema/problem.ts";
 import type { VCluster } from "../translate/name.ts";
 import { EXIT_USAGE } from "./command.ts";
 import type { CommandContext } from "./command.ts";
+import { tellProblem } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The options that name the configuration, as commander hands them over. */
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
+  /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
   readonly name?: string;
   readonly namespace?: string;
 }
+
+/** Names of a virtual cluster that nobody named. */
+export const DEFAULT_VCLUSTER: VCluster = { name: "vcluster", namespace: "default" };
 
 /** A configuration without problems. */
 export interface LoadedConfiguration {
@@ -24,46 +31,102 @@ export interface LoadedConfiguration {
   readonly vcluster: VCluster;
 }
 
+/** What a look at the files found. */
+export interface CheckedConfiguration {
+  /** Errors and warnings, in the order of the files. */
+  readonly problems: readonly Problem[];
+  /** The texts that could be read, by file. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Undefined when there is an error. */
+  readonly loaded: LoadedConfiguration | undefined;
+}
+
+/** Where problems of settings stand that nobody wrote. */
+const NO_SETTINGS = "settings (no --settings given)";
+
+/** Reads configuration and settings and finds all that is wrong with them, files that can not be read included. */
+export async function checkConfiguration(terminal: Terminal, options: ConfigurationOptions): Promise<CheckedConfiguration> {
+  const files = await Promise.all((options.config ?? []).map((file) => readText(terminal, file)));
+  const settingsFile = options.settings === undefined ? undefined : await readText(terminal, options.settings);
+  const settings = checkSettings(settingsFile);
+  const config = checkFiles(files, {
+    name: options.name,
+    namespace: options.namespace,
+    settings: settings.ok ? settings.settings : DEFAULT_SETTINGS,
+  });
+  const read = [...files, ...(settingsFile === undefined ? [] : [settingsFile])].filter((file) => "text" in file);
+  return {
+    problems: [...problemsOf(config), ...problemsOf(settings)],
+    texts: new Map(read.map(({ file, text }) => [file, text])),
+    loaded: config.ok && settings.ok ? loadedOf(config.config, settings.settings, options) : undefined,
+  };
+}
+
 /**
- * Reads configuration and settings. Every problem and warning goes to standard error; after an error the answer is `undefined`
- * and the exit code is set.
+ * The configuration for a command that works with it. Problems and warnings of the files go to standard error; after an error
+ * the answer is `undefined` and the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
-  const { terminal } = context;
-  const vcluster = { name: options.name ?? "vcluster", namespace: options.namespace ?? "default" };
-  const files = await Promise.all((options.config ?? []).map(async (file) => ({ file, text: await terminal.read(file) })));
-  const settingsText = options.settings === undefined ? undefined : await terminal.read(options.settings);
-  const settings = settingsText === undefined ? undefined : parseSettings(settingsText, { file: options.settings! });
-  const usable = settings?.ok === true ? settings.settings : DEFAULT_SETTINGS;
-  const config = parseConfig(files.length === 0 ? "" : files, { settings: usable, vcluster });
-
-  const texts = new Map(files.map(({ file, text }) => [file, text]));
-  if (settingsText !== undefined) texts.set(options.settings!, settingsText);
-  for (const problem of [...problemsOf(settings), ...problemsOf(config)]) {
-    terminal.err(formatProblem(problem, { ...(texts.has(problem.file) && { text: texts.get(problem.file)! }) }));
+  const { problems, texts, loaded } = await checkConfiguration(context.terminal, options);
+  for (const problem of problems) {
+    // What default settings leave open matters where addresses reach a host: to `validate` and `run`, which say it themselves.
+    if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, textOf(problem, texts));
   }
-  if (config.ok && settings?.ok !== false) return { config: config.config, settings: usable, vcluster };
-  context.exit(EXIT_USAGE);
-  return undefined;
+  if (loaded === undefined) context.exit(EXIT_USAGE);
+  return loaded;
 }
 
-function problemsOf(result: { ok: boolean; problems?: readonly Problem[]; warnings?: readonly Problem[] } | undefined): readonly Problem[] {
-  return result?.problems ?? result?.warnings ?? [];
+/** The option of `tellProblem` that shows the place, if the file could be read. */
+export function textOf({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
+  const text = texts.get(file);
+  return text === undefined ? {} : { text };
 }
 
-/** JSON given on the command line. @throws USAGE when it does not parse. */
-export function parseJsonOption(text: string, option: string): unknown {
+interface Names {
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+}
+
+type ReadFile = ConfigText | { readonly file: string; readonly fault: EngineError };
+
+async function readText(terminal: Terminal, file: string): Promise<ReadFile> {
   try {
-    return JSON.parse(text);
+    return { file, text: await terminal.read(file) };
   } catch (error) {
-    throw new EngineError("USAGE", `Cannot read ${option}: ${(error as Error).message}`, {
-      cause: error,
-      details: { hint: `Quote text twice, as in ${option} '"text"'` },
-    });
+    if (isEngineError(error, "CONFIG_FILE", "CONFIG_SYNTAX")) return { file, fault: error };
+    throw error;
   }
 }
 
-/** For options that may be given several times. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
+function checkSettings(file: ReadFile | undefined): SettingsResult {
+  if (file === undefined) return resolveSettings({}, { file: NO_SETTINGS });
+  return "text" in file ? parseSettings(file.text, file) : { ok: false, problems: [unreadableProblem(file.file, file.fault)] };
+}
+
+function checkFiles(files: readonly ReadFile[], options: Names & { settings: Settings }): ConfigResult {
+  const faults = files.flatMap((file) => ("fault" in file ? [unreadableProblem(file.file, file.fault)] : []));
+  // What is missing in an unreadable file would only look like further errors in the others.
+  if (faults.length > 0) return { ok: false, problems: faults };
+  const texts = files.filter((file) => "text" in file);
+  const { settings, name, namespace } = options;
+  const named = name !== undefined && namespace !== undefined;
+  return parseConfig(texts.length === 0 ? "" : texts, { settings, ...(named && { vcluster: { name, namespace } }) });
+}
+
+function unreadableProblem(file: string, { code, message, details }: EngineError): Problem {
+  const { reason = message, hint = "" } = details as { reason?: string; hint?: string };
+  const sentence = reason.charAt(0).toUpperCase() + reason.slice(1);
+  return { code, severity: "error", message: sentence, file, line: 0, column: 0, field: "", hint };
+}
+
+function problemsOf(result: ConfigResult | SettingsResult): readonly Problem[] {
+  return result.ok ? result.warnings : result.problems;
+}
+
+function loadedOf(config: Config, settings: Settings, { name, namespace }: ConfigurationOptions): LoadedConfiguration {
+  const vcluster = { name: name ?? DEFAULT_VCLUSTER.name, namespace: namespace ?? DEFAULT_VCLUSTER.namespace };
+  const { mappings, ...namespaces } = config.namespaces;
+  // Checked under an unknown name, the mappings still hold `${name}`.
+  const byName = fillName(mappings.byName, vcluster.name);
+  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,18 +7,18 @@ import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { MetricsRegistry } from "../base/metrics.ts";
-import { createHttpClient } from "../client/http-client.ts";
 import { loadKubeConfig } from "../client/kube-config.ts";
 import { startCluster } from "../clusters/cluster.ts";
-import type { Cluster } from "../clusters/cluster.ts";
-import type { ClusterClient } from "../object/cluster-client.ts";
+import type { ClusterClient, ListScope } from "../object/cluster-client.ts";
 import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { createInformedAccess } from "../sync/informed-access.ts";
-import type { InformedAccess } from "../sync/informed-access.ts";
 import { createSyncer } from "../syncer.ts";
 import type { Syncer } from "../syncer.ts";
 import type { LoadedConfiguration } from "./configuration.ts";
+import { followCluster } from "./followed-cluster.ts";
+import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
+import { writeKubeconfigFile } from "./kubeconfig-file.ts";
+import type { Teardown } from "./teardown.ts";
 
 /** Where the demonstration's files are: beside the sources, and beside the built package. */
 export function demoFile(name: string): string {
@@ -29,69 +29,53 @@ export function demoFile(name: string): string {
 export interface DemoWorld {
   readonly syncer: Syncer;
   readonly metrics: MetricsRegistry;
-  readonly tenant: DemoCluster;
-  readonly host: DemoCluster;
-  stop(): Promise<void>;
+  /** Paths of the kubeconfigs. */
+  readonly kubeconfigs: { readonly tenant: string; readonly host: string };
 }
 
-/** One side of the demonstration. */
-export interface DemoCluster {
-  readonly url: string;
-  /** Path of its kubeconfig. */
-  readonly kubeconfig: string;
-  readonly client: ClusterClient;
+/** What a world is made of. */
+export interface DemoInput {
+  readonly loaded: LoadedConfiguration;
+  /** What lives in the tenant cluster when the syncer starts. */
+  readonly objects: readonly KubeObject[];
+  readonly teardown: Teardown;
 }
 
 const KINDS = [NAMESPACES, SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS];
 
-/** Starts everything and creates `objects` in the tenant cluster. */
-export async function startDemoWorld(loaded: LoadedConfiguration, objects: readonly KubeObject[]): Promise<DemoWorld> {
+/** Starts everything; `teardown` ends it, also when only a part could be started. */
+export async function startDemoWorld({ loaded, objects, teardown }: DemoInput): Promise<DemoWorld> {
   const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-demo-"));
+  teardown.add(() => rm(folder, { recursive: true, force: true }));
   const metrics = createMetrics();
-  const [tenant, host] = await Promise.all([
-    startSide("tenant", folder, metrics),
-    startSide("host", folder, metrics, loaded.vcluster.namespace),
-  ]);
+  const runtime: Runtime = { clock: systemClock, chance: systemChance, logger: silentLogger, metrics };
+  const kubeconfigs = { tenant: join(folder, "tenant.kubeconfig"), host: join(folder, "host.kubeconfig") };
+  const start = (side: "tenant" | "host", scope: ListScope) => startSide({ side, scope, path: kubeconfigs[side], runtime, teardown });
+  const [tenant, host] = await Promise.all([start("tenant", {}), start("host", { namespace: loaded.vcluster.namespace })]);
   await prepareHost(host.client, loaded);
   for (const object of objects) await create(tenant.client, object);
-  const syncer = await createSyncer({ ...loaded, tenant: tenant.access, host: host.access, metrics });
+  const syncer = await createSyncer({ ...loaded, tenant: tenant.access, host: host.access, ...runtime });
+  teardown.add(() => syncer.stop());
   await syncer.start();
-  return {
-    syncer,
-    metrics,
-    tenant,
-    host,
-    async stop() {
-      await syncer.stop();
-      await Promise.all([tenant.stop(), host.stop()]);
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { syncer, metrics, kubeconfigs };
 }
 
-interface Side extends DemoCluster {
-  readonly access: InformedAccess;
-  stop(): Promise<void>;
+interface SideInput {
+  readonly side: "tenant" | "host";
+  readonly scope: ListScope;
+  /** Where the kubeconfig is written. */
+  readonly path: string;
+  readonly runtime: Runtime;
+  readonly teardown: Teardown;
 }
 
-async function startSide(name: string, folder: string, metrics: MetricsRegistry, namespace?: string): Promise<Side> {
-  const cluster: Cluster = await startCluster({ name });
-  const kubeconfig = join(folder, `${name}.kubeconfig`);
-  await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  const runtime = { clock: systemClock, chance: systemChance, logger: silentLogger, metrics };
-  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ path: kubeconfig }), ...runtime });
-  const access = createInformedAccess({ client, ...(namespace !== undefined && { scope: { namespace } }), ...runtime });
-  return {
-    url: cluster.url,
-    kubeconfig,
-    client,
-    access,
-    async stop() {
-      await access.stop();
-      await client.close();
-      await cluster.stop();
-    },
-  };
+async function startSide({ side, scope, path, runtime, teardown }: SideInput): Promise<FollowedCluster> {
+  const cluster = await startCluster({ name: side });
+  teardown.add(() => cluster.stop());
+  await writeKubeconfigFile(path, cluster.kubeconfig);
+  const followed = followCluster({ side, scope, kubeConfig: await loadKubeConfig({ path }), runtime });
+  teardown.add(() => followed.stop());
+  return followed;
 }
 
 /** The host namespace of the virtual cluster, and its own Service, which owns the copies. */

@@ -8,27 +8,26 @@ export function formatValue(value: unknown, format: OutputFormat): string {
   return format === "json" ? `${JSON.stringify(value, null, 2)}\n` : dump(value, { lineWidth: -1, noRefs: true });
 }
 
+/** Several values as YAML documents. */
+export function formatDocuments(values: readonly unknown[]): string {
+  return values.map((value) => formatValue(value, "yaml")).join("---\n");
+}
+
 /** Several objects: YAML documents, or in JSON one object as itself and more as a List. */
 export function formatObjects(objects: readonly unknown[], format: OutputFormat): string {
-  if (format === "yaml") return objects.map((object) => formatValue(object, "yaml")).join("---\n");
+  if (format === "yaml") return formatDocuments(objects);
   return formatValue(objects.length === 1 ? objects[0] : { apiVersion: "v1", kind: "List", items: objects }, "json");
 }
 
 /**
- * Columns padded to the widest cell, two spaces apart.
+ * A text that can not move a terminal's cursor or turn the reading direction: such characters become JSON's escapes. Names in
+ * files and messages of servers are other people's text.
  *
  * @example
- * formatTable([["NAME", "AGE"], ["web", "3s"]]); // "NAME  AGE\nweb   3s\n"
+ * visible("\u001b[2Jweb"); // "\\u001b[2Jweb"
  */
-export function formatTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column]!))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+export function visible(text: string): string {
+  return text.replace(/(?![\n\t])\p{C}|[\u2028\u2029]/gu, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EngineError, messageOf } from "../base/errors.ts";
 
@@ -7,7 +8,10 @@ export type Probe = () => "ok" | { readonly reason: string };
 
 /** A small HTTP server for kubelets and scrapers. */
 export interface ProbeServer {
+  /** Where it listens, with the port that was found for `:0`. */
   readonly address: string;
+  /** What it answers. */
+  readonly paths: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -20,38 +24,47 @@ export interface ProbeServerOptions {
   readonly metrics?: () => string;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
 /**
  * Starts listening.
  *
- * @throws USAGE when the address does not parse or is taken.
+ * @throws USAGE when the address does not parse, or can not be listened on.
  */
 export async function startProbeServer({ address, probes = {}, metrics }: ProbeServerOptions): Promise<ProbeServer> {
   const { host, port } = parseAddress(address);
-  const server = createServer((request, response) => {
-    const path = (request.url ?? "/").split("?")[0]!;
-    const probe = Object.hasOwn(probes, path) ? probes[path] : undefined;
-    const send = (status: number, text: string) => response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
-    if (request.method !== "GET" && request.method !== "HEAD") return send(405, "method not allowed\n");
-    if (path === "/metrics" && metrics !== undefined) return send(200, metrics());
-    if (probe === undefined) return send(404, "not found\n");
-    const answer = probe();
-    return answer === "ok" ? send(200, "ok\n") : send(503, `${answer.reason}\n`);
-  });
+  const routes = new Map<string, () => Answer>(Object.entries(probes).map(([path, probe]) => [path, () => answerOf(probe)]));
+  if (metrics !== undefined) routes.set("/metrics", () => ({ status: 200, text: metrics() }));
+  const server = createServer((request, response) => answer(routes, request, response));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new EngineError("USAGE", `Cannot listen on "${address}": ${messageOf(error)}`, { cause: error })),
-    );
+    server.once("error", (error) => reject(cannotListen(address, messageOf(error), error)));
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo;
   return {
     address: `${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    paths: [...routes.keys()],
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+function answer(routes: ReadonlyMap<string, () => Answer>, request: IncomingMessage, response: ServerResponse): void {
+  const route = routes.get((request.url ?? "/").split("?")[0]!);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const { status, text } = !reads ? { status: 405, text: "method not allowed\n" } : (route?.() ?? { status: 404, text: "not found\n" });
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+}
+
+function answerOf(probe: Probe): Answer {
+  const state = probe();
+  return state === "ok" ? { status: 200, text: "ok\n" } : { status: 503, text: `${state.reason}\n` };
 }
 
 /**
@@ -64,7 +77,12 @@ export async function startProbeServer({ address, probes = {}, metrics }: ProbeS
 export function parseAddress(text: string): { host: string | undefined; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
   const port = Number(match?.[3]);
-  if (match === null || port > 65_535) throw new EngineError("USAGE", `Cannot listen on "${text}": wanted host:port, for example :8080`);
+  if (match === null || port > 65_535) throw cannotListen(text, "wanted host:port, for example :8080");
   const host = match[1] ?? match[2];
   return { host: host === "" ? undefined : host, port };
+}
+
+function cannotListen(address: string, reason: string, cause?: unknown): EngineError {
+  const hint = 'Choose another --metrics-address or --health-address; "" switches it off';
+  return new EngineError("USAGE", `Cannot listen on "${address}": ${reason}`, { cause, details: { hint } });
 }

@@ -1,68 +1,106 @@
 import { Command, CommanderError } from "commander";
-import { EngineError, isEngineError, messageOf } from "../base/errors.ts";
-import { addClusterCommand } from "./commands/cluster.ts";
-import { addDemoCommand } from "./commands/demo.ts";
-import { addEvalCommand } from "./commands/eval.ts";
-import { addExplainCommand } from "./commands/explain.ts";
-import { addMatchCommand } from "./commands/match.ts";
-import { addRenderCommand } from "./commands/render.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addSchemaCommand } from "./commands/schema.ts";
-import { addValidateCommand } from "./commands/validate.ts";
-import { EXIT_INTERNAL, EXIT_USAGE } from "./command.ts";
+import { EXIT_USAGE } from "./command.ts";
 import type { CommandContext } from "./command.ts";
+import { tellFailure } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
+import { readVersion } from "./version.ts";
+
+/** Gives a command its arguments, options, help and action. */
+type Define = (command: Command, context: CommandContext) => void;
+
+/** One command. Its module is loaded when it is needed: what some of them import takes longer to load than others to run. */
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Define>;
+}
+
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "demo",
+    summary: "the main job between two embedded clusters, with a live table",
+    load: async () => (await import("./commands/demo.ts")).defineDemo,
+  },
+  { name: "run", summary: "sync two clusters until stopped", load: async () => (await import("./commands/run.ts")).defineRun },
+  {
+    name: "render",
+    summary: "show what objects look like on the other side, without any cluster",
+    load: async () => (await import("./commands/render.ts")).defineRender,
+  },
+  {
+    name: "eval",
+    summary: "evaluate one expression as a patch would",
+    load: async () => (await import("./commands/eval.ts")).defineEval,
+  },
+  {
+    name: "match",
+    summary: "what a path selects: concrete path and value of every match",
+    load: async () => (await import("./commands/match.ts")).defineMatch,
+  },
+  {
+    name: "validate",
+    summary: "check a configuration: every problem and warning with line and column",
+    load: async () => (await import("./commands/validate.ts")).defineValidate,
+  },
+  {
+    name: "schema",
+    summary: "JSON schema of a file, for editors",
+    load: async () => (await import("./commands/schema.ts")).defineSchema,
+  },
+  {
+    name: "cluster",
+    summary: "run one embedded cluster until stopped; its objects live in memory",
+    load: async () => (await import("./commands/cluster.ts")).defineCluster,
+  },
+  {
+    name: "explain",
+    summary: "what an error code means and what to do about it",
+    load: async () => (await import("./commands/explain.ts")).defineExplain,
+  },
+];
 
 /** Runs one command line (without `node` and the script) and answers the exit code. Never throws. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
-  const program = createProgram({ terminal, exit: (value) => void (code = value) });
   try {
+    const program = await createProgram({ terminal, exit: (value) => void (code = value) }, { named: argv });
     await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {
-    return report(error, terminal);
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    return tellFailure(terminal, error);
   }
 }
 
-/** Every command with its options; also what the reference of the command line is made from. */
-export function createProgram(context: CommandContext): Command {
-  const { terminal } = context;
-  const program = new Command("endpoint-sync")
+/**
+ * The command line. Every command is there with its summary; those among `named` (all of them when left out) also with their
+ * options and action. The reference of the command line is made from it.
+ */
+export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
+  const program = withOutput(new Command("endpoint-sync"), context.terminal)
     .description("Endpoints of a virtual Kubernetes cluster on its host: translated, patched, and back again")
+    .version(readVersion(), "-V, --version", "the version")
+    .helpOption("-h, --help", "this help")
+    .helpCommand("help [command]", "help of a command")
     .exitOverride()
-    .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.err(text.trimEnd()) })
-    .showHelpAfterError("Add --help for the options and an example.");
-  const add = [
-    addDemoCommand,
-    addRunCommand,
-    addRenderCommand,
-    addEvalCommand,
-    addMatchCommand,
-    addValidateCommand,
-    addSchemaCommand,
-    addClusterCommand,
-    addExplainCommand,
-  ];
-  for (const addCommand of add) addCommand(program, context);
+    .showHelpAfterError("Add --help for the options and an example.")
+    .addHelpText("after", "\nEvery command has --help with an example. endpoint-sync explain CODE tells what an error code means.");
+  for (const { name, summary, load } of COMMANDS) {
+    const command = program.command(name).description(summary).helpOption("-h, --help", "this help");
+    if (named?.includes(name) !== false) (await load())(command, context);
+  }
   return program;
 }
 
-/** Tells people what went wrong, once, with the code and where to read on. */
-function report(error: unknown, terminal: Terminal): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  if (!isEngineError(error)) {
-    terminal.err(`error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`);
-    return EXIT_INTERNAL;
-  }
-  terminal.err(`error ${error.code}: ${error.message}`);
-  const hint = error.details["hint"];
-  if (typeof hint === "string" && !error.message.includes(hint)) terminal.err(`  ${hint}`);
-  terminal.err(`  More: endpoint-sync explain ${error.code}`);
-  return exitCodeOf(error);
-}
-
-function exitCodeOf(error: EngineError): number {
-  if (error.code === "INTERNAL") return EXIT_INTERNAL;
-  return error.code === "USAGE" || error.code.startsWith("CONFIG_") || error.code.startsWith("PATH_") ? EXIT_USAGE : 1;
+function withOutput(program: Command, terminal: Terminal): Command {
+  const width = () => terminal.screen?.columns ?? 80;
+  return program.configureOutput({
+    writeOut: (text) => terminal.out(text),
+    writeErr: (text) => terminal.err(text.trimEnd()),
+    outputError: (text, write) => write(text.replace(/^error: /, "error USAGE: ")),
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  });
 }

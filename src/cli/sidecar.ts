@@ -1,20 +1,29 @@
 import { systemChance } from "../base/chance.ts";
 import { systemClock } from "../base/clock.ts";
+import { EngineError, isEngineError } from "../base/errors.ts";
 import { createLineLogger } from "../base/logger.ts";
-import type { LogLevel } from "../base/logger.ts";
+import type { Logger, LogLevel } from "../base/logger.ts";
 import { createMetrics } from "../base/metrics.ts";
-import { createHttpClient } from "../client/http-client.ts";
+import type { MetricsRegistry } from "../base/metrics.ts";
 import { loadKubeConfig } from "../client/kube-config.ts";
 import { createTranslatorFor } from "../engine.ts";
 import type { ServicesMode } from "../reconcile/rules.ts";
-import { createInformedAccess } from "../sync/informed-access.ts";
 import { createSyncer } from "../syncer.ts";
-import { untilStopped } from "./command.ts";
+import type { Syncer } from "../syncer.ts";
+import { aborted, EXIT_USAGE } from "./command.ts";
 import type { CommandContext } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import type { ConfigurationOptions } from "./configuration.ts";
-import { hostScope } from "./host-scope.ts";
+import { checkConfiguration } from "./configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "./configuration.ts";
+import { followCluster, hostScope } from "./followed-cluster.ts";
+import type { KubeConfig, Runtime } from "./followed-cluster.ts";
+import { tellProblem } from "./messages.ts";
 import { startProbeServer } from "./probe-server.ts";
+import type { Probe, ProbeServerOptions } from "./probe-server.ts";
+import { awaitClusters, whileUnreachable } from "./startup.ts";
+import { createTeardown } from "./teardown.ts";
+import type { Teardown } from "./teardown.ts";
+import type { Terminal } from "./terminal.ts";
+import { readVersion } from "./version.ts";
 
 /** The options of `run`, as commander hands them over. */
 export interface SidecarOptions extends ConfigurationOptions {
@@ -34,54 +43,124 @@ export interface SidecarOptions extends ConfigurationOptions {
 /** Syncs two clusters until a stop signal. */
 export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
   const { terminal } = context;
-  const loaded = await loadConfiguration(context, options);
+  const { problems, loaded } = await checkConfiguration(terminal, options);
+  // One line each, as everything else in a log.
+  for (const problem of problems) tellProblem(terminal, problem);
+  if (loaded === undefined) context.exit(EXIT_USAGE);
+  const kubeConfigs = await loadKubeConfigs(options);
   if (loaded === undefined) return;
+  const teardown = createTeardown();
+  try {
+    await sync(terminal, { options, loaded: withEndpoints(loaded, options), kubeConfigs, teardown });
+  } finally {
+    await teardown.run();
+  }
+}
+
+interface KubeConfigs {
+  readonly tenant: KubeConfig;
+  readonly host: KubeConfig;
+}
+
+interface ServeInput {
+  readonly options: SidecarOptions;
+  readonly logger: Logger;
+  readonly syncer: Syncer;
+  readonly metrics: MetricsRegistry;
+  readonly teardown: Teardown;
+}
+
+interface SyncInput {
+  readonly options: SidecarOptions;
+  readonly loaded: LoadedConfiguration;
+  readonly kubeConfigs: KubeConfigs;
+  readonly teardown: Teardown;
+}
+
+async function sync(terminal: Terminal, { options, loaded, kubeConfigs, teardown }: SyncInput): Promise<void> {
+  const stop = terminal.stopSignal();
+  const metrics = createMetrics();
   const logger = createLineLogger({
     level: options.logLevel,
     format: options.logFormat,
     now: () => systemClock.now(),
     write: (line) => terminal.err(line),
   });
-  const metrics = createMetrics();
-  const runtime = { clock: systemClock, chance: systemChance, logger, metrics };
-  const config = options.enableEndpoints ? { ...loaded.config, endpoints: { ...loaded.config.endpoints, enabled: true } } : loaded.config;
-
-  const tenantClient = createHttpClient({ kubeConfig: await kubeConfigOf(options.tenantKubeconfig, options.tenantContext), ...runtime });
+  const runtime: Runtime = { clock: systemClock, chance: systemChance, logger, metrics };
+  const shared = { environment: terminal.env, runtime };
+  const tenant = followCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, ...shared });
   const qps = options.hostQps ?? loaded.settings.hostQps ?? undefined;
-  const hostClient = createHttpClient({
-    kubeConfig: await kubeConfigOf(options.hostKubeconfig, options.hostContext),
-    ...runtime,
-    ...(qps !== undefined && { qps }),
+  const host = followCluster({ side: "host", kubeConfig: kubeConfigs.host, scope: hostScope(createTranslatorFor(loaded)), qps, ...shared });
+  for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
+  const syncer = await createSyncer({ ...loaded, services: options.services, tenant: tenant.access, host: host.access, ...runtime });
+  teardown.add(() => syncer.stop());
+  await serve({ options, logger, syncer, metrics, teardown });
+  const { name, namespace } = loaded.vcluster;
+  logger.info("Starting", {
+    version: readVersion(),
+    name,
+    namespace,
+    services: options.services,
+    tenant: tenant.server,
+    host: host.server,
   });
-  const tenant = createInformedAccess({ client: tenantClient, ...runtime });
-  const host = createInformedAccess({ client: hostClient, scope: hostScope(createTranslatorFor({ ...loaded, config })), ...runtime });
-  const syncer = await createSyncer({ ...loaded, config, services: options.services, tenant, host, ...runtime });
-  const ready = () => (syncer.status().running ? "ok" : { reason: "the first lists of both clusters are not complete yet" }) as "ok";
-  const servers = [
-    ...(options.metricsAddress === "" ? [] : [await startProbeServer({ address: options.metricsAddress, metrics: () => metrics.text() })]),
-    ...(options.healthAddress === ""
-      ? []
-      : [
-          await startProbeServer({
-            address: options.healthAddress,
-            probes: { "/healthz": () => "ok", "/livez": () => "ok", "/readyz": ready },
-          }),
-        ]),
-  ];
+  if (!loaded.config.endpoints.enabled)
+    logger.warn("Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it");
+  await awaitClusters({ tenant, host, stop, runtime });
+  const started = whileUnreachable(tenant, () => syncer.start(), { stop, runtime });
+  await Promise.race([started, aborted(stop)]);
+  if (!stop.aborted) logger.info("Syncing");
+  await aborted(stop);
+  logger.info("Stopping");
+}
+
+/** `--enable-endpoints`. */
+function withEndpoints(loaded: LoadedConfiguration, { enableEndpoints }: SidecarOptions): LoadedConfiguration {
+  if (enableEndpoints !== true) return loaded;
+  const { config } = loaded;
+  return { ...loaded, config: { ...config, endpoints: { ...config.endpoints, enabled: true } } };
+}
+
+/** Both files, or what is wrong with both. */
+async function loadKubeConfigs(options: SidecarOptions): Promise<KubeConfigs> {
+  const [tenant, host] = await Promise.allSettled([
+    loadSide("tenant", options.tenantKubeconfig, options.tenantContext),
+    loadSide("host", options.hostKubeconfig, options.hostContext),
+  ]);
+  if (tenant.status === "fulfilled" && host.status === "fulfilled") return { tenant: tenant.value, host: host.value };
+  throw new AggregateError([tenant, host].flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : [])));
+}
+
+async function loadSide(side: "tenant" | "host", path: string | undefined, context: string | undefined): Promise<KubeConfig> {
   try {
-    const stopped = untilStopped(terminal.stopped);
-    logger.info("Starting", { name: loaded.vcluster.name, namespace: loaded.vcluster.namespace, services: options.services });
-    await Promise.race([syncer.start(), stopped]);
-    if (!terminal.stopped.aborted) logger.info("Syncing", { metrics: options.metricsAddress, health: options.healthAddress });
-    await stopped;
-    logger.info("Stopping");
-  } finally {
-    await syncer.stop();
-    await Promise.all([tenant.stop(), host.stop()]);
-    await Promise.all([tenantClient.close(), hostClient.close(), ...servers.map((server) => server.stop())]);
+    if (path === undefined && context !== undefined) throw new EngineError("USAGE", `--${side}-context needs --${side}-kubeconfig`);
+    return await loadKubeConfig(path === undefined ? { inCluster: true } : { path, ...(context !== undefined && { context }) });
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    const hint =
+      path === undefined ? `Outside of a Pod, name a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
+    const given = path === undefined ? "" : ` (--${side}-kubeconfig ${path})`;
+    throw new EngineError(error.code, `Cannot reach the ${side} cluster${given}: ${error.message}`, { cause: error, details: { hint } });
   }
 }
 
-function kubeConfigOf(path: string | undefined, context: string | undefined) {
-  return loadKubeConfig({ ...(path !== undefined && { path }), ...(context !== undefined && { context }) });
+/** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
+async function serve({ options, logger, syncer, metrics, teardown }: ServeInput): Promise<void> {
+  const { metricsAddress, healthAddress } = options;
+  const readiness = (): ReturnType<Probe> => (syncer.status().running ? "ok" : { reason: "the first lists are not complete yet" });
+  const alive = (): ReturnType<Probe> => "ok";
+  const scraped = { metrics: () => metrics.text() };
+  const probed = { probes: { "/healthz": alive, "/livez": alive, "/readyz": readiness } };
+  const sites: ProbeServerOptions[] =
+    metricsAddress === healthAddress
+      ? [{ address: metricsAddress, ...scraped, ...probed }]
+      : [
+          { address: metricsAddress, ...scraped },
+          { address: healthAddress, ...probed },
+        ];
+  for (const site of sites.filter(({ address }) => address !== "")) {
+    const server = await startProbeServer(site);
+    teardown.add(() => server.stop());
+    logger.info("Listening", { address: server.address, paths: server.paths });
+  }
 }

@@ -1,6 +1,14 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
-import { EngineError, messageOf } from "../base/errors.ts";
+import { constants } from "node:os";
+import { buffer } from "node:stream/consumers";
+import { systemClock } from "../base/clock.ts";
+import { EngineError } from "../base/errors.ts";
+import { decodeText, readTextFile, unreadable } from "./text-file.ts";
+
+/** The screen that standard output is. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
 
 /** The outside world as a command sees it: one value, so that tests run commands in process. */
 export interface Terminal {
@@ -8,33 +16,90 @@ export interface Terminal {
   out(text: string): void;
   /** Writes one line to standard error. */
   err(line: string): void;
-  /** The text of a file; `-` is standard input. @throws CONFIG_FILE when it can not be read. */
+  /**
+   * The text of a file; `-` is standard input.
+   *
+   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE when standard input is asked for a second time.
+   */
   read(path: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** True when standard output is a screen that takes colours and cursor movements. */
-  readonly interactive: boolean;
-  /** Aborts at the first SIGINT or SIGTERM. */
-  readonly stopped: AbortSignal;
+  /** Undefined when standard output is no screen. */
+  readonly screen: Screen | undefined;
+  /** Whether standard error shows colours: a screen, and no NO_COLOR. */
+  readonly colours: boolean;
+  /**
+   * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
+   * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
+   */
+  stopSignal(): AbortSignal;
 }
 
-/** The terminal of this process. */
+/** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
+const GRACE_MS = 25_000;
+
+/** The terminal of this process. Call it once. */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const { stdout, stderr, stdin, env } = process;
+  surviveClosedPipes(stop);
+  let listening = false;
+  let stdinRead = false;
   return {
-    out: (chunk) => void process.stdout.write(chunk),
-    err: (line) => void process.stderr.write(`${line}\n`),
-    read: readText,
-    env: process.env,
-    interactive: process.stdout.isTTY === true && !process.env["NO_COLOR"],
-    stopped: stop.signal,
+    out: (text) => void stdout.write(text),
+    err: (line) => void stderr.write(`${line}\n`),
+    async read(path) {
+      if (path !== "-") return readTextFile(path);
+      if (stdinRead) throw stdinTwice();
+      stdinRead = true;
+      return decodeText(await buffer(stdin).catch(rethrowUnreadable), "standard input");
+    },
+    env,
+    get screen() {
+      return stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined;
+    },
+    colours: stderr.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
+    stopSignal() {
+      if (!listening) listenForStop(stop);
+      listening = true;
+      return stop.signal;
+    },
   };
 }
 
-async function readText(path: string): Promise<string> {
-  try {
-    return await (path === "-" ? text(process.stdin) : readFile(path, "utf8"));
-  } catch (error) {
-    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. */
+function surviveClosedPipes(stop: AbortController): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    stop.abort();
+  });
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    // A lost log must not end the sync.
+    if (error.code !== "EPIPE") throw error;
+  });
+}
+
+function listenForStop(stop: AbortController): void {
+  let asked = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      const code = 128 + constants.signals[signal];
+      if (asked) process.exit(code);
+      asked = true;
+      stop.abort();
+      // Fires only if the process still lives by then: the timer alone does not keep it alive.
+      systemClock.schedule(GRACE_MS, () => {
+        process.stderr.write(`Not stopped after ${GRACE_MS / 1000} s: ended\n`);
+        process.exit(code);
+      });
+    });
   }
+}
+
+function stdinTwice(): EngineError {
+  const hint = "Use - for one file, and name the other ones";
+  return new EngineError("USAGE", "Cannot read standard input twice", { details: { hint } });
+}
+
+function rethrowUnreadable(error: unknown): never {
+  throw unreadable("standard input", error);
 }

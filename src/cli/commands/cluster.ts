@@ -1,8 +1,10 @@
-import { writeFile } from "node:fs/promises";
-import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { untilStopped } from "../command.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import type { Cluster } from "../../clusters/cluster.ts";
+import { aborted, examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
+import { parseLabel, parsePort } from "../options.ts";
 
 interface ClusterOptions {
   readonly name: string;
@@ -11,35 +13,38 @@ interface ClusterOptions {
 }
 
 /** `cluster`: one embedded cluster until it is stopped. */
-export function addClusterCommand(program: Command, context: CommandContext): void {
-  program
-    .command("cluster")
-    .description("run one embedded cluster until stopped; its objects live in memory")
-    .requiredOption("--name <name>", "name of the cluster, its context and its user")
+export function defineCluster(command: Command, context: CommandContext): void {
+  command
+    .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
     .option("--port <port>", "TCP port on loopback; a free one when left out", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
     .addHelpText(
       "after",
-      "\nExample:\n  endpoint-sync cluster --name tenant --port 7001\n  kubectl --kubeconfig tenant.kubeconfig get namespaces",
+      examples("endpoint-sync cluster --name tenant --port 7001", "kubectl --kubeconfig tenant.kubeconfig get namespaces"),
     )
     .action((options: ClusterOptions) => runCluster(context, options));
 }
 
 async function runCluster({ terminal }: CommandContext, { name, port, kubeconfig = `${name}.kubeconfig` }: ClusterOptions): Promise<void> {
-  const { startCluster } = await import("../../clusters/cluster.ts");
-  const cluster = await startCluster({ name, ...(port !== undefined && { port }) });
+  await checkKubeconfigFile({ path: kubeconfig, name });
+  const stop = terminal.stopSignal();
+  const cluster = await startCluster(name, port);
   try {
-    // The file holds the credentials of an administrator.
-    await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    await writeKubeconfigFile(kubeconfig, cluster.kubeconfig);
     terminal.out(`Cluster "${name}" serves ${cluster.url}\nkubectl --kubeconfig ${kubeconfig} get namespaces\n`);
-    await untilStopped(terminal.stopped);
+    await aborted(stop);
   } finally {
     await cluster.stop();
   }
 }
 
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
+async function startCluster(name: string, port: number | undefined): Promise<Cluster> {
+  const clusters = await import("../../clusters/cluster.ts");
+  try {
+    return await clusters.startCluster({ name, ...(port !== undefined && { port }) });
+  } catch (error) {
+    if (!["EADDRINUSE", "EACCES"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+    const hint = "Choose another port, or leave --port out for a free one";
+    throw new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error, details: { hint } });
+  }
 }

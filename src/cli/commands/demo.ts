@@ -1,13 +1,12 @@
 import type { Command } from "commander";
+import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 
 /** `demo`: the main job between two embedded clusters. */
-export function addDemoCommand(program: Command, context: CommandContext): void {
-  program
-    .command("demo")
-    .description("the main job between two embedded clusters, with a live table")
+export function defineDemo(command: Command, context: CommandContext): void {
+  command
     .option("--once", "converge, print the table and exit")
-    .addHelpText("after", "\nExample:\n  endpoint-sync demo --once")
+    .addHelpText("after", examples("endpoint-sync demo --once"))
     .action(async (options: { once?: boolean }) => {
       const { runDemo } = await import("../demo-run.ts");
       await runDemo(context, options.once === true ? "once" : "live");

@@ -1,17 +1,18 @@
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import type { KubeObject } from "../../object/types.ts";
+import { createTranslatorFor } from "../../engine.ts";
 import { compilePath } from "../../path/path.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
-import type { Scope } from "../../sandbox/sandbox.ts";
-import { outputOption } from "../command.ts";
+import type { Sandbox, Scope } from "../../sandbox/sandbox.ts";
+import { EXIT_FAILED, examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { collect, loadConfiguration, parseJsonOption } from "../configuration.ts";
+import { loadConfiguration } from "../configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
-import { createTranslatorFor } from "../../engine.ts";
-import { readObjects } from "../objects.ts";
-import { formatValue } from "../output.ts";
+import { readObject } from "../objects.ts";
+import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
+import { formatDocuments } from "../output.ts";
 import type { OutputFormat } from "../output.ts";
+import type { Terminal } from "../terminal.ts";
 
 interface EvalOptions extends ConfigurationOptions {
   readonly value?: string;
@@ -21,68 +22,86 @@ interface EvalOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;
 }
 
+/** What structured output shows of one evaluation. */
+type Answer = { readonly result: unknown; readonly fuel: number } | { readonly error: { readonly code: string; readonly message: string } };
+
 /** `eval`: one expression on one value. */
-export function addEvalCommand(program: Command, context: CommandContext): void {
-  program
-    .command("eval")
-    .description("evaluate one expression as a patch would")
+export function defineEval(command: Command, context: CommandContext): void {
+  const withFiles = command
     .argument("<expression>", "the expression")
-    .option("--value <json>", "the value that the expression sees")
+    .option("--value <json>", "the value that the expression sees; - reads it from standard input")
     .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for value")
     .option("--path <path>", "where in the object the value is; the expression runs once per match")
     .option("--host-object <file>", "the host object, for context.hostObject")
-    .option("--config <file>", "vcluster.yaml, for context.vcluster.config", collect)
-    .option("--settings <file>", "settings of the engine, for the limits")
-    .option("--name <name>", "name of the virtual cluster", "vcluster")
-    .option("--namespace <namespace>", "host namespace of the virtual cluster", "default")
+    .addOption(configOption("for context.vcluster.config"))
+    .addOption(settingsOption());
+  addVclusterOptions(withFiles)
     .addOption(outputOption())
-    .addHelpText("after", `\nExample:\n  endpoint-sync eval '"blue-" + value' --value '"web"'`)
+    .addHelpText(
+      "after",
+      examples(
+        `endpoint-sync eval '"blue-" + value' --value '"web"'`,
+        "endpoint-sync eval 'value + \".\" + context.vcluster.name' --object endpoints.yaml --path 'subsets[*].addresses[*].ip' -o json",
+      ),
+    )
     .action((text: string, options: EvalOptions) => evaluate(context, text, options));
 }
 
 async function evaluate(context: CommandContext, text: string, options: EvalOptions): Promise<void> {
+  const { terminal, exit } = context;
   const loaded = await loadConfiguration(context, options);
   if (loaded === undefined) return;
+  const scopes = await scopesOf(terminal, options, loaded);
   const translator = createTranslatorFor(loaded);
-  using sandbox = disposing(await createSandbox({ limits: loaded.settings.limits, toHostDns: (name) => translator.dns(name) }));
-  for (const scope of await scopesOf(context, options, loaded)) {
-    try {
-      const expression = sandbox.compile(text);
-      const { value, fuel } = sandbox.evaluate(expression, scope);
-      context.terminal.out(options.output === "json" ? `${JSON.stringify({ result: value, fuel })}\n` : formatValue(value, "yaml"));
-    } catch (error) {
-      if (!isEngineError(error) || options.output !== "json") throw error;
-      context.terminal.out(`${JSON.stringify({ error: { code: error.code, message: error.message } })}\n`);
-      context.exit(1);
-    }
+  const sandbox = await createSandbox({ limits: loaded.settings.limits, toHostDns: (name) => translator.dns(name) });
+  try {
+    if (options.output === undefined) return terminal.out(formatDocuments(scopes.map((scope) => runIn(sandbox, text, scope).value)));
+    const answers = scopes.map((scope) => answerOf(sandbox, text, scope));
+    if (answers.some((answer) => "error" in answer)) exit(EXIT_FAILED);
+    terminal.out(options.output === "json" ? answers.map((answer) => `${JSON.stringify(answer)}\n`).join("") : formatDocuments(answers));
+  } finally {
+    sandbox.dispose();
   }
 }
 
-function disposing<T extends { dispose(): void }>(resource: T): T & Disposable {
-  return Object.assign(resource, { [Symbol.dispose]: () => resource.dispose() });
+function runIn(sandbox: Sandbox, text: string, scope: Scope) {
+  return sandbox.evaluate(sandbox.compile(text), scope);
 }
 
-async function scopesOf({ terminal }: CommandContext, options: EvalOptions, loaded: LoadedConfiguration): Promise<Scope[]> {
-  const virtualObject =
-    options.object === undefined ? null : await onlyObject(() => readObjects(terminal, options.object!), options.object);
-  const hostObject =
-    options.hostObject === undefined ? null : await onlyObject(() => readObjects(terminal, options.hostObject!), options.hostObject);
+function answerOf(sandbox: Sandbox, text: string, scope: Scope): Answer {
+  try {
+    const { value, fuel } = runIn(sandbox, text, scope);
+    return { result: value, fuel };
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: LoadedConfiguration): Promise<Scope[]> {
+  const virtualObject = options.object === undefined ? null : await readObject(terminal, options.object);
+  const hostObject = options.hostObject === undefined ? null : await readObject(terminal, options.hostObject);
   const vcluster = { ...loaded.vcluster, config: loaded.config.merged };
-  const scope = (value: unknown, path: string): Scope => ({
-    value,
-    valueExists: true,
-    context: { vcluster, hostObject, virtualObject, path },
-  });
-  if (options.path === undefined || virtualObject === null) {
-    return [scope(options.value === undefined ? null : parseJsonOption(options.value, "--value"), options.path ?? "")];
+  const scope = (value: unknown, path: string): Scope => ({ value, context: { vcluster, hostObject, virtualObject, path } });
+  const { value, object, path } = options;
+  if (value !== undefined || virtualObject === null || path === undefined) {
+    return [scope(value === undefined ? null : await jsonValue(terminal, value), path ?? "")];
   }
-  const matches = compilePath(options.path).find(virtualObject);
-  if (matches.length === 0) throw new EngineError("USAGE", `Cannot evaluate: "${options.path}" matches nothing in "${options.object}"`);
-  return matches.map(({ value, path }) => scope(value, path));
+  const matches = compilePath(path).find(virtualObject);
+  if (matches.length > 0) return matches.map((match) => scope(match.value, match.path));
+  throw new EngineError("USAGE", `Cannot evaluate: "${path}" matches nothing in "${object}"`, {
+    details: { hint: "endpoint-sync match tells how far the path gets" },
+  });
 }
 
-async function onlyObject(read: () => Promise<KubeObject[]>, file: string): Promise<KubeObject> {
-  const [object, ...others] = await read();
-  if (object === undefined || others.length > 0) throw new EngineError("USAGE", `Cannot use "${file}": wanted exactly one object`);
-  return object;
+async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
+  const text = given === "-" ? await terminal.read("-") : given;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new EngineError("USAGE", `Cannot read --value: ${(error as Error).message}`, {
+      cause: error,
+      details: { hint: `A text needs quotes of its own: --value '"text"'` },
+    });
+  }
 }

@@ -2,30 +2,47 @@ import type { Command } from "commander";
 import { CODES } from "../../base/codes.ts";
 import type { Code } from "../../base/codes.ts";
 import { EngineError } from "../../base/errors.ts";
+import { suggest } from "../../base/suggest.ts";
+import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
+import { formatValue } from "../output.ts";
+import type { OutputFormat } from "../output.ts";
 
 /** `explain CODE`: what a code means and what to do about it. */
-export function addExplainCommand(program: Command, { terminal }: CommandContext): void {
-  program
-    .command("explain")
-    .description("what an error code means and what to do about it")
+export function defineExplain(command: Command, { terminal }: CommandContext): void {
+  command
     .argument("[code]", "the code; all codes when left out")
-    .addHelpText("after", "\nExample:\n  endpoint-sync explain NAME_COLLISION")
-    .action((code: string | undefined) => terminal.out(code === undefined ? allCodes() : explain(code)));
-}
-
-function allCodes(): string {
-  return Object.entries(CODES)
-    .map(([code, { meaning }]) => `${code}\n  ${meaning}\n`)
-    .join("");
-}
-
-function explain(code: string): string {
-  const name = code.toUpperCase();
-  if (!Object.hasOwn(CODES, name))
-    throw new EngineError("USAGE", `Cannot explain "${code}": there is no such code`, {
-      details: { hint: "endpoint-sync explain lists all codes" },
+    .addOption(outputOption())
+    .addHelpText("after", examples("endpoint-sync explain NAME_COLLISION", "endpoint-sync explain -o json"))
+    .action((text: string | undefined, { output }: { output?: OutputFormat }) => {
+      const found = text === undefined ? (Object.keys(CODES) as Code[]).map(explained) : explained(parseCode(text));
+      if (output !== undefined) return terminal.out(formatValue(found, output));
+      terminal.out("code" in found ? inFull(found) : found.map(inShort).join(""));
     });
-  const { meaning, remedy } = CODES[name as Code];
-  return `${name}\n\n  ${meaning}\n\n  What to do: ${remedy}\n`;
+}
+
+interface Explained {
+  readonly code: Code;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+function explained(code: Code): Explained {
+  return { code, ...CODES[code] };
+}
+
+function parseCode(text: string): Code {
+  const name = text.toUpperCase();
+  if (Object.hasOwn(CODES, name)) return name as Code;
+  const meant = suggest(name, Object.keys(CODES));
+  const hint = meant === undefined ? "endpoint-sync explain lists all codes" : `Did you mean ${meant}?`;
+  throw new EngineError("USAGE", `Cannot explain "${text}": there is no such code`, { details: { hint } });
+}
+
+function inFull({ code, meaning, remedy }: Explained): string {
+  return `${code}\n\n  ${meaning}\n\n  What to do: ${remedy}\n`;
+}
+
+function inShort({ code, meaning }: Explained): string {
+  return `${code}\n  ${meaning}\n`;
 }

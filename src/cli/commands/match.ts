@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import type { KubeObject } from "../../object/types.ts";
 import { compilePath, nearestPath } from "../../path/path.ts";
 import type { Path } from "../../path/path.ts";
-import { outputOption } from "../command.ts";
+import { EXIT_FAILED, examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { readObjects } from "../objects.ts";
-import { formatTable, formatValue } from "../output.ts";
+import { nameOf, readObjects } from "../objects.ts";
+import { formatValue, visible } from "../output.ts";
 import type { OutputFormat } from "../output.ts";
+import { formatTable } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface MatchOptions {
@@ -15,41 +16,42 @@ interface MatchOptions {
 }
 
 /** `match`: what a path selects in an object. */
-export function addMatchCommand(program: Command, context: CommandContext): void {
-  program
-    .command("match")
-    .description("what a path selects: concrete path and value of every match")
+export function defineMatch(command: Command, context: CommandContext): void {
+  command
     .argument("<path>", "the path, as in a patch")
     .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input")
     .addOption(outputOption())
-    .addHelpText("after", "\nExample:\n  endpoint-sync match 'subsets[*].addresses[*].ip' -f endpoints.yaml")
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync match 'subsets[*].addresses[*].ip' -f endpoints.yaml",
+        "kubectl get endpoints -o yaml | endpoint-sync match 'metadata.annotations[*]' -f - -o json",
+      ),
+    )
     .action((text: string, options: MatchOptions) => match(context, text, options));
 }
 
-async function match({ terminal, exit }: CommandContext, text: string, options: MatchOptions): Promise<void> {
+async function match({ terminal, exit }: CommandContext, text: string, { filename, output }: MatchOptions): Promise<void> {
   const path = compilePath(text);
-  const objects = await readObjects(terminal, options.filename);
+  const objects = await readObjects(terminal, filename);
   const found = objects.flatMap((object) => path.find(object).map((match) => ({ object: nameOf(object), ...match })));
+  if (output !== undefined) terminal.out(formatValue(found, output));
   if (found.length === 0) {
-    exit(1);
+    exit(EXIT_FAILED);
     return explainMiss(terminal, path, objects);
   }
-  if (options.output !== undefined) return terminal.out(formatValue(found, options.output));
+  if (output !== undefined) return;
   const rows = found.map(({ object, path: place, value }) => [...(objects.length > 1 ? [object] : []), place, JSON.stringify(value)]);
   terminal.out(formatTable(rows));
 }
 
 /** How far the path got in the objects where it got anywhere, and what was probably meant. */
 function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObject[]): void {
-  terminal.err(`No match for ${path.canonical}`);
+  terminal.err(visible(`No match for ${path.canonical}${objects.length === 0 ? ": the file holds no object" : ""}`));
   for (const object of objects) {
     const { reached, suggestion } = nearestPath(path, object);
     if (suggestion === undefined && objects.length > 1) continue;
     const got = reached === "$" ? "nothing of it is there" : `${reached} is there, and no more of it`;
-    terminal.err(`  ${nameOf(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`);
+    terminal.err(visible(`  ${nameOf(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`));
   }
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return [kind, [metadata.namespace, metadata.name].filter(Boolean).join("/")].filter(Boolean).join(" ");
 }

@@ -1,23 +1,21 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import type { Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
+import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { collect } from "../configuration.ts";
+import { addRequiredVclusterOptions, configOption, parseRate, settingsOption } from "../options.ts";
 import type { SidecarOptions } from "../sidecar.ts";
 
 /** `run`: the sidecar between two clusters. */
-export function addRunCommand(program: Command, context: CommandContext): void {
-  program
-    .command("run")
-    .description("sync two clusters until stopped")
+export function defineRun(command: Command, context: CommandContext): void {
+  const withFiles = command
     .option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out")
     .option("--tenant-context <context>", "context in that file; its current one when left out")
     .option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out")
     .option("--host-context <context>", "context in that file; its current one when left out")
-    .requiredOption("--config <file>", "vcluster.yaml; may be given several times, later ones win", collect)
-    .option("--settings <file>", "settings of the engine")
-    .requiredOption("--name <name>", "name of the virtual cluster")
-    .requiredOption("--namespace <namespace>", "host namespace of the virtual cluster")
+    .addOption(configOption().makeOptionMandatory())
+    .addOption(settingsOption());
+  addRequiredVclusterOptions(withFiles)
     .addOption(
       new Option("--services <who>", "who makes host Services: this syncer, or another one beside it")
         .choices(["managed", "external"])
@@ -26,22 +24,17 @@ export function addRunCommand(program: Command, context: CommandContext): void {
     .option("--enable-endpoints", "sync Endpoints even if the configuration tells another syncer not to")
     .option("--host-qps <number>", "at most so many writes a second to the host; no limit when left out", parseRate)
     .option("--metrics-address <address>", "where /metrics is served; empty for nowhere", ":8080")
-    .option("--health-address <address>", "where /healthz and /readyz are served; empty for nowhere", ":8081")
+    .option("--health-address <address>", "where /healthz, /livez and /readyz are served; empty for nowhere", ":8081")
     .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))
     .addOption(new Option("--log-level <level>", "lines below it are dropped").choices(LOG_LEVELS).default("info"))
     .addHelpText(
       "after",
-      "\nExample:\n  endpoint-sync run --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n    --config vcluster.yaml --name blue --namespace vc-blue",
+      examples(
+        "endpoint-sync run --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n--config vcluster.yaml --name blue --namespace vc-blue",
+      ),
     )
     .action(async (options: SidecarOptions) => {
-      // Loaded when it is needed: the Kubernetes client alone takes longer to load than most commands to run.
       const { runSidecar } = await import("../sidecar.ts");
       await runSidecar(context, options);
     });
-}
-
-function parseRate(text: string): number {
-  const rate = Number(text);
-  if (Number.isFinite(rate) && rate > 0) return rate;
-  throw new InvalidArgumentError("Wanted a number above 0.");
 }

@@ -1,20 +1,46 @@
 import type { Command } from "commander";
+import type { Problem } from "../../schema/problem.ts";
+import { EXIT_USAGE, examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { collect, loadConfiguration } from "../configuration.ts";
+import { checkConfiguration, textOf } from "../configuration.ts";
 import type { ConfigurationOptions } from "../configuration.ts";
+import { tellProblem } from "../messages.ts";
+import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
+import { formatValue } from "../output.ts";
+import type { OutputFormat } from "../output.ts";
+
+interface ValidateOptions extends ConfigurationOptions {
+  readonly output?: OutputFormat;
+}
 
 /** `validate`: every problem and warning of a configuration, with its place. */
-export function addValidateCommand(program: Command, context: CommandContext): void {
-  program
-    .command("validate")
-    .description("check a configuration: every problem and warning with line and column")
-    .requiredOption("--config <file>", "vcluster.yaml; may be given several times, later ones win", collect)
-    .option("--settings <file>", "settings of the engine")
-    .option("--name <name>", "name of the virtual cluster", "vcluster")
-    .option("--namespace <namespace>", "host namespace of the virtual cluster", "default")
-    .addHelpText("after", "\nExample:\n  endpoint-sync validate --config vcluster.yaml")
-    .action(async (options: ConfigurationOptions) => {
-      const loaded = await loadConfiguration(context, options);
-      if (loaded !== undefined) context.terminal.out("The configuration is valid.\n");
-    });
+export function defineValidate(command: Command, context: CommandContext): void {
+  addVclusterOptions(command.addOption(configOption().makeOptionMandatory()).addOption(settingsOption()))
+    .addOption(outputOption())
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync validate --config vcluster.yaml",
+        "endpoint-sync validate --config vcluster.yaml --settings settings.yaml -o json",
+      ),
+    )
+    .action((options: ValidateOptions) => validate(context, options));
+}
+
+async function validate({ terminal, exit }: CommandContext, options: ValidateOptions): Promise<void> {
+  const { problems, texts, loaded } = await checkConfiguration(terminal, options);
+  if (loaded === undefined) exit(EXIT_USAGE);
+  if (options.output !== undefined) return terminal.out(formatValue(problems, options.output));
+  for (const problem of problems) tellProblem(terminal, problem, textOf(problem, texts));
+  if (loaded === undefined) terminal.err(countOf(problems));
+  else terminal.out(problems.length === 0 ? "The configuration is valid.\n" : `The configuration is valid, with ${countOf(problems)}.\n`);
+}
+
+/** `2 errors, 1 warning`. */
+function countOf(problems: readonly Problem[]): string {
+  return (["error", "warning"] as const)
+    .map((severity) => ({ severity, count: problems.filter((problem) => problem.severity === severity).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ severity, count }) => `${count} ${severity}${count === 1 ? "" : "s"}`)
+    .join(", ");
 }

@@ -1,0 +1,49 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { collect } from "./command.ts";
+import { DEFAULT_VCLUSTER } from "./configuration.ts";
+
+/** `--config`, which may be given several times. */
+export function configOption(use = "the virtual cluster's configuration"): Option {
+  return new Option("--config <file>", `vcluster.yaml: ${use}; may be given several times, later ones win`).argParser(collect);
+}
+
+/** `--settings`. */
+export function settingsOption(): Option {
+  return new Option("--settings <file>", "settings of the engine");
+}
+
+/** `--name` and `--namespace` of commands that need no cluster: names that are left out are not known, and only stand in. */
+export function addVclusterOptions(command: Command): Command {
+  const { name, namespace } = DEFAULT_VCLUSTER;
+  return command
+    .option("--name <name>", `name of the virtual cluster; ${name} when left out`, parseLabel)
+    .option("--namespace <namespace>", `host namespace of the virtual cluster; ${namespace} when left out`, parseLabel);
+}
+
+/** The same for commands that work on clusters, where a name must not be guessed. */
+export function addRequiredVclusterOptions(command: Command): Command {
+  return command
+    .requiredOption("--name <name>", "name of the virtual cluster", parseLabel)
+    .requiredOption("--namespace <namespace>", "host namespace of the virtual cluster", parseLabel);
+}
+
+/** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for another text. */
+export function parseLabel(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError("Wanted lower-case letters, digits and -, at most 63 of them.");
+}
+
+/** A TCP port. @throws InvalidArgumentError for another text. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
+}
+
+/** A rate above 0. @throws InvalidArgumentError for another text. */
+export function parseRate(text: string): number {
+  const rate = Number(text);
+  if (Number.isFinite(rate) && rate > 0) return rate;
+  throw new InvalidArgumentError("Wanted a number above 0.");
+}

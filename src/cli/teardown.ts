@@ -1,0 +1,26 @@
+/** What has to be ended when a command ends, last opened first. */
+export interface Teardown {
+  /** Remembers how to end what was just opened. */
+  add(end: () => Promise<void> | void): void;
+  /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
+  run(): Promise<void>;
+}
+
+/** Nothing to end yet. */
+export function createTeardown(): Teardown {
+  const ends: (() => Promise<void> | void)[] = [];
+  return {
+    add: (end) => void ends.push(end),
+    async run() {
+      const failures: unknown[] = [];
+      for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+        try {
+          await end();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
