@@ -22,6 +22,9 @@ const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
 
+/** Each try parses the text once more. */
+const UNOPENED_TRIES = 20;
+
 const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBang: false };
 
 /** A tree whose offsets count from the start of {@link text}, not of the expression. */
@@ -43,9 +46,9 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
   const source = BEFORE + text + AFTER;
   const tree = attempt(() => parse(source, { ...OPTIONS, onComment }), BEFORE.length);
   if (htmlComments[0] !== undefined) return { message: "found a comment in HTML form", offset: htmlComments[0], hint: "Write /* … */" };
-  if ("message" in tree) return { ...tree, offset: Math.min(tree.offset, text.length) };
+  if ("message" in tree) return tree.offset < text.length ? tree : (unopened(text) ?? { ...tree, offset: text.length });
   const root = enclosedExpression(tree);
-  if (root === undefined) return { message: "found a closing parenthesis without its opening one", offset: unopened(text) };
+  if (root === undefined) return unopened(text) ?? { message: "its parentheses do not match", offset: 0 };
   return { root, text: source, start: BEFORE.length };
 }
 
@@ -81,12 +84,16 @@ function enclosedExpression(tree: Program): Expression | undefined {
   return statement.expression.start >= BEFORE.length ? statement.expression : undefined;
 }
 
-/** Where the first closing parenthesis stands that makes the text before it complete. */
-function unopened(text: string): Offset {
-  for (let at = text.indexOf(")"); at >= 0; at = text.indexOf(")", at + 1)) {
-    if (!("message" in attempt(() => parse(`(${text.slice(0, at)}\n)`, OPTIONS), 0))) return at;
+/** The first closing parenthesis that has no opening one: the text before it is complete. Looks at the first few only. */
+function unopened(text: string): SyntaxProblem | undefined {
+  let at = -1;
+  for (let tries = 0; tries < UNOPENED_TRIES; tries += 1) {
+    at = text.indexOf(")", at + 1);
+    if (at < 0) return undefined;
+    const before = attempt(() => parse(`(${text.slice(0, at)}\n)`, OPTIONS), 0);
+    if (!("message" in before)) return { message: "found a closing parenthesis without its opening one", offset: at };
   }
-  return 0;
+  return undefined;
 }
 
 /** A node with the node that holds it. */

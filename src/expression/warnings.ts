@@ -42,7 +42,8 @@ function warnIn(node: AnyNode, text: string): Finding[] {
 
 function warnUnknown(step: Step, { declared }: Findable): Finding[] {
   const { node, parent } = step;
-  if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name)) return [];
+  if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name) || node.name === "arguments")
+    return [];
   // `typeof name` is how one asks whether a name exists.
   if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
   const hint = LEFT_OUT.get(node.name) ?? "Use `value`, `context` and the language's own functions";
