@@ -27,4 +27,4 @@ export async function writePages(folder: string): Promise<void> {
   }
 }
 
-if (import.meta.main) await writePages(import.meta.dirname);
+if (process.argv[1] === import.meta.filename) await writePages(import.meta.dirname);
