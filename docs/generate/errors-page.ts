@@ -1,11 +1,38 @@
 import { CODES } from "../../src/base/codes.ts";
-import { GENERATED, prose } from "./markdown.ts";
+import type { Code } from "../../src/base/codes.ts";
+import { code, GENERATED, prose, table } from "./markdown.ts";
+
+/** Codes that have one subject. */
+export interface ErrorGroup {
+  readonly title: string;
+  readonly intro: string;
+  /** First words of the codes, up to an underscore. */
+  readonly prefixes: readonly string[];
+}
+
+/** In the order of the page. A code that no group claims goes to the last one. */
+export const ERROR_GROUPS: readonly ErrorGroup[] = [
+  { title: "Configuration", intro: "Found before anything starts, all at once, with file, line and column.", prefixes: ["CONFIG"] },
+  { title: "Patches and paths", intro: "Found with the configuration as well.", prefixes: ["PATCH", "PATH"] },
+  {
+    title: "Expressions",
+    intro: "Syntax is checked with the configuration; the other codes appear when an expression runs on an object.",
+    prefixes: ["EXPRESSION", "DNS"],
+  },
+  { title: "References", intro: "What a reference patch can not follow.", prefixes: ["REFERENCE"] },
+  {
+    title: "Names and host objects",
+    intro: "Why an object has no copy on the host, or one that is left alone.",
+    prefixes: ["NAME", "HOST"],
+  },
+  { title: "API servers", intro: "What the tenant's or the host's API server answered, if it answered.", prefixes: ["API"] },
+  { title: "Sync and command line", intro: "What happened to an object or to the whole run.", prefixes: [] },
+];
 
 /** `reference/errors.md`: what each code means and what to do about it. */
 export function errorsPage(): string {
-  const entries = Object.entries(CODES)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, { meaning, remedy }]) => `### ${name}\n\n${prose(meaning)}\n\nWhat to do: ${prose(remedy)}\n`);
+  const groups = groupedCodes().filter(({ codes }) => codes.length > 0);
+  const rows = groups.flatMap(({ codes }) => codes.map((name) => [`[${code(name)}](#${name.toLowerCase()})`, prose(CODES[name].meaning)]));
   return `${GENERATED}
 # Errors and outcomes
 
@@ -13,5 +40,27 @@ Every message carries one of these codes. A code never changes its meaning and i
 alerts can rely on it. \`endpoint-sync explain CODE\` prints the same texts; Events carry the code as their reason, spelled
 \`NameCollision\` for \`NAME_COLLISION\`.
 
-${entries.join("\n")}`;
+## At a glance
+
+${table(["Code", "Meaning"], rows)}
+${groups.map(({ group, codes }) => section(group, codes)).join("\n")}`;
+}
+
+/** Every code once, in the order of the page. */
+export function groupedCodes(): { group: ErrorGroup; codes: Code[] }[] {
+  const sorted = (Object.keys(CODES) as Code[]).sort();
+  return ERROR_GROUPS.map((group) => ({ group, codes: sorted.filter((name) => groupOf(name) === group) }));
+}
+
+function groupOf(name: Code): ErrorGroup {
+  return ERROR_GROUPS.find(({ prefixes }) => prefixes.includes(name.split("_")[0]!)) ?? ERROR_GROUPS.at(-1)!;
+}
+
+function section({ title, intro }: ErrorGroup, codes: readonly Code[]): string {
+  return `## ${title}\n\n${intro}\n\n${codes.map(entry).join("\n")}`;
+}
+
+function entry(name: Code): string {
+  const { meaning, remedy } = CODES[name];
+  return `### ${name}\n\n${prose(meaning)}\n\nWhat to do: ${prose(remedy)}\n`;
 }
