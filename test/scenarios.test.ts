@@ -17,21 +17,29 @@ const categories = readdirSync(FOLDER).map((category) => ({
   }),
 }));
 
-describe.each(categories)("$category", ({ stories }) => {
-  test.each(stories)("$name", async (story) => {
-    const world = await createWorld(story);
-    try {
-      await world.play(story.steps);
-      const writes = world.writes();
-      expect(await world.seen()).toBe(world.wanted());
-      if (story.want.writes) expect(writes, "writes since the last step").toEqual(story.want.writes);
-      expect(world.notes()).toMatchObject(containing(story.want.notes ?? {}));
-      expect(await world.callsAtRest(), "calls at rest").toEqual({ host: 0, tenant: 0 });
-      const { restartWrites = { host: 0, tenant: 0 } } = story.want;
-      expect(await world.writesOfRestart(), "writes of a second engine").toEqual(restartWrites);
-    } finally {
-      await world.close();
-    }
+/** Virtual milliseconds; the round trips of several writes fit in. */
+const LAG_MS = 30;
+
+describe.each([
+  { when: "at once", lagMs: 0 },
+  { when: "late", lagMs: LAG_MS },
+])("events that arrive $when", ({ lagMs }) => {
+  describe.each(categories)("$category", ({ stories }) => {
+    test.each(stories)("$name", async (story) => {
+      const world = await createWorld(story, { lagMs });
+      try {
+        await world.play(story.steps);
+        const writes = world.writes();
+        expect(await world.seen()).toBe(world.wanted());
+        if (story.want.writes) expect(writes, "writes since the last step").toEqual(story.want.writes);
+        expect(world.notes()).toMatchObject(containing(story.want.notes ?? {}));
+        expect(await world.callsAtRest(), "calls at rest").toEqual({ host: 0, tenant: 0 });
+        const { restartWrites = { host: 0, tenant: 0 } } = story.want;
+        expect(await world.writesOfRestart(), "writes of a second engine").toEqual(restartWrites);
+      } finally {
+        await world.close();
+      }
+    });
   });
 });
 

@@ -6,6 +6,9 @@ export type KeyFilter = (key: string) => boolean;
 /** Written by the endpoints controller with every change: copied along with a real change, but no change by itself. */
 export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
+/** Label by which the endpoints controller knows its own objects. */
+export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
+
 /**
  * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending.
  *

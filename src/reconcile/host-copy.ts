@@ -3,7 +3,7 @@ import { isMarkerKey, writeMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
 import { writeBase } from "./base.ts";
 import type { Base, Unit } from "./base.ts";
-import { TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
+import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
 import type { Rules } from "./rules.ts";
 
 /** What a copy is made of. */
@@ -31,9 +31,12 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
   };
 }
 
-/** `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's. */
+/**
+ * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's. That the
+ * host's own controller manages it would no longer be true.
+ */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
-  const excluded = (key: string) => !rules.settings.excluded(key);
+  const excluded = (key: string) => !rules.settings.excluded(key) || key === MANAGED_BY_CONTROLLER;
   const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = host.metadata;
   return {
     ...rules.kind.withBody(host, copy),

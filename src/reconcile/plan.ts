@@ -16,6 +16,7 @@ import { formatKind, isOurs, managedByValue, MANAGED_BY, NAMESPACE, readMarkers 
 import type { Source } from "../translate/markers.ts";
 import { agreement, changedSides, readBase } from "./base.ts";
 import type { Base, Unit, UnitId } from "./base.ts";
+import { MANAGED_BY_CONTROLLER } from "./excluded-keys.ts";
 import { flowBack } from "./flow-back.ts";
 import { forward } from "./forward.ts";
 import type { Forward, ForwardInput } from "./forward.ts";
@@ -221,9 +222,19 @@ function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answe
   if (host.metadata.deletionTimestamp) return answer("waiting");
   if (markers.uid !== (tenant.metadata.uid ?? "")) return planRebuild(rules, input, answer, "The tenant object was created anew");
   if (isStale(markers, input)) return answer("stale");
+  if (isRewritten(rules, host)) return planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
   if (base === undefined) return planRebuild(rules, input, answer, "The copy carries no readable base");
   return planDifference(rules, input, base, answer);
+}
+
+/**
+ * While the host Service had a selector, if only for a moment, its controller has put its own labels and subsets into our copy.
+ * Nobody meant these as edits: flowing back they would empty the tenant's object.
+ */
+function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
+  const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);
+  return kind.resource === ENDPOINTS && labelled;
 }
 
 /** The fence: a cache that lags behind what was copied already must not undo it. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../src/object/patch-definition.ts";
 import type { Endpoints, KubeObject, Service } from "../../src/object/types.ts";
+import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan.ts";
 import type { Rules } from "../../src/reconcile/rules.ts";
@@ -319,6 +320,21 @@ describe("the host Service beside the Endpoints", () => {
       object: { subsets: ONE_ADDRESS, metadata: { resourceVersion: "7" } },
     });
     expect(planned.notes.map(({ code }) => code)).toEqual(["TAKEN_OVER"]);
+  });
+
+  test("that had a selector for a moment has its controller's subsets in our copy, which do not flow back", () => {
+    const copy = firstCopy(rules, tenantEndpoints({ labels: { app: "web" } }));
+    const { "sync.platform/managed-by": managedBy, "sync.platform/namespace": namespace } = copy.metadata.labels!;
+    const labels = {
+      "sync.platform/managed-by": managedBy!,
+      "sync.platform/namespace": namespace!,
+      "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+    };
+    const host = { ...copy, metadata: { ...copy.metadata, labels }, subsets: [] };
+    const excluding = testRules({ settings: { excluded: compileExcludedKeys(["endpoints.kubernetes.io/managed-by"]) } });
+    const planned = plan(excluding, inputFor(excluding, { tenant: tenantEndpoints({ labels: { app: "web" } }), host }));
+    expect(only(planned)).toMatchObject({ side: "host", object: { subsets: ONE_ADDRESS, metadata: { labels: { app: "web" } } } });
+    expect(writtenBy(only(planned)).metadata.labels).not.toHaveProperty("endpoints.kubernetes.io/managed-by");
   });
 
   test("that no tenant Service stands behind leaves Endpoints beside it alone", () => {

@@ -1,6 +1,6 @@
 /**
  * Stories: the contract told by example. Each is one file `fixtures/scenarios/<category>/<story>.yaml`; `world.ts` plays it
- * through the whole engine on two embedded clusters.
+ * through the whole engine on two embedded clusters, once with events that arrive at once and once with late ones.
  *
  * ```yaml
  * story: A host edit comes back through reverseExpression.     # the title of the test
@@ -37,7 +37,7 @@
  * - `writes`: successful writes since the last step began, Events aside. Left out: any number.
  * - `restartWrites`: writes of another engine that starts at the end. Default none on either side.
  * - `notes`: codes that the status of an object holds at the end, perhaps beside others.
- * - `events`: reasons of all Events in the tenant cluster. Default none.
+ * - `events`: reasons of all Events in the tenant cluster. Default none. One with a question mark may also be missing.
  *
  * @module
  */
