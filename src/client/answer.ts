@@ -81,6 +81,8 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header);
+  // Date.parse takes almost anything for a date, "-5" too.
+  if (!/^[A-Z][a-z]{2,8}, /.test(header)) return undefined;
   const seconds = Math.ceil((Date.parse(header) - now) / 1000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }

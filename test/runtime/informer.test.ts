@@ -227,6 +227,42 @@ describe("faults of the watch", () => {
     expect(world.metrics.value("informer_lists_total", { cluster: "", resource: "endpoints", reason: "failures" })).toBe(1);
   });
 
+  test.each([
+    {
+      why: "a change came",
+      heal: (cluster: FakeCluster) => cluster.put("db"),
+      ms: 0,
+      end: (cluster: FakeCluster) => cluster.breakWatches(),
+    },
+    { why: "it was quiet for half a minute", heal: () => undefined, ms: 30_000, end: (cluster: FakeCluster) => cluster.breakWatches() },
+    { why: "the server ended it as agreed", heal: () => undefined, ms: 300_000, end: (cluster: FakeCluster) => cluster.endWatches() },
+  ])("the delays start over once a watch was healthy: $why", async ({ heal, ms, end }) => {
+    const world = await createFollowing();
+    world.cluster.down = unavailable();
+    world.cluster.breakWatches();
+    await world.clock.advance(3 * MINUTE_MS);
+    world.cluster.down = undefined;
+    await world.clock.advance(31_000);
+    heal(world.cluster);
+    await world.clock.advance(ms);
+    end(world.cluster);
+    await settle();
+    world.cluster.breakWatches();
+    world.cluster.put("missed");
+    await world.clock.advance(900);
+    expect(world.sees()).toEqual(world.cluster.state());
+  });
+
+  test("the delays do not start over while watches break as soon as they open", async () => {
+    const world = await createFollowing();
+    world.cluster.onWatch = ({ deliver }) => deliver({ type: "error", error: unavailable("reset") });
+    world.cluster.breakWatches();
+    await world.clock.advance(3 * MINUTE_MS);
+    const before = world.cluster.watches.length;
+    await world.clock.advance(MINUTE_MS);
+    expect(world.cluster.watches.length - before).toBeLessThanOrEqual(3);
+  });
+
   test("waits as long as the server asks", async () => {
     const world = await createFollowing();
     const slowDown = new EngineError("API_TOO_MANY_REQUESTS", "slow down", { details: { retryAfterSeconds: 20 } });
