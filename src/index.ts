@@ -52,5 +52,7 @@ export type { Logger } from "./base/logger.ts";
 export { createMetrics } from "./base/metrics.ts";
 export type { Metrics } from "./base/metrics.ts";
 export type { ClusterClient } from "./object/cluster-client.ts";
+export type { ObjectKey } from "./object/key.ts";
 export type { ObjectSource } from "./object/object-source.ts";
+export type { ResourceType } from "./object/resource.ts";
 export type { KubeObject } from "./object/types.ts";
