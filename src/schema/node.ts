@@ -80,8 +80,7 @@ export function textOf(node: Node | undefined): string | undefined {
  * The places of a member's key and value by JSON pointer (RFC 6901); items of lists and the root have no key.
  *
  * @example
- * locate(readYaml("a:\n  b: 1\n", { file: "x.yaml" }).document!, "/a/b");
- * // { key: { line: 2, column: 3, … }, value: { line: 2, column: 6, … } }
+ * locate(readYaml("a:\n  b: 1\n", { file: "x.yaml", report: new Report() })!, "/a/b")?.value.column; // 6
  */
 export function locate(root: Node, pointer: string): { key?: Position; value: Position } | undefined {
   let node: Node | undefined = root;
