@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyNode } from "acorn";
+import { DEPTH_MAX } from "./syntax.ts";
 import type { Step, SyntaxProblem } from "./syntax.ts";
 
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
@@ -69,9 +70,6 @@ export const SCOPE: ReadonlySet<string> = new Set([
   ...["URIError", "WeakMap", "WeakSet", "decodeURI", "decodeURIComponent", "encodeURI", "encodeURIComponent", "escape", "globalThis"],
   ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
 ]);
-
-/** A tree deeper than this could overflow the stack of whoever walks or compiles it. */
-const DEPTH_MAX = 200;
 
 /** What is wrong with a node of an otherwise correct tree; offsets count as the tree's do. */
 export function refuseNode(step: Step, functions: readonly AnyNode[]): SyntaxProblem | undefined {

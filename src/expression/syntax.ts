@@ -22,6 +22,9 @@ const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
 
+/** What nests deeper than this could overflow the stack of whoever walks or compiles it. */
+export const DEPTH_MAX = 200;
+
 /** Each try parses the text once more. */
 const UNOPENED_TRIES = 20;
 
@@ -38,6 +41,8 @@ export interface ParsedExpression {
 
 /** The tree of `text` as one expression, or what is wrong with it. */
 export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
+  const tooDeep = findDeepParenthesis(text);
+  if (tooDeep !== undefined) return tooDeep;
   const htmlComments: Offset[] = [];
   const onComment = (_block: boolean, _text: string, start: Offset) => {
     // The engine and acorn could disagree where such a comment of the browsers' past ends.
@@ -50,6 +55,20 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
   const root = enclosedExpression(tree);
   if (root === undefined) return unopened(text) ?? { message: "its parentheses do not match", offset: 0 };
   return { root, text: source, start: BEFORE.length };
+}
+
+/**
+ * The parenthesis that nests too deeply. Parentheses leave no trace in the tree, and how many the parser bears depends on the
+ * machine, but the answer must not. Those in strings are counted too: nobody will miss two hundred of them.
+ */
+function findDeepParenthesis(text: string): SyntaxProblem | undefined {
+  let depth = 0;
+  for (let offset = 0; offset < text.length; offset += 1) {
+    if (text[offset] === "(") depth += 1;
+    if (text[offset] === ")") depth -= 1;
+    if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
+  }
+  return undefined;
 }
 
 /** The statements of `text`, when it is a program rather than an expression. */

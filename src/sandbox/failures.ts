@@ -34,22 +34,23 @@ export function failure(code: Code, text: string, what: string, details: ErrorDe
   return new EngineError(code, `Expression ${quote(text)} ${what}`, { details: { expression: text, ...details } });
 }
 
-/** The error for a value that the expression threw. */
-export function failureOfThrown(text: string, thrown: Thrown, details: ErrorDetails): EngineError {
+/** The error for a value that the expression threw after `fuel` steps. */
+export function failureOfThrown(text: string, thrown: Thrown, facts: { fuel: number; stackBytes: number }): EngineError {
+  const { fuel, stackBytes } = facts;
   const place = placeOf(thrown.stack);
   const at = place === undefined ? "" : ` at line ${place.line}, column ${place.column}`;
-  const message = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
-  const hint = hintFor(thrown);
-  const more = { ...details, ...place, ...(hint === undefined ? {} : { hint }) };
   // The parsers of JSON and of regular expressions report it as a SyntaxError.
-  if (/^(InternalError|SyntaxError)$/.test(thrown.name) && thrown.message.includes("stack overflow"))
-    return failure("EXPRESSION_STACK", text, `recursed too deep${at}`, more);
-  return failure(
-    "EXPRESSION_ERROR",
-    text,
-    `threw ${message === "" ? "an error" : message}${at}${hint === undefined ? "" : `. ${hint}`}`,
-    more,
-  );
+  if (/^(InternalError|SyntaxError)$/.test(thrown.name) && thrown.message.includes("stack overflow")) {
+    return failure("EXPRESSION_STACK", text, `recursed too deep${at}`, { fuel, limit: stackBytes, ...place });
+  }
+  const what = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
+  const hint = hintFor(thrown);
+  const advice = hint === undefined ? {} : { hint };
+  return failure("EXPRESSION_ERROR", text, `threw ${what || "an error"}${at}${hint === undefined ? "" : `. ${hint}`}`, {
+    fuel,
+    ...place,
+    ...advice,
+  });
 }
 
 /** The innermost place in the expression itself that a stack trace names, from 1. */

@@ -135,9 +135,12 @@ hide(global, "globalThis", lookalike);
 deleteProperty(Array, "fromAsync");
 for (const key of ["fileName", "lineNumber", "columnNumber"]) deleteProperty(Function.prototype, key);
 
-// Everything reachable.
-const roots = [lookalike, callHost, function* () {}, async function () {}, async function* () {}, [][Symbol.iterator](), ""[Symbol.iterator](),
-  new Map().entries(), new Set().entries(), "a".matchAll(/a/g), (function* () {})(), Iterator.from({ next() {} }), [].values().map((item) => item)];
+// Everything reachable, also what only a call or syntax gives.
+const roots = [
+  lookalike, callHost, function* () {}, (function* () {})(), [].values(), [].values().map((item) => item), ""[Symbol.iterator](), "a".matchAll(/a/g),
+  new Map().entries(), new Set().entries(), Iterator.from({ next() {} }), Iterator.concat([]),
+  (function () { return getOwnPropertyDescriptor(arguments, "callee").get; })(),
+];
 const reached = new Set();
 const reach = (value) => {
   if ((typeof value !== "object" && typeof value !== "function") || value === null || value === global || reached.has(value)) return;

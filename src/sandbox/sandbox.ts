@@ -191,7 +191,7 @@ class QuickJsSandbox implements Sandbox {
 
   #failure(text: string, outcome: Exclude<Outcome, { kind: "value" }>): EngineError {
     const { fuel } = outcome;
-    if (outcome.kind === "threw") return failureOfThrown(text, outcome.thrown, { fuel });
+    if (outcome.kind === "threw") return failureOfThrown(text, outcome.thrown, { fuel, stackBytes: this.limits.stackBytes });
     const limit = this.limits.resultBytes;
     return failure("EXPRESSION_RESULT", text, `must return a JSON value of at most ${limit} bytes, found ${outcome.found}`, {
       fuel,
