@@ -7,8 +7,8 @@ const LINE_END = 0x0a;
  *
  * @example
  * const splitter = new LineSplitter(1024);
- * splitter.push(Buffer.from('{"a":1}\n{"b"')); // ['{"a":1}']
- * splitter.push(Buffer.from(":2}\n")); // ['{"b":2}']
+ * splitter.push(Buffer.from('{"a":1}\n{"b"')); // yields '{"a":1}'
+ * splitter.push(Buffer.from(":2}\n")); // yields '{"b":2}'
  */
 export class LineSplitter {
   readonly #lineBytesMax: number;
@@ -26,20 +26,19 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that end in `chunk`.
+   * The lines that end in `chunk`, which must be read to the end before the next push. What stands before a line that is too
+   * long is handed out first.
    *
    * @throws API_ERROR when a line is longer than the limit.
    */
-  push(chunk: Buffer): string[] {
-    const lines: string[] = [];
+  *push(chunk: Buffer): Generator<string, void, undefined> {
     let start = 0;
     for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
       const line = this.#close(chunk.subarray(start, end));
-      if (line !== "") lines.push(line);
+      if (line !== "") yield line;
       start = end + 1;
     }
     if (start < chunk.length) this.#hold(chunk.subarray(start));
-    return lines;
   }
 
   #hold(part: Buffer): void {
