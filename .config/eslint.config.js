@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 export default tseslint.config(
   { ignores: ["dist/**", "node_modules/**"] },
   {
-    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "docs/**/*.ts"],
     extends: [tseslint.configs.base],
     languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: new URL("..", import.meta.url).pathname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },

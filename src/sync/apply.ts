@@ -1,4 +1,5 @@
-import { EngineError, isEngineError } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
+import type { EngineError } from "../base/errors.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";

@@ -64,7 +64,7 @@ export function syncerSuite({ name, create }: SyncerSuiteOptions): void {
   describe(name, () => {
     let world: World;
     beforeAll(async () => void (world = await createWorld(await create())), 60_000);
-    afterAll(async () => await world?.close(), 60_000);
+    afterAll(() => world?.close(), 60_000);
 
     test("a tenant Service and its Endpoints appear on the host, translated and patched", async () => {
       await world.seed("web", { "example.com/team": "shop", "example.com/upstream": `api.${world.tenantNamespace}.svc` });
