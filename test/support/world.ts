@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { dump } from "js-yaml";
 import { systemChance } from "../../src/base/chance.ts";
 import { delay } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -16,22 +15,19 @@ import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { formatKey, keyOf, parseKey } from "../../src/object/key.ts";
-import type { ObjectKey } from "../../src/object/key.ts";
+import { formatKey, keyOf } from "../../src/object/key.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
-import { repackSubsets } from "../../src/object/subsets.ts";
-import type { EndpointSubset, KubeObject, StringMap } from "../../src/object/types.ts";
+import type { KubeObject } from "../../src/object/types.ts";
 import { createSyncer } from "../../src/syncer.ts";
 import type { Syncer } from "../../src/syncer.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import type { InformedAccess } from "../../src/sync/informed-access.ts";
-import { isMarkerKey, isOurs, readMarkers } from "../../src/translate/markers.ts";
 import { createFakeClock } from "./fake-clock.ts";
+import type { FakeClock } from "./fake-clock.ts";
 import type { Story, StoryEngine, StoryObject, StoryObjects, StoryStep, StoryWrites } from "./scenario.ts";
-
-/** One of the two clusters. */
-type Side = "tenant" | "host";
+import { asText, idOf, KINDS, parseId, seenObject, sortedLists, wantedObjects, withoutOptional } from "./story-objects.ts";
+import type { Side } from "./story-objects.ts";
 
 /** What an engine asked of one cluster through its writer. */
 interface Calls {
@@ -41,12 +37,6 @@ interface Calls {
   events: number;
   /** Calls of any kind, refused ones included. */
   all: number;
-}
-
-/** How the copies of a story's engine are marked. */
-interface Marks {
-  readonly vcluster: string;
-  readonly prefix: string;
 }
 
 /** A running engine and how to end it. */
@@ -74,8 +64,6 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Kinds that stories speak of. */
-const KINDS: readonly ResourceType[] = [SERVICES, ENDPOINTS, NAMESPACES];
 /** Longer than any delay after which the engine looks again by itself, but for refused objects. Virtual milliseconds. */
 const QUIET_MS = 2_000;
 /** Shorter than the minute after which a refused object is tried again. */
@@ -93,148 +81,170 @@ export interface WorldOptions {
 export async function createWorld(story: Story, { lagMs = 0 }: WorldOptions = {}): Promise<World> {
   const clock = createFakeClock();
   const clusters = { tenant: await createEmbeddedCluster({ clock }), host: await createEmbeddedCluster({ clock }) };
-  const calls: Record<Side, Calls> = { tenant: noCalls(), host: noCalls() };
-  /** Tenant writes since the world began. */
-  let tenantWrites = 0;
-  let engine: StoryEngine = story;
-  const marks = { vcluster: story.vcluster.name, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
-  let running: Running | undefined;
-
-  async function start(): Promise<void> {
-    const options = engineOptions(story, engine);
-    const access = (side: Side) => informed(countCalls(delayEvents(clusters[side].client, { lagMs, clock }), calls[side]));
-    const informed = (client: ClusterClient) =>
-      createInformedAccess({ client, clock, chance: systemChance, logger: silentLogger, metrics: noMetrics });
-    const accesses: Record<Side, InformedAccess> = { tenant: access("tenant"), host: access("host") };
-    const syncer = await createSyncer({ ...options, ...accesses, clock });
-    running = {
-      syncer,
-      async stop() {
-        await syncer.stop();
-        await Promise.all([accesses.tenant.stop(), accesses.host.stop()]);
-      },
-    };
-    let started = false;
-    const starting = syncer.start().finally(() => (started = true));
-    while (!started) await clock.advance(5);
-    await starting;
-    await settle();
-  }
-
-  async function stop(): Promise<void> {
-    await running?.stop();
-    running = undefined;
-  }
-
-  /** Waits until nothing has happened for a while. */
-  async function settle(): Promise<void> {
-    for (let round = 0, before = ""; round < ROUNDS_MAX; round++) {
-      await clock.advance(QUIET_MS);
-      await Promise.all([clusters.tenant.settled(), clusters.host.settled()]);
-      const now = JSON.stringify([await revisionOf(clusters.tenant), await revisionOf(clusters.host), running?.syncer.status().waiting]);
-      if (now === before) return;
-      before = now;
-    }
-    throw new Error(`The clusters do not come to rest: ${JSON.stringify(calls)}`);
-  }
-
-  function resetCalls(): void {
-    tenantWrites += calls.tenant.writes;
-    Object.assign(calls.tenant, noCalls());
-    Object.assign(calls.host, noCalls());
-  }
-
-  async function playStep(step: StoryStep): Promise<void> {
-    resetCalls();
-    await act(step);
-    await settle();
-  }
-
-  async function act(step: StoryStep): Promise<void> {
-    if (step.tenant) await applyAll(clusters.tenant.client, step.tenant);
-    if (step.host) await applyAll(clusters.host.client, step.host);
-    if (step.wait !== undefined) await clock.advance(step.wait * 1000);
-    if (step.restart) await restart(step.restart);
-    if (step.lost) await loseConnections(step.lost.meanwhile);
-  }
-
-  /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
-  async function loseConnections(meanwhile: readonly StoryStep[]): Promise<void> {
-    for (const { client } of [clusters.tenant, clusters.host]) client.disconnect();
-    for (const step of meanwhile) await act(step);
-    for (const cluster of [clusters.tenant, clusters.host]) await cluster.compact();
-  }
-
-  async function restart({ meanwhile = [], ...changed }: NonNullable<StoryStep["restart"]>): Promise<void> {
-    await stop();
-    for (const step of meanwhile) await act(step);
-    await settle();
-    engine = { ...engine, ...changed };
-    await start();
-  }
-
-  async function stateOf(side: Side, wanted: StoryObjects): Promise<StoryObjects> {
-    const lists = await Promise.all([SERVICES, ENDPOINTS].map((type) => clusters[side].client.list(type)));
-    const objects = lists.flatMap(({ items }) => items).filter((object) => formatKey(keyOf(object)) !== "default/kubernetes");
-    const uids = side === "host" ? await tenantUids(clusters.tenant.client) : new Map<string, string>();
-    return Object.fromEntries(
-      objects.map((object) => {
-        const id = idOf(object);
-        return [id, seenObject(object, { side, marks, uids, wanted: wanted[id] ?? {} })];
-      }),
-    );
-  }
-
   await applyAll(clusters.host.client, { [`Namespace ${story.vcluster.namespace}`]: {}, ...story.host });
   await applyAll(clusters.tenant.client, story.tenant);
   await Promise.all([clusters.tenant.settled(), clusters.host.settled()]);
-  await start();
+  const world = new StoryWorld({ story, clock, clusters, lagMs });
+  await world.start();
+  return world;
+}
 
-  return {
-    async play(steps) {
-      for (const step of steps) await playStep(step);
-    },
-    async seen() {
-      const { tenant, host } = story.want;
-      return asText({
-        tenant: tenant ? await stateOf("tenant", tenant) : `${tenantWrites + calls.tenant.writes} writes`,
-        host: await stateOf("host", host),
-        events: withoutOptional(await eventsIn(clusters.tenant.client), story.want.events ?? {}),
-      });
-    },
-    wanted() {
-      const { tenant, host, events = {} } = story.want;
-      return asText({
-        tenant: tenant ? wantedObjects(tenant) : "0 writes",
-        host: wantedObjects(host),
-        events: withoutOptional(sortedLists(events), events),
-      });
-    },
-    notes() {
-      const found: Record<string, string[]> = {};
-      for (const { resource, tenantKey, notes } of running?.syncer.status().objects ?? []) {
-        const kind = KINDS.find(({ plural }) => plural === resource)!.kind;
-        found[`${kind} ${formatKey(tenantKey)}`] = notes.map(({ code }) => code);
-      }
-      return found;
-    },
-    writes: () => ({ host: calls.host.writes, tenant: calls.tenant.writes }),
-    async callsAtRest() {
-      resetCalls();
-      await clock.advance(REST_MS);
-      return { host: calls.host.all, tenant: calls.tenant.all };
-    },
-    async writesOfRestart() {
-      await stop();
-      resetCalls();
-      await start();
-      return { host: calls.host.writes, tenant: calls.tenant.writes + calls.tenant.events };
-    },
-    async close() {
-      await stop();
-      await Promise.all([clusters.tenant.stop(), clusters.host.stop()]);
-    },
-  };
+interface Parts {
+  readonly story: Story;
+  readonly clock: FakeClock;
+  readonly clusters: Readonly<Record<Side, EmbeddedCluster>>;
+  readonly lagMs: number;
+}
+
+class StoryWorld implements World {
+  readonly #parts: Parts;
+  readonly #calls: Record<Side, Calls> = { tenant: noCalls(), host: noCalls() };
+  /** Tenant writes before the calls were last reset. */
+  #tenantWrites = 0;
+  #engine: StoryEngine;
+  #running: Running | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#engine = parts.story;
+  }
+
+  async start(): Promise<void> {
+    const { story, clock } = this.#parts;
+    const [tenant, host] = [this.#access("tenant"), this.#access("host")];
+    const syncer = await createSyncer({ ...engineOptions(story, this.#engine), tenant, host, clock });
+    const stop = async () => void (await Promise.all([syncer.stop(), tenant.stop(), host.stop()]));
+    this.#running = { syncer, stop };
+    await this.#waitFor(syncer.start());
+    await this.#settle();
+  }
+
+  #access(side: Side): InformedAccess {
+    const { clusters, clock, lagMs } = this.#parts;
+    const client = countCalls(delayEvents(clusters[side].client, { lagMs, clock }), this.#calls[side]);
+    return createInformedAccess({ client, clock, chance: systemChance, logger: silentLogger, metrics: noMetrics });
+  }
+
+  /** Lets time pass until `work` is done. */
+  async #waitFor(work: Promise<void>): Promise<void> {
+    let done = false;
+    const finish = () => void (done = true);
+    work.then(finish, finish);
+    while (!done) await this.#parts.clock.advance(5);
+    await work;
+  }
+
+  /** Lets time pass until nothing has happened for a while. */
+  async #settle(): Promise<void> {
+    const { clock, clusters } = this.#parts;
+    for (let round = 0, before = ""; round < ROUNDS_MAX; round++) {
+      await clock.advance(QUIET_MS);
+      await Promise.all([clusters.tenant.settled(), clusters.host.settled()]);
+      const revisions = await Promise.all([revisionOf(clusters.tenant), revisionOf(clusters.host)]);
+      const now = `${revisions.join(" ")} ${this.#running?.syncer.status().waiting}`;
+      if (now === before) return;
+      before = now;
+    }
+    throw new Error(`The clusters do not come to rest: ${JSON.stringify(this.#calls)}`);
+  }
+
+  async play(steps: readonly StoryStep[]): Promise<void> {
+    for (const step of steps) {
+      this.#resetCalls();
+      await this.#act(step);
+      await this.#settle();
+    }
+  }
+
+  #resetCalls(): void {
+    this.#tenantWrites += this.#calls.tenant.writes;
+    Object.assign(this.#calls.tenant, noCalls());
+    Object.assign(this.#calls.host, noCalls());
+  }
+
+  async #act({ tenant, host, wait, restart, lost }: StoryStep): Promise<void> {
+    const { clusters, clock } = this.#parts;
+    if (tenant) await applyAll(clusters.tenant.client, tenant);
+    if (host) await applyAll(clusters.host.client, host);
+    if (wait !== undefined) await clock.advance(wait * 1000);
+    if (restart) await this.#restart(restart);
+    if (lost) await this.#lose(lost.meanwhile);
+  }
+
+  async #restart({ meanwhile = [], ...changed }: NonNullable<StoryStep["restart"]>): Promise<void> {
+    await this.#running?.stop();
+    for (const step of meanwhile) await this.#act(step);
+    await this.#settle();
+    this.#engine = { ...this.#engine, ...changed };
+    await this.start();
+  }
+
+  /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
+  async #lose(meanwhile: readonly StoryStep[]): Promise<void> {
+    const clusters = Object.values(this.#parts.clusters);
+    for (const { client } of clusters) client.disconnect();
+    for (const step of meanwhile) await this.#act(step);
+    for (const cluster of clusters) await cluster.compact();
+  }
+
+  async seen(): Promise<string> {
+    const { tenant, host, events = {} } = this.#parts.story.want;
+    return asText({
+      tenant: tenant ? await this.#stateOf("tenant", tenant) : `${this.#tenantWrites + this.#calls.tenant.writes} writes`,
+      host: await this.#stateOf("host", host),
+      events: withoutOptional(await eventsIn(this.#parts.clusters.tenant.client), events),
+    });
+  }
+
+  wanted(): string {
+    const { tenant, host, events = {} } = this.#parts.story.want;
+    return asText({
+      tenant: tenant ? wantedObjects(tenant) : "0 writes",
+      host: wantedObjects(host),
+      events: withoutOptional(sortedLists(events), events),
+    });
+  }
+
+  async #stateOf(side: Side, wanted: StoryObjects): Promise<StoryObjects> {
+    const { story, clusters } = this.#parts;
+    const marks = { vcluster: story.vcluster.name, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
+    const uids = new Map((await objectsIn(clusters.tenant.client)).map((object) => [idOf(object), object.metadata.uid!]));
+    const objects = (await objectsIn(clusters[side].client)).map((object) => {
+      const id = idOf(object);
+      return [id, seenObject(object, { side, marks, uids, wanted: wanted[id] ?? {} })] as const;
+    });
+    return Object.fromEntries(objects);
+  }
+
+  notes(): Record<string, string[]> {
+    const records = this.#running?.syncer.status().objects ?? [];
+    const kindOf = (resource: string) => KINDS.find(({ plural }) => plural === resource)!.kind;
+    return Object.fromEntries(
+      records.map(({ resource, tenantKey, notes }) => [`${kindOf(resource)} ${formatKey(tenantKey)}`, notes.map(({ code }) => code)]),
+    );
+  }
+
+  writes(): StoryWrites {
+    return { host: this.#calls.host.writes, tenant: this.#calls.tenant.writes };
+  }
+
+  async callsAtRest(): Promise<StoryWrites> {
+    this.#resetCalls();
+    await this.#parts.clock.advance(REST_MS);
+    return { host: this.#calls.host.all, tenant: this.#calls.tenant.all };
+  }
+
+  async writesOfRestart(): Promise<StoryWrites> {
+    this.#resetCalls();
+    await this.#restart({});
+    const { host, tenant } = this.#calls;
+    return { host: host.writes, tenant: tenant.writes + tenant.events };
+  }
+
+  async close(): Promise<void> {
+    await this.#running?.stop();
+    await Promise.all(Object.values(this.#parts.clusters).map((cluster) => cluster.stop()));
+  }
 }
 
 function noCalls(): Calls {
@@ -245,7 +255,8 @@ function noCalls(): Calls {
 function delayEvents(client: ClusterClient, { lagMs, clock }: { lagMs: number; clock: Clock }): ClusterClient {
   if (lagMs === 0) return client;
   return {
-    ...bound(client),
+    // Methods of a class do not spread, those of the counting client do.
+    ...countCalls(client, noCalls()),
     async *watch(type, options) {
       for await (const event of client.watch(type, options)) {
         await delay(clock, lagMs, options.signal);
@@ -253,10 +264,6 @@ function delayEvents(client: ClusterClient, { lagMs, clock }: { lagMs: number; c
       }
     },
   };
-}
-
-function bound(client: ClusterClient): ClusterClient {
-  return countCalls(client, noCalls());
 }
 
 /** Counts what goes through the writer; lists and watches are the informers'. */
@@ -320,24 +327,14 @@ async function applyOne(client: ClusterClient, id: string, object: StoryObject):
   await client.create(type, { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...metadata, name, namespace }, ...body });
 }
 
-function parseId(id: string): { type: ResourceType; key: ObjectKey } {
-  const space = id.indexOf(" ");
-  const type = KINDS.find(({ kind }) => kind === id.slice(0, space));
-  if (type === undefined) throw new Error(`Stories know no such object: ${id}`);
-  return { type, key: parseKey(id.slice(space + 1)) };
-}
-
-function idOf(object: KubeObject): string {
-  return `${object.kind} ${formatKey(keyOf(object))}`;
-}
-
 async function revisionOf({ client }: EmbeddedCluster): Promise<string> {
   return (await client.list(NAMESPACES, { limit: 1 })).resourceVersion;
 }
 
-async function tenantUids(client: ClusterClient): Promise<Map<string, string>> {
+/** Services and Endpoints, but for the way to the API server, which every cluster has. */
+async function objectsIn(client: ClusterClient): Promise<KubeObject[]> {
   const lists = await Promise.all([SERVICES, ENDPOINTS].map((type) => client.list(type)));
-  return new Map(lists.flatMap(({ items }) => items.map((object) => [idOf(object), object.metadata.uid!] as const)));
+  return lists.flatMap(({ items }) => items).filter((object) => formatKey(keyOf(object)) !== "default/kubernetes");
 }
 
 async function eventsIn(client: ClusterClient): Promise<Record<string, string[]>> {
@@ -348,73 +345,4 @@ async function eventsIn(client: ClusterClient): Promise<Record<string, string[]>
     (found[`${kind} ${namespace}/${name}`] ??= []).push(String(event["reason"]));
   }
   return sortedLists(found);
-}
-
-/** An object in the words of stories. */
-function seenObject(
-  object: KubeObject,
-  about: { side: Side; marks: Marks; uids: ReadonlyMap<string, string>; wanted: StoryObject },
-): StoryObject {
-  const ours = about.side === "host" && isOurs(about.marks.prefix, about.marks.vcluster, object, object);
-  const own = (map: StringMap | undefined) =>
-    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !ours || !isMarkerKey(about.marks.prefix, key)));
-  const { labels, annotations, finalizers = [], ownerReferences = [] } = object.metadata;
-  return tidy({
-    ...(ours && { copyOf: sourceOf(object, about) }),
-    owner: ownerReferences.map(({ kind, name }) => `${kind} ${name}`).join(", ") || undefined,
-    labels: own(labels),
-    annotations: own(annotations),
-    finalizers,
-    ...bodyOf(object, about.wanted),
-  });
-}
-
-function sourceOf(object: KubeObject, { marks, uids }: { marks: Marks; uids: ReadonlyMap<string, string> }): string {
-  const source = readMarkers(marks.prefix, object)!;
-  const key = formatKey(source);
-  const uid = uids.get(`${object.kind} ${key}`);
-  return uid === undefined || uid === source.uid ? key : `${key}, an earlier one`;
-}
-
-function bodyOf(object: KubeObject, wanted: StoryObject): Record<string, unknown> {
-  if (object.kind === ENDPOINTS.kind) return { subsets: repackSubsets((object["subsets"] ?? []) as EndpointSubset[]) };
-  return wanted?.["spec"] === undefined ? {} : { spec: named(object["spec"], wanted["spec"]) };
-}
-
-/** Of `value` only what `wanted` names; what is not there is null. */
-function named(value: unknown, wanted: unknown): unknown {
-  if (Array.isArray(wanted) && Array.isArray(value)) return value.map((item, index) => named(item, wanted[index]));
-  if (!isRecord(wanted) || !isRecord(value)) return value ?? null;
-  return Object.fromEntries(Object.keys(wanted).map((field) => [field, named(value[field], wanted[field])]));
-}
-
-function wantedObjects(objects: StoryObjects): StoryObjects {
-  return Object.fromEntries(
-    Object.entries(objects).map(([id, object]) => {
-      const { subsets = [], ...rest } = object ?? {};
-      return [id, tidy({ ...rest, ...(id.startsWith(ENDPOINTS.kind) && { subsets: repackSubsets(subsets as EndpointSubset[]) }) })];
-    }),
-  );
-}
-
-/** Without members that say nothing. */
-function tidy(object: Record<string, unknown>): Record<string, unknown> {
-  const says = (value: unknown) => value !== undefined && !(typeof value === "object" && value !== null && Object.keys(value).length === 0);
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => says(value)));
-}
-
-/** Reasons but for those that `wanted` has with a question mark. */
-function withoutOptional(found: Record<string, string[]>, wanted: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
-  const counts = (id: string) => (reason: string) => !reason.endsWith("?") && !wanted[id]?.includes(`${reason}?`);
-  const kept = Object.entries(found).map(([id, reasons]) => [id, reasons.filter(counts(id))] as const);
-  return Object.fromEntries(kept.filter(([, reasons]) => reasons.length > 0));
-}
-
-/** Each list once and in order. */
-function sortedLists(lists: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(lists).map(([id, list]) => [id, [...new Set(list)].sort()]));
-}
-
-function asText(value: unknown): string {
-  return dump(value, { sortKeys: true, noRefs: true, lineWidth: -1 });
 }
