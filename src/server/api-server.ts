@@ -51,6 +51,7 @@ export interface ApiServer {
 }
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
+const KEEP_ALIVE_MS = 180_000;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /**
@@ -65,6 +66,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const server = options.tls
     ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem }, listener)
     : createHttpServer(listener);
+  // Clients keep idle connections for up to 90 seconds; whoever closes first must be the one who would use it next.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
   serving.ready = true;

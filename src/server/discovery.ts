@@ -5,9 +5,9 @@
  */
 import { sha256Hex } from "../base/digest.ts";
 import { groupOf } from "../object/resource.ts";
+import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
-const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
 /** Asked for by clients that want everything in one document. */
@@ -54,13 +54,13 @@ export function resourceList(definitions: readonly ResourceDefinition[], apiVers
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersion, resources };
 }
 
-function resourceEntry({ type, singular, shortNames, categories }: ResourceDefinition) {
+function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VERBS }: ResourceDefinition) {
   return {
     name: type.plural,
     singularName: singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: VERBS,
+    verbs,
     ...(shortNames && { shortNames }),
     ...(categories && { categories }),
     storageVersionHash: Buffer.from(sha256Hex(`${type.apiVersion}/${type.kind}`), "hex")
@@ -101,7 +101,7 @@ function aggregatedGroup(definitions: readonly ResourceDefinition[], name: strin
   return { metadata: { ...(name !== "" && { name }), creationTimestamp: null }, versions };
 }
 
-function aggregatedResource({ type, singular, shortNames, categories, strategy }: ResourceDefinition) {
+function aggregatedResource({ type, singular, shortNames, categories, strategy, verbs = ALL_VERBS }: ResourceDefinition) {
   const responseKind = { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
   const subresources = Object.keys(strategy.subresources ?? {});
   return {
@@ -109,7 +109,7 @@ function aggregatedResource({ type, singular, shortNames, categories, strategy }
     responseKind,
     scope: type.namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
-    verbs: VERBS,
+    verbs,
     ...(shortNames && { shortNames }),
     ...(categories && { categories }),
     ...(subresources.length > 0 && {

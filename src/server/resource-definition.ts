@@ -5,6 +5,11 @@ import { withMetadata } from "./metadata.ts";
 import type { TextRule } from "./names.ts";
 import type { ObjectShape } from "./shape.ts";
 
+/** What can be done with a resource, in the words of discovery and permissions. */
+export const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
+/** One of {@link ALL_VERBS}. */
+export type Verb = (typeof ALL_VERBS)[number];
+
 /** A number or address that an object holds alone. */
 export interface Claim {
   /** The object with what was allotted to it. */
@@ -68,6 +73,8 @@ export interface ResourceDefinition {
   readonly singular: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
+  /** What may be done with it. Default: {@link ALL_VERBS}. */
+  readonly verbs?: readonly Verb[];
   /** A warning that every request is given. */
   readonly deprecation?: string;
   readonly shape: ObjectShape;

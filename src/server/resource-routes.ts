@@ -6,7 +6,8 @@ import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, read
 import type { Registry } from "./registry.ts";
 import { mediaTypeOf, parseBody, parseJson, readBytes } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import { ALL_VERBS } from "./resource-definition.ts";
+import type { ResourceDefinition, Verb } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
 import { PATCH_TYPES } from "./verbs/patch.ts";
 import type { PatchKind } from "./verbs/patch.ts";
@@ -42,6 +43,13 @@ interface Routed {
   readonly key: ObjectKey;
 }
 
+/** What a method does at one place. Following is a GET on the wire and a verb of its own. */
+interface Route {
+  readonly method: "GET" | "PUT" | "PATCH" | "POST" | "DELETE" | "WATCH";
+  readonly verb: Verb;
+  readonly handle: (routed: Routed) => Promise<void>;
+}
+
 class Routes {
   readonly #options: ResourceRoutesOptions;
 
@@ -52,12 +60,17 @@ class Routes {
   async answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
     const routed = this.#find(exchange, target);
     if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
-    if (isWatch(exchange, target)) return this.#watch(routed);
-    this.#options.answering.check(exchange);
-    const handler = this.#handlers(target)[exchange.method];
-    if (handler !== undefined) return handler(routed);
-    exchange.response.setHeader("Allow", Object.keys(this.#handlers(target)).join(", "));
-    throw methodNotAllowed();
+    const { verbs = ALL_VERBS } = routed.definition;
+    const routes = this.#routes(routed).filter(({ verb }) => verbs.includes(verb));
+    const method = isWatch(exchange, target) ? "WATCH" : exchange.method;
+    const route = routes.find((candidate) => candidate.method === method);
+    if (route === undefined) {
+      const allowed = routes.map((candidate) => candidate.method).filter((name) => name !== "WATCH");
+      exchange.response.setHeader("Allow", allowed.join(", "));
+      throw methodNotAllowed();
+    }
+    if (method !== "WATCH") this.#options.answering.check(exchange);
+    return route.handle(routed);
   }
 
   #find(exchange: Exchange, target: ResourceTarget): Routed {
@@ -70,22 +83,23 @@ class Routes {
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
 
-  #handlers({
-    name,
-    namespace,
-    subresource,
-    plural,
-    apiVersion,
-  }: ResourceTarget): Readonly<Record<string, (routed: Routed) => Promise<void>>> {
-    const get = (routed: Routed) => this.#get(routed);
-    const put = (routed: Routed) => this.#put(routed);
-    const patch = (routed: Routed) => this.#patch(routed);
-    if (subresource !== undefined) return { GET: get, PUT: put, PATCH: patch };
-    if (name !== "") return { GET: get, PUT: put, PATCH: patch, DELETE: (routed) => this.#delete(routed) };
-    const list = { GET: (routed: Routed) => this.#list(routed) };
-    const everywhere = namespace === "" && this.#options.registry.find(apiVersion, plural)?.type.namespaced === true;
-    if (everywhere) return list;
-    return { ...list, POST: (routed) => this.#post(routed), DELETE: (routed) => this.#deleteCollection(routed) };
+  /** What can be done at a place: a part of an object, an object, a collection in one namespace, or one in all. */
+  #routes({ target, definition }: Routed): readonly Route[] {
+    const object: Route[] = [
+      { method: "GET", verb: "get", handle: (routed) => this.#get(routed) },
+      { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
+      { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
+    ];
+    if (target.subresource !== undefined) return object;
+    const watch: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
+    if (target.name !== "") return [...object, watch, { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) }];
+    const reads: Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, watch];
+    if (definition.type.namespaced && target.namespace === "") return reads;
+    return [
+      ...reads,
+      { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
+      { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
+    ];
   }
 
   async #get({ exchange, definition, key }: Routed): Promise<void> {

@@ -54,6 +54,12 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([code, json["reason"]]).toEqual([405, "MethodNotAllowed"]);
     });
 
+    test("not all namespaces can be deleted at once", async () => {
+      const { code, headers } = await setting().raw.send("DELETE", "/api/v1/namespaces");
+      expect(code).toBe(405);
+      expect(String(headers["allow"]).split(", ").sort()).toEqual(["GET", "POST"]);
+    });
+
     test("a name that is taken is 409 AlreadyExists", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "taken" } };

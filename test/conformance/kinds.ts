@@ -72,6 +72,11 @@ export function kindCases(setting: () => Setting): void {
       expect(await codeOf(client.update(SECRETS, { ...created, type: "example.com/other" }))).toBe("API_INVALID");
       expect(await codeOf(client.update(SECRETS, { ...created, data: { a: "Yg==" } }))).toBe("API_INVALID");
       expect(await codeOf(client.update(SECRETS, { ...created, immutable: false }))).toBe("API_INVALID");
+      const { type: _type, ...typeless } = (await client.create(
+        SECRETS,
+        object(SECRETS, "typed", { type: "example.com/own" }),
+      )) as KubeObject & { type: string };
+      expect(await codeOf(client.update(SECRETS, typeless))).toBe("API_INVALID");
       const relabelled = { ...created, metadata: { ...created.metadata, labels: { app: "web" } } };
       expect(await codeOf(client.update(SECRETS, relabelled))).toBe("none");
     });
@@ -167,6 +172,15 @@ function endpointsCases(setting: () => Setting): void {
         { notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "second" }], ports: [{ port: 80 }] },
       ]);
       expect(subsets).toEqual([{ notReadyAddresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports: [{ port: 80, protocol: "TCP" }] }]);
+    });
+
+    test("the order of subsets is nobody's: neither the author's nor that of addresses or ports", async () => {
+      const ports = [1, 2, 3, 4, 5, 6, 7, 8];
+      const written = ports.map((port) => ({ addresses: [{ ip: `10.1.0.${port}` }], ports: [{ port }] }));
+      const { subsets = [] } = await create("unordered", written);
+      const found = subsets.map((subset) => subset.ports![0]!.port);
+      expect([...found].sort()).toEqual(ports);
+      expect(found).not.toEqual(ports);
     });
 
     test("a write that means the same as what is stored is no write", async () => {

@@ -109,6 +109,11 @@ describe("decoding", () => {
     expect(JSON.stringify(object)).toContain('"free":{"__proto__":{"y":1}}');
   });
 
+  test("maps are sorted, so that equal objects have equal texts", () => {
+    const [one, two] = [{ b: "1", a: "2" }, { a: "2", b: "1" }]; // prettier-ignore
+    expect(JSON.stringify(read({ labels: one, free: one }).object)).toBe(JSON.stringify(read({ labels: two, free: two }).object));
+  });
+
   test("what was decoded decodes to itself, with the same text", () => {
     const value = fc.record(
       {

@@ -44,7 +44,7 @@ async function statusOf(call: Promise<unknown>): Promise<Status> {
     (reason: unknown) => reason,
   );
   if (isEngineError(error)) return error.details["status"] as Status;
-  throw error ?? new Error("The call did not fail");
+  throw new Error(`Expected a Status, got ${String(error)}`);
 }
 
 describe("a registry", () => {
@@ -195,6 +195,21 @@ describe("a watch", () => {
     expect(queue.ended).toBe(true);
     expect(await drain(queue)).toEqual(["ADDED a", "ADDED b", "ADDED c"]);
     expect([await drain(queue), clock.pending]).toEqual([undefined, 0]);
+  });
+
+  test("that overflows while it catches up leaves nothing behind in the store", async () => {
+    const store = createMemoryStore();
+    let open = 0;
+    const watch = store.watch.bind(store);
+    store.watch = async (options) => {
+      const { progress, stop } = await watch(options);
+      open += 1;
+      return { progress, stop: () => ((open -= 1), stop()) };
+    };
+    const { registry, create, clock } = setup({ store });
+    for (const name of ["a", "b", "c"]) await create(name);
+    const queue = await registry.watch(WIDGETS, { resourceVersion: "1", queueCapacity: 2 });
+    expect([await drain(queue), open, clock.pending]).toEqual([["ADDED a", "ADDED b"], 0, 0]);
   });
 
   test("ends with the store", async () => {

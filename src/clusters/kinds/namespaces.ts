@@ -2,7 +2,7 @@ import { NAMESPACES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { withMetadata } from "../../server/metadata.ts";
 import { dnsLabel } from "../../server/names.ts";
-import { replaceStatus } from "../../server/resource-definition.ts";
+import { ALL_VERBS, replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, fields, kindShape, list, text } from "../../server/shape.ts";
 
@@ -20,6 +20,7 @@ export const namespaces: ResourceDefinition = {
   type: NAMESPACES,
   singular: "namespace",
   shortNames: ["ns"],
+  verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
   shape: kindShape({ spec: always(fields({ finalizers: list(text) })), status: always(fields({ phase: text, conditions: list(any) })) }),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
   strategy: {

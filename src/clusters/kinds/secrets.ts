@@ -23,16 +23,11 @@ export const secrets: ResourceDefinition = {
 };
 
 /** `stringData` is a way of writing `data`; it is never read back. */
-function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+function prepare(object: KubeObject): KubeObject {
   const { data = {}, stringData = {}, type = "" } = object as Secret;
   const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")] as const);
   const { stringData: _written, ...rest } = object as Secret;
-  // A PUT that leaves the type out means the type that is there: it could not mean another.
-  return {
-    ...rest,
-    data: Object.fromEntries([...Object.entries(data), ...encoded]),
-    type: type || (old as Secret | undefined)?.type || "Opaque",
-  };
+  return { ...rest, data: Object.fromEntries([...Object.entries(data), ...encoded]), type: type || "Opaque" };
 }
 
 /** What the well-known types demand: all of one of the alternatives. */

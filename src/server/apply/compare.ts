@@ -1,0 +1,172 @@
+/**
+ * What changed from one state of an object to another, in fields.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../object/types.ts";
+import type { ListShape, ObjectShape, Shape } from "../shape.ts";
+import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "./field-set.ts";
+import type { FieldSet } from "./field-set.ts";
+import { everyField } from "./fields-of.ts";
+import { fieldStep } from "./step.ts";
+import type { Step } from "./step.ts";
+import { divide, itemsByStep, memberShape, ownMember } from "./structure.ts";
+import type { Division } from "./structure.ts";
+
+/** The fields that a change touched; those that came or went as a whole are there with everything below them. */
+export interface Comparison {
+  readonly removed: FieldSet;
+  readonly modified: FieldSet;
+  readonly added: FieldSet;
+}
+
+/** The same for one value; a part that is not there has no fields, `{}` is the value itself. */
+type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
+
+const KINDS = ["removed", "modified", "added"] as const;
+
+const UNCHANGED: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
+
+/** Identity and housekeeping, which nobody owns. Source: the stripped fields of the API server's field manager. */
+const UNOWNED_AT_ROOT: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
+const APART_AT_ROOT: ReadonlySet<string> = new Set([...UNOWNED_AT_ROOT, "metadata"]);
+const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
+  "name",
+  "namespace",
+  "creationTimestamp",
+  "selfLink",
+  "uid",
+  "generation",
+  "managedFields",
+  "resourceVersion",
+]);
+
+/** The same, as fields to take out of a set. */
+export const UNOWNED: FieldSet = [
+  ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
+  ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([fieldStep("metadata"), fieldStep(name)])),
+].reduce((all, one) => union(all, one), NO_FIELDS);
+
+/** Tells whether no field differs. The order of lists that are merged is no field. */
+export function isUnchanged({ removed, modified, added }: Comparison): boolean {
+  return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
+}
+
+/**
+ * The fields in which two states of an object differ, without those that nobody owns. States that share parts are compared
+ * the faster for it.
+ *
+ * @example
+ * compare(kindShape({ data: textMap }), { ...object, data: { a: "1" } }, { ...object, data: { b: "1" } });
+ * // { removed: { "f:data": { "f:a": {} } }, modified: {}, added: { "f:data": { "f:b": {} } } }
+ */
+export function compare(shape: ObjectShape, before: KubeObject, after: KubeObject): Comparison {
+  const tally = new Tally();
+  compareMembers(shape, before, after, { tally, except: APART_AT_ROOT });
+  tally.add(fieldStep("metadata"), compareMetadata(memberShape(shape, "metadata"), before, after));
+  return { ...UNCHANGED, ...tally.difference() };
+}
+
+function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata: is }: JsonObject): Difference | undefined {
+  if (was === is) return undefined;
+  const tally = new Tally();
+  compareMembers(shape, was as JsonObject, is as JsonObject, { tally, except: UNOWNED_IN_METADATA });
+  return tally.difference();
+}
+
+/** Collects the differences of a value's parts. Most of the time there are none, so nothing is made until there is one. */
+class Tally {
+  #found: Record<keyof Comparison, [Step, FieldSet][]> | undefined;
+
+  add(step: Step, difference: Difference | undefined): void {
+    if (difference === undefined) return;
+    this.#found ??= { removed: [], modified: [], added: [] };
+    for (const kind of KINDS) {
+      const part = difference[kind];
+      if (part !== undefined) this.#found[kind].push([step, part]);
+    }
+  }
+
+  difference(): Difference | undefined {
+    const found = this.#found;
+    if (found === undefined) return undefined;
+    return Object.fromEntries(KINDS.filter((kind) => found[kind].length > 0).map((kind) => [kind, fieldSet(found[kind])]));
+  }
+}
+
+interface MembersOptions {
+  readonly tally: Tally;
+  readonly except?: ReadonlySet<string>;
+}
+
+function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
+  const names = Object.keys(after);
+  for (const name of names) compareMember(shape, name, { was: ownMember(before, name), is: after[name], tally, except });
+  for (const name of Object.keys(before)) {
+    if (!Object.hasOwn(after, name)) compareMember(shape, name, { was: before[name], is: undefined, tally, except });
+  }
+}
+
+interface Member {
+  readonly was: unknown;
+  readonly is: unknown;
+  readonly tally: Tally;
+  readonly except: ReadonlySet<string> | undefined;
+}
+
+function compareMember(shape: Shape, name: string, { was, is, tally, except }: Member): void {
+  if (was === is || except?.has(name) === true) return;
+  const difference = compareValues(memberShape(shape, name), was, is);
+  if (difference !== undefined) tally.add(fieldStep(name), difference);
+}
+
+/** Undefined when the values are the same to owners. */
+function compareValues(shape: Shape, before: unknown, after: unknown): Difference | undefined {
+  if (before === after) return undefined;
+  if (before === undefined) return { added: everyField(shape, after) };
+  if (after === undefined) return { removed: everyField(shape, before) };
+  const was = divide(shape, before);
+  const is = divide(shape, after);
+  // Null and empty are different values of the whole, though neither has parts.
+  const whole = (was === undefined && is === undefined) || (hasNoParts(was) && hasNoParts(is));
+  if (whole) return jsonEqual(before, after) ? undefined : { modified: NO_FIELDS };
+  const tally = new Tally();
+  compareParts(shape, { was, is, tally });
+  // From one value in one piece to one of parts, or back.
+  const turned = was === undefined || is === undefined;
+  return turned ? { ...tally.difference(), modified: NO_FIELDS } : tally.difference();
+}
+
+function hasNoParts(division: Division): boolean {
+  if (division === undefined) return true;
+  return division.by === "members" ? Object.keys(division.members).length === 0 : division.items.length === 0;
+}
+
+interface Parts {
+  readonly was: Division;
+  readonly is: Division;
+  readonly tally: Tally;
+}
+
+function compareParts(shape: Shape, { was, is, tally }: Parts): void {
+  const list = (was?.by === "items" && was.list) || (is?.by === "items" && is.list);
+  if (list === false || list === undefined) return compareMembers(shape, membersOf(was), membersOf(is), { tally });
+  compareItems(list, itemsOf(was), itemsOf(is), tally);
+}
+
+function membersOf(division: Division): JsonObject {
+  return division?.by === "members" ? division.members : {};
+}
+
+function itemsOf(division: Division): readonly unknown[] {
+  return division?.by === "items" ? division.items : [];
+}
+
+function compareItems(list: ListShape, before: readonly unknown[], after: readonly unknown[], tally: Tally): void {
+  const was = itemsByStep(list, before);
+  const is = itemsByStep(list, after);
+  for (const [step, item] of is) tally.add(step, compareValues(list.of, was.get(step), item));
+  for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.of, item) });
+}

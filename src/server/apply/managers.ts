@@ -1,0 +1,198 @@
+/**
+ * The list of managers in `metadata.managedFields`.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { invalid } from "../field-error.ts";
+import type { FieldError } from "../field-error.ts";
+import { timestamp } from "../metadata.ts";
+import { decodeFieldsV1, isEmptySet, NO_FIELDS, union } from "./field-set.ts";
+import type { FieldSet } from "./field-set.ts";
+import { ownMember } from "./structure.ts";
+
+/** Longest name of a manager, in characters. */
+export const MANAGER_LENGTH_MAX = 128;
+const SUBRESOURCE_LENGTH_MAX = 256;
+
+/** Most managers that updated; beyond, the oldest become one. Source: the API server's field manager. */
+export const UPDATE_MANAGERS_MAX = 10;
+/** The manager in whose name the oldest updates are kept. */
+const ANCIENT = "ancient-changes";
+
+/** One manager with what it owns. */
+export interface ManagerEntry {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  /** "" for the object itself. */
+  readonly subresource: string;
+  /** When it was added, or something in it changed; RFC 3339. */
+  readonly time?: string;
+  readonly fields: FieldSet;
+  /** The entry as it is stored, while it is unchanged. */
+  readonly written?: JsonObject;
+}
+
+/** What tells one entry from another. */
+export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiVersion" | "subresource">;
+
+/** Entries by identity; none of them is empty. */
+export type Managers = ReadonlyMap<string, ManagerEntry>;
+
+/** The identity as a key. What an applier owns is one set, in whatever version it applies. */
+export function identityOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
+}
+
+/** The managers of a stored object. What can not be read, which this server never writes, is left out. */
+export function readManagers(managedFields: unknown): Managers {
+  return parseManagers(managedFields).managers;
+}
+
+/** A list of managers, with what is wrong with it. */
+export interface ParsedManagers {
+  readonly managers: Managers;
+  readonly errors: readonly FieldError[];
+}
+
+/** Reads a list of managers that a client wrote. */
+export function parseManagers(managedFields: unknown): ParsedManagers {
+  const managers = new Map<string, ManagerEntry>();
+  const field = "metadata.managedFields";
+  if (managedFields === undefined || managedFields === null) return { managers, errors: [] };
+  if (!Array.isArray(managedFields)) return { managers, errors: [invalid(field, managedFields, "must be a list")] };
+  const errors = managedFields.flatMap((raw: unknown, index) => {
+    const faults = entryErrors(raw, `${field}[${index}]`);
+    if (faults.length === 0) add(managers, entryOf(raw as JsonObject));
+    return faults;
+  });
+  return { managers, errors };
+}
+
+/** Two entries of one identity, which only a client can write, are one. */
+function add(managers: Map<string, ManagerEntry>, entry: ManagerEntry): void {
+  if (isEmptySet(entry.fields)) return;
+  const id = identityOf(entry);
+  const before = managers.get(id);
+  managers.set(id, before === undefined ? entry : withFields(before, union(before.fields, entry.fields)));
+}
+
+function entryErrors(raw: unknown, field: string): FieldError[] {
+  if (!isRecord(raw)) return [invalid(field, raw, "must be an object")];
+  const own = (name: string) => ownMember(raw, name) ?? undefined;
+  const check = (name: string, detail: string, holds: (value: unknown) => boolean) =>
+    holds(own(name)) ? [] : [invalid(`${field}.${name}`, own(name) ?? "", detail)];
+  return [
+    ...check("operation", "must be `Apply` or `Update`", (value) => value === "Apply" || value === "Update"),
+    ...check("fieldsType", "must be `FieldsV1`", (value) => value === "FieldsV1"),
+    ...check("fieldsV1", "must be a set of fields", (value) => value === undefined || decodeFieldsV1(value) !== undefined),
+    ...check("manager", `must be at most ${MANAGER_LENGTH_MAX} printable characters`, isManagerName),
+    ...check("apiVersion", "must not be empty", (value) => typeof value === "string" && value !== ""),
+    ...check("subresource", `must be at most ${SUBRESOURCE_LENGTH_MAX} characters`, isSubresource),
+    ...check("time", "must be a time as of RFC 3339", (value) => value === undefined || timeOf(value) !== undefined),
+  ];
+}
+
+function isManagerName(value: unknown): boolean {
+  if (value === undefined) return true;
+  return typeof value === "string" && value.length <= MANAGER_LENGTH_MAX && isPrintable(value);
+}
+
+/** Tells whether a text has no control or formatting characters. */
+export function isPrintable(text: string): boolean {
+  return !/[^\P{C}]|[\u2028\u2029]/u.test(text);
+}
+
+function isSubresource(value: unknown): boolean {
+  return value === undefined || (typeof value === "string" && value.length <= SUBRESOURCE_LENGTH_MAX);
+}
+
+function timeOf(value: unknown): string | undefined {
+  const instant = typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(instant) ? undefined : timestamp(instant);
+}
+
+/** An entry without faults. */
+function entryOf(raw: JsonObject): ManagerEntry {
+  const text = (name: string) => (ownMember(raw, name) as string | null | undefined) ?? "";
+  const time = timeOf(ownMember(raw, "time"));
+  return {
+    manager: text("manager"),
+    operation: text("operation") as ManagerEntry["operation"],
+    apiVersion: text("apiVersion"),
+    subresource: text("subresource"),
+    ...(time !== undefined && { time }),
+    fields: decodeFieldsV1(ownMember(raw, "fieldsV1") ?? {}) ?? NO_FIELDS,
+    written: raw,
+  };
+}
+
+/** The entry with other fields, and with a new time if one is given. */
+export function withFields({ written: _old, ...entry }: ManagerEntry, fields: FieldSet, time = entry.time): ManagerEntry {
+  return { ...entry, fields, ...(time !== undefined && { time }) };
+}
+
+/**
+ * The list that an object carries: appliers first, then in order of time; undefined when there is nobody. The list that it
+ * carried before is taken again when nothing in it changed.
+ */
+export function writeManagers(managers: Managers, previous?: readonly unknown[]): readonly unknown[] | undefined {
+  if (managers.size === 0) return undefined;
+  const list = [...managers.values()].sort(inOrder).map(writeEntry);
+  const same = previous?.length === list.length && list.every((entry, index) => entry === previous[index]);
+  return same ? previous : list;
+}
+
+function inOrder(left: ManagerEntry, right: ManagerEntry): number {
+  const keys = (entry: ManagerEntry) => [entry.operation, entry.time ?? "", entry.manager, entry.apiVersion, entry.subresource];
+  const others = keys(right);
+  const at = keys(left).findIndex((key, index) => key !== others[index]);
+  return at < 0 ? 0 : keys(left)[at]! < others[at]! ? -1 : 1;
+}
+
+function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
+  return (
+    written ?? {
+      manager,
+      operation,
+      apiVersion,
+      ...(time !== undefined && { time }),
+      fieldsType: "FieldsV1",
+      fieldsV1: fields,
+      ...(subresource !== "" && { subresource }),
+    }
+  );
+}
+
+/** Joins the oldest updates of each version to one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
+export function withoutExcess(managers: Managers): Managers {
+  const updates = [...managers].filter(([, { operation }]) => operation === "Update");
+  let excess = updates.length - UPDATE_MANAGERS_MAX;
+  if (excess <= 0) return managers;
+  const left = new Map(managers);
+  const oldest = new Map<string, string>();
+  for (const [id, entry] of updates.sort(([, one], [, other]) => inOrder(one, other))) {
+    const first = oldest.get(entry.apiVersion);
+    if (excess <= 0) break;
+    if (first === undefined) oldest.set(entry.apiVersion, id);
+    else {
+      excess -= 1;
+      oldest.set(entry.apiVersion, joinAncient(left, [first, id]));
+    }
+  }
+  return left;
+}
+
+/** Answers the identity of the joined entry. */
+function joinAncient(managers: Map<string, ManagerEntry>, ids: readonly [string, string]): string {
+  const [older, newer] = ids.map((id) => managers.get(id)!) as [ManagerEntry, ManagerEntry];
+  const { written: _old, ...entry } = newer;
+  const joined = { ...entry, manager: ANCIENT, subresource: "", fields: union(older.fields, newer.fields) };
+  for (const id of ids) managers.delete(id);
+  const id = identityOf(joined);
+  const before = managers.get(id);
+  managers.set(id, before === undefined ? joined : withFields(joined, union(before.fields, joined.fields)));
+  return id;
+}
