@@ -5,6 +5,7 @@ import type { KubeObject } from "./object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
 import { backward } from "./reconcile/backward.ts";
 import { forward } from "./reconcile/forward.ts";
+import type { Forward } from "./reconcile/forward.ts";
 import type { Rules } from "./reconcile/rules.ts";
 
 /** What a patcher made of an object. */
@@ -42,24 +43,29 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   return {
     knows: (object) => findRules(engine.rules, object) !== undefined,
     toHost(tenant, { host } = {}) {
-      const rules = rulesFor(engine.rules, tenant);
-      const key = { namespace: tenant.metadata.namespace ?? "default", name: tenant.metadata.name ?? "" };
-      const hostKey = rules.translator.toHost(key, rules.kind.resource);
-      if (hostKey === undefined)
-        throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${key.namespace}/${key.name}": the namespace is not mapped`);
-      const { object, outcomes, references, refusedAddresses, rejected } = forward(rules, {
-        tenant: withNamespace(tenant, key.namespace),
-        host,
-        hostKey,
-      });
+      const { namespace = "default", name = "" } = tenant.metadata;
+      const patched = forwardTo(rulesFor(engine.rules, tenant), tenant, host);
+      if (patched === undefined)
+        throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
+      const { object, outcomes, references, refusedAddresses, rejected } = patched;
       return { object: withoutEmptyMaps(object), outcomes, references, refusedAddresses, ...(rejected !== undefined && { rejected }) };
     },
     toTenant(host, { tenant } = {}) {
-      const { object, outcomes } = backward(rulesFor(engine.rules, host), host, tenant);
+      const rules = rulesFor(engine.rules, host);
+      // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
+      if (tenant !== undefined) forwardTo(rules, tenant, host);
+      const { object, outcomes } = backward(rules, host, tenant);
       return { object: withoutEmptyMaps(object), outcomes, references: [], refusedAddresses: [] };
     },
     dispose: () => engine.dispose(),
   };
+}
+
+/** Undefined when the object's namespace has no place on the host. */
+function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): Forward | undefined {
+  const { namespace = "default", name = "" } = tenant.metadata;
+  const hostKey = rules.translator.toHost({ namespace, name }, rules.kind.resource);
+  return hostKey && forward(rules, { tenant: withNamespace(tenant, namespace), host, hostKey });
 }
 
 function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {

@@ -24,6 +24,9 @@ export interface ConfigurationOptions {
 /** Names of a virtual cluster that nobody named. */
 export const DEFAULT_VCLUSTER: VCluster = { name: "vcluster", namespace: "default" };
 
+/** Host namespaces to stand in for one that nobody named, best first. */
+const STAND_INS = [DEFAULT_VCLUSTER.namespace, "vcluster", "host"];
+
 /** A configuration without problems. */
 export interface LoadedConfiguration {
   readonly config: Config;
@@ -123,10 +126,18 @@ function problemsOf(result: ConfigResult | SettingsResult): readonly Problem[] {
   return result.ok ? result.warnings : result.problems;
 }
 
-function loadedOf(config: Config, settings: Settings, { name, namespace }: ConfigurationOptions): LoadedConfiguration {
-  const vcluster = { name: name ?? DEFAULT_VCLUSTER.name, namespace: namespace ?? DEFAULT_VCLUSTER.namespace };
+function loadedOf(config: Config, settings: Settings, given: ConfigurationOptions): LoadedConfiguration {
   const { mappings, ...namespaces } = config.namespaces;
+  const name = given.name ?? DEFAULT_VCLUSTER.name;
   // Checked under an unknown name, the mappings still hold `${name}`.
-  const byName = fillName(mappings.byName, vcluster.name);
-  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster };
+  const byName = fillName(mappings.byName, name);
+  const namespace = given.namespace ?? standIn(Object.values(byName));
+  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster: { name, namespace } };
+}
+
+/** A host namespace for a virtual cluster that has none: one that no mapping leads to, since nothing is mapped to the real one. */
+function standIn(mapped: readonly string[]): string {
+  const free = (namespace: string) =>
+    !mapped.some((host) => (host.endsWith("*") ? namespace.startsWith(host.slice(0, -1)) : host === namespace));
+  return STAND_INS.find(free) ?? DEFAULT_VCLUSTER.namespace;
 }

@@ -36,7 +36,8 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and let themselves be read, and checks that they are two. Resolves early when `stop` aborts.
+ * Waits until both clusters answer and let themselves be read, and checks that they are two; a host namespace that is missing
+ * is only told, since it can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate can not be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
@@ -46,7 +47,9 @@ export async function awaitClusters(options: StartupOptions): Promise<void> {
   const stop = AbortSignal.any([options.stop, failed.signal]);
   try {
     await Promise.all([options.tenant, options.host].map((cluster) => awaitCluster(cluster, { ...options, stop })));
-    if (!stop.aborted) await refuseSameCluster(options);
+    if (stop.aborted) return;
+    await refuseSameCluster(options);
+    await warnOfMissingNamespace(options);
   } finally {
     failed.abort();
   }
@@ -85,19 +88,29 @@ async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): 
 
 /** Copies of copies would fill it: every copy would look like a tenant object. */
 async function refuseSameCluster({ tenant, host }: StartupOptions): Promise<void> {
-  const [tenantUid, hostUid] = await Promise.all([uidOf(tenant), uidOf(host)]);
+  const [tenantUid, hostUid] = await Promise.all([tenant, host].map(async (cluster) => (await look(cluster, "kube-system")).uid));
   if (tenantUid === undefined || tenantUid !== hostUid) return;
   throw new EngineError("CONFIG_VALUE", `Cannot sync ${tenant.server} with ${host.server}: tenant and host are the same cluster`, {
     details: { hint: "Check --tenant-kubeconfig, --tenant-context, --host-kubeconfig and --host-context" },
   });
 }
 
-/** What tells a cluster from others; undefined when it can not be seen, as with a role for one namespace only. */
-async function uidOf({ client }: FollowedCluster): Promise<string | undefined> {
+async function warnOfMissingNamespace({ host, runtime }: StartupOptions): Promise<void> {
+  const { namespace } = host.scope;
+  if (namespace === undefined || (await look(host, namespace)).seen !== "absent") return;
+  runtime.logger.warn("The host namespace does not exist; nothing is copied before somebody creates it", { namespace });
+}
+
+/** A namespace; a role for one namespace only does not let us see any. */
+async function look(
+  { client }: FollowedCluster,
+  name: string,
+): Promise<{ seen: "present" | "absent" | "hidden"; uid?: string | undefined }> {
   try {
-    return (await client.get(NAMESPACES, { namespace: "", name: "kube-system" }))?.metadata.uid;
+    const namespace = await client.get(NAMESPACES, { namespace: "", name });
+    return namespace === undefined ? { seen: "absent" } : { seen: "present", uid: namespace.metadata.uid };
   } catch (error) {
-    if (isEngineError(error, "API_FORBIDDEN", "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) return undefined;
+    if (isEngineError(error, "API_FORBIDDEN", "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) return { seen: "hidden" };
     throw error;
   }
 }

@@ -57,13 +57,23 @@ export function processTerminal(): Terminal {
     get screen() {
       return stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined;
     },
-    colours: stderr.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
+    colours: showsColours(stderr, env),
     stopSignal() {
       if (!listening) listenForStop(stop);
       listening = true;
       return stop.signal;
     },
   };
+}
+
+/**
+ * Whether a stream shows colours. NO_COLOR counts when it is not empty (no-color.org).
+ *
+ * @example
+ * showsColours({ isTTY: true }, { NO_COLOR: "1" }); // false
+ */
+export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Terminal["env"]): boolean {
+  return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
 /** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. */

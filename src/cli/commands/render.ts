@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { isEngineError } from "../../base/errors.ts";
+import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { Direction } from "../../object/patch-definition.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { createPatcher } from "../../patcher.ts";
@@ -73,9 +73,10 @@ function patched(
     tellWarning(terminal, `${nameOf(object)} is left out: objects of this kind are not synced`);
     return [];
   }
+  if (!object.metadata.name) throw new EngineError("USAGE", `Cannot render ${object.kind} without metadata.name`);
   try {
     const result = apply(object);
-    tellTrouble(terminal, result);
+    tellTrouble(terminal, nameOf(object), result);
     return [result.object];
   } catch (error) {
     if (!isEngineError(error, "NAME_NOT_MAPPED")) throw error;
@@ -85,8 +86,7 @@ function patched(
 }
 
 /** What did not go as the configuration says, on standard error beside the result. */
-function tellTrouble(terminal: Terminal, { object, outcomes, refusedAddresses, rejected }: Patched): void {
-  const name = nameOf(object);
+function tellTrouble(terminal: Terminal, name: string, { outcomes, refusedAddresses, rejected }: Patched): void {
   for (const { path, failures = [] } of outcomes) {
     for (const { place, code, message } of failures) tellWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
   }

@@ -1,0 +1,85 @@
+/**
+ * What the README and the help texts show works as it stands.
+ */
+import { describe, expect, test } from "vitest";
+import { createProgram } from "../../src/cli/program.ts";
+import { createTestTerminal, exampleFiles, readmeBlock, run, shellWords } from "./support.ts";
+
+const files = exampleFiles();
+const endpoints = files["endpoints.yaml"]!;
+
+/** Commands that need a cluster, or are one; their own tests start them. */
+const ONLINE = ["demo", "run", "cluster"];
+
+describe("the README's commands without a cluster", () => {
+  const commands = readmeBlock("Try patches without a cluster", "sh").trim().split("\n");
+
+  test("are there", () => {
+    expect(commands.map((line) => shellWords(line)[2])).toEqual(["validate", "render", "match", "eval"]);
+  });
+
+  test.each(commands)("%s", async (line) => {
+    const [npx, name, ...argv] = shellWords(line);
+    expect([npx, name]).toEqual(["npx", "endpoint-sync"]);
+    const { code, stdout, stderr } = await run(argv, { files });
+    expect({ code, errors: stderr.match(/error/g) }).toEqual({ code: 0, errors: null });
+    expect(stdout).not.toBe("");
+  });
+
+  test("give what the README's table says", async () => {
+    const [, render] = commands;
+    const { stdout, stderr } = await run([...shellWords(render!).slice(2), "-o", "json"], { files });
+    expect(JSON.parse(stdout)).toEqual({
+      apiVersion: "v1",
+      kind: "Endpoints",
+      metadata: {
+        name: "web-x-shop-x-blue",
+        namespace: "vc-blue",
+        annotations: { "example.com/team": "blue-storefront", "example.com/tls-secret": "shop-tls-x-shop-x-blue" },
+      },
+      subsets: [
+        {
+          addresses: [
+            { ip: "10.1.0.11", hostname: "blue-db-0" },
+            { ip: "10.1.0.12", hostname: "blue-db-1" },
+          ],
+          ports: [{ name: "http", port: 8080 }],
+        },
+      ],
+    });
+    expect(stderr).toContain('ADDRESS_REFUSED: Endpoints shop/web: "169.254.169.254" was left out');
+  });
+});
+
+describe("help", async () => {
+  const program = await createProgram({ terminal: createTestTerminal(), exit: () => undefined });
+  const names = program.commands.map((command) => command.name());
+
+  test.each(names)("of %s has an example, every line of which is a command", async (name) => {
+    const { code, stdout } = await run([name, "--help"]);
+    expect(code).toBe(0);
+    expect(examplesIn(stdout)).not.toEqual([]);
+    for (const example of examplesIn(stdout)) expect(example).toMatch(/^(endpoint-sync|kubectl) /);
+  });
+
+  const offline = await Promise.all(
+    names.filter((name) => !ONLINE.includes(name)).map(async (name) => (await run([name, "--help"])).stdout),
+  );
+
+  test.each(offline.flatMap(examplesIn))("%s", async (example) => {
+    // Before a pipe stands kubectl, whose output is the object; behind > stands a file.
+    const command = example.split(" | ").at(-1)!.split(" > ")[0]!;
+    const { code, stdout, stderr } = await run(shellWords(command).slice(1), { files, stdin: endpoints });
+    expect({ code, errors: stderr.match(/error/g) }).toEqual({ code: 0, errors: null });
+    expect(stdout).not.toBe("");
+  });
+});
+
+function examplesIn(help: string): string[] {
+  const section = help.split(/\nExamples?:\n/)[1] ?? "";
+  return section
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,84 @@
+/**
+ * The command line in process: a terminal that remembers what was said, and the texts of the README.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { EngineError } from "../../src/base/errors.ts";
+import { runCli } from "../../src/cli/program.ts";
+import type { Screen, Terminal } from "../../src/cli/terminal.ts";
+import { readTextFile } from "../../src/cli/text-file.ts";
+
+export const ROOT = resolve(import.meta.dirname, "../..");
+
+/** What a command line was given and what it said. */
+export interface TestTerminal extends Terminal {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What a stop signal does. */
+  interrupt(): void;
+}
+
+export interface TestTerminalOptions {
+  /** Files by name; others are read from the disk. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly screen?: Screen;
+  readonly colours?: boolean;
+}
+
+export function createTestTerminal({ files = {}, stdin, screen, colours = false }: TestTerminalOptions = {}): TestTerminal {
+  const stop = new AbortController();
+  let stdout = "";
+  let stderr = "";
+  return {
+    out: (text) => void (stdout += text),
+    err: (line) => void (stderr += `${line}\n`),
+    async read(path) {
+      if (path === "-" && stdin === undefined) throw new EngineError("USAGE", "This test gives no standard input");
+      return path === "-" ? stdin! : (files[path] ?? readTextFile(path));
+    },
+    env: {},
+    screen,
+    colours,
+    stopSignal: () => stop.signal,
+    interrupt: () => stop.abort(),
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+  };
+}
+
+/** Runs one command line to its end. */
+export async function run(
+  argv: readonly string[],
+  options: TestTerminalOptions = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const terminal = createTestTerminal(options);
+  const code = await runCli(argv, terminal);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+/** The files that the README and the examples name: the README's own configuration, and `fixtures/cli`. */
+export function exampleFiles(): Record<string, string> {
+  const folder = join(ROOT, "fixtures/cli");
+  const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
+  return { ...Object.fromEntries(files), "vcluster.yaml": readmeBlock("What it does", "yaml") };
+}
+
+/** The first block of a language in a section of the README. */
+export function readmeBlock(section: string, language: string): string {
+  const text = readFileSync(join(ROOT, "README.md"), "utf8");
+  const body = text.split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
+  const block = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(body)?.[1];
+  if (block === undefined) throw new Error(`The README has no ${language} block in section "${section}"`);
+  return block;
+}
+
+/** The words of a command line as a POSIX shell splits them: quotes, and a backslash at the end of a line. */
+export function shellWords(line: string): string[] {
+  const words = line.replaceAll("\\\n", " ").match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  return words.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, (_quoted, single?: string, double?: string) => single ?? double ?? ""));
+}
