@@ -31,7 +31,8 @@
  * annotations, finalizers, owners and subsets and no others. Subsets are compared as the API server stores them; of the `spec` of
  * a Service only what is named counts, and `null` means absent.
  *
- * - `copyOf` in place of all markers: a copy of this tenant object as it is now. Without it markers count as any other key.
+ * - `copyOf` in place of all markers: a copy of this tenant object, by its uid; "shop/web, an earlier one" by another. Without it
+ *   markers count as any other key.
  * - `owner`: kind and name of the only owner. Without it there is none.
  * - `tenant` left out: the engine has written nothing there.
  * - `writes`: successful writes since the last step began, Events aside. Left out: any number.
