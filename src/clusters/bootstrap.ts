@@ -1,6 +1,7 @@
 import { isEngineError } from "../base/errors.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
+import type { StringMap } from "../object/types.ts";
 import type { Registry } from "../server/registry.ts";
 
 const NAMESPACE_NAMES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -33,10 +34,17 @@ export async function bootstrap(registry: Registry): Promise<void> {
   });
 }
 
-async function ensure(registry: Registry, type: ResourceType, body: object): Promise<void> {
+interface Body {
+  readonly metadata: { readonly name: string; readonly labels?: StringMap };
+  readonly [field: string]: unknown;
+}
+
+async function ensure(registry: Registry, type: ResourceType, body: Body): Promise<void> {
+  const namespace = type.namespaced ? "default" : "";
   try {
-    await registry.create(type, type.namespaced ? "default" : "", body);
+    await registry.get(type, { namespace, name: body.metadata.name });
   } catch (error) {
-    if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
+    if (!isEngineError(error, "API_NOT_FOUND")) throw error;
+    await registry.create(type, namespace, body);
   }
 }

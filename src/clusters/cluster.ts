@@ -88,6 +88,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
   const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance, admit: createNamespaceLifecycle(store) });
+  await registry.restore();
   await bootstrap(registry);
   const controllers: Controller[] = [await startNamespaceController({ registry, store, logger })];
   if (options.endpointsController !== false) controllers.push(await startEndpointsController({ registry, store, logger }));

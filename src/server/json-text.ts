@@ -1,7 +1,6 @@
 import type { WatchRecord } from "./watch-queue.ts";
 
 const texts = new WeakMap<object, string>();
-const lines = new WeakMap<object, Partial<Record<WatchRecord["type"], Buffer>>>();
 
 /** The JSON text of a frozen object, made once per object however often it is read. */
 export function textOf(object: object): string {
@@ -13,11 +12,23 @@ export function textOf(object: object): string {
   return text;
 }
 
-/** The line of a watch stream for a record, made once per object and type and shared by all watchers. */
+/** Lines that are remembered. Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
+const LINES_MAX = 1_024;
+const lines = new Map<object, Partial<Record<WatchRecord["type"], Buffer>>>();
+
+/** The line of a watch stream for a record, made once for all its watchers. */
 export function lineOf({ type, object }: WatchRecord): Buffer {
-  let byType = lines.get(object);
-  if (byType === undefined) lines.set(object, (byType = {}));
-  return (byType[type] ??= Buffer.from(`{"type":"${type}","object":${textOf(object)}}\n`));
+  const byType = lines.get(object) ?? remember(object);
+  // The text of a passing version is not kept: only what is listed again and again is worth that.
+  return (byType[type] ??= Buffer.from(`{"type":"${type}","object":${texts.get(object) ?? JSON.stringify(object)}}\n`));
+}
+
+function remember(object: object): Partial<Record<WatchRecord["type"], Buffer>> {
+  const [oldest] = lines.size >= LINES_MAX ? lines.keys() : [];
+  if (oldest !== undefined) lines.delete(oldest);
+  const byType = {};
+  lines.set(object, byType);
+  return byType;
 }
 
 /** The JSON text of a list from the texts of its items. */

@@ -7,6 +7,7 @@ import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { isEngineError } from "../base/errors.ts";
+import { storePrefix } from "./resource-context.ts";
 import type { Admit, ResourceContext, WriteOptions } from "./resource-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { noSuchPath } from "./status.ts";
@@ -41,6 +42,8 @@ export interface RegistryOptions {
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];
+  /** Tells the kinds what the store holds already. To be called once, before the first request. */
+  restore(): Promise<void>;
   /** The resource that a path names, or undefined. */
   find(apiVersion: string, plural: string): ResourceDefinition | undefined;
   get(type: ResourceType, key: ObjectKey, resourceVersion?: string): Promise<KubeObject>;
@@ -71,6 +74,7 @@ export function createRegistry({ store, definitions, clock, chance, admit = asyn
   };
   return {
     definitions,
+    restore: () => restore(store, definitions),
     find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
     get: async (type, key, resourceVersion) => get(at(type), key, resourceVersion),
     list: async (type, request) => list(at(type), request),
@@ -81,6 +85,14 @@ export function createRegistry({ store, definitions, clock, chance, admit = asyn
     delete: async (type, key, options) => remove(at(type), key, options),
     deleteCollection: async (type, scope, options) => deleteCollection(at(type), scope, options),
   };
+}
+
+async function restore(store: Store, definitions: readonly ResourceDefinition[]): Promise<void> {
+  for (const { type, strategy } of definitions) {
+    if (strategy.restored === undefined) continue;
+    const { objects } = await store.list({ prefix: storePrefix(type) });
+    for (const { object } of objects) strategy.restored(object);
+  }
 }
 
 function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {

@@ -53,6 +53,8 @@ export interface Strategy {
   readonly finalizers?: (object: KubeObject) => readonly string[];
   /** The object as it looks while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
+  /** Called for each object that a store holds when a server starts on it. */
+  readonly restored?: (object: KubeObject) => void;
   /** Called when the object is gone. */
   readonly released?: (object: KubeObject) => void;
 }

@@ -88,6 +88,20 @@ describe("claims of Services", () => {
     await stop();
   });
 
+  test("a cluster that starts on a store knows what is held in it", async () => {
+    const store = createMemoryStore();
+    const before = await createEmbeddedCluster({ store });
+    const spec = { type: "NodePort", clusterIP: "10.96.0.77", ports: [{ port: 80, nodePort: 30_000 }] };
+    await before.registry.create(SERVICES, "default", { metadata: { name: "old" }, spec });
+    const after = await createEmbeddedCluster({ store });
+    await expect(after.registry.create(SERVICES, "default", { metadata: { name: "new" }, spec })).rejects.toThrow(
+      /provided IP is already allocated.*provided port is already allocated/,
+    );
+    await after.registry.delete(SERVICES, { namespace: "default", name: "old" });
+    await after.registry.create(SERVICES, "default", { metadata: { name: "new" }, spec });
+    await after.stop();
+  });
+
   test("the status of the author is not taken, neither at first nor later", async () => {
     const { registry, stop } = await createEmbeddedCluster();
     const status = { loadBalancer: { ingress: [{ ip: "192.0.2.9" }] } };

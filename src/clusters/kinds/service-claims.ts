@@ -21,6 +21,8 @@ export interface ServiceClaimsOptions {
 /** The claims of all Services of a cluster. */
 export interface ServiceClaims {
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
+  /** Takes what a Service that is stored already holds. */
+  restored(object: KubeObject): void;
   /** Gives back what a Service that is gone has held. */
   released(object: KubeObject): void;
 }
@@ -54,6 +56,11 @@ export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = 
         commit: () => release(difference(before, now)),
         rollback: () => release({ ips: taking.takenIps, nodePorts: taking.takenNodePorts }),
       };
+    },
+    restored(object) {
+      const held = heldBy(object["spec"] as ServiceSpec);
+      held.ips.forEach(ips.take);
+      held.nodePorts.forEach(nodePorts.take);
     },
     released: (object) => release(heldBy(object["spec"] as ServiceSpec)),
   };

@@ -65,6 +65,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       returnsDeleted: true,
       prepare,
       claim: claims.claim,
+      restored: claims.restored,
       released: claims.released,
       validate: (object, old) => [...specErrors(specOf(object)), ...(old ? specUpdateErrors(specOf(object), specOf(old)) : [])],
     },
