@@ -48,6 +48,7 @@ export function createLatest(source: ObjectSource): Latest {
 /** A change that left nothing behind ends the lead too: either it is our delete, or somebody deleted what we wrote. */
 function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   if (cached === undefined) return true;
-  if ("removedUid" in entry) return cached.metadata.uid !== entry.removedUid;
+  // An object that a finalizer holds stays after its delete, with the time of it.
+  if ("removedUid" in entry) return cached.metadata.uid !== entry.removedUid || typeof cached.metadata.deletionTimestamp === "string";
   return compareResourceVersions(cached.metadata.resourceVersion ?? "", entry.object.metadata.resourceVersion ?? "") >= 0;
 }

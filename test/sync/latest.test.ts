@@ -58,6 +58,16 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.uid).toBe("uid-2");
   });
 
+  test("shows a deleted object that a finalizer holds as soon as the cache says so", () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    becomes(version("5"));
+    latest.removed(version("5"));
+    const held = version("6");
+    becomes({ ...held, metadata: { ...held.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
+  });
+
   test("forgets its own write when somebody deletes the object", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
