@@ -134,14 +134,15 @@ class StoryWorld implements World {
     await work;
   }
 
-  /** Lets time pass until nothing has happened for a while. */
+  /** Lets time pass until nothing has happened for a while, not even a call that was refused. */
   async #settle(): Promise<void> {
     const { clock, clusters } = this.#parts;
     for (let round = 0, before = ""; round < ROUNDS_MAX; round++) {
       await clock.advance(QUIET_MS);
       await Promise.all([clusters.tenant.settled(), clusters.host.settled()]);
       const revisions = await Promise.all([revisionOf(clusters.tenant), revisionOf(clusters.host)]);
-      const now = `${revisions.join(" ")} ${this.#running?.syncer.status().waiting}`;
+      const calls = Object.values(this.#calls).map(({ all }) => all);
+      const now = [...revisions, ...calls, this.#running?.syncer.status().waiting].join(" ");
       if (now === before) return;
       before = now;
     }
