@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   runtime: { folders: ["base", "object"] },
   client: { folders: ["base", "object"], packages: /^(node:|undici$|@kubernetes\/client-node$)/ },
   sync: { folders: ["base", "object", "translate", "patch", "reconcile", "runtime", "client"] },
-  server: { folders: ["base", "object", "schema"], packages: /^(node:|@peculiar\/x509$)/ },
+  server: { folders: ["base", "object", "schema"], packages: /^node:/ },
   clusters: { folders: ["base", "object", "schema", "server"], packages: /^node:/ },
   cli: {
     folders: [
