@@ -22,6 +22,8 @@ export interface Dispatchers {
 
 /** Idle connections stay open for so long; kube-apiserver and most load balancers close them after 60 s or more. */
 const KEEP_ALIVE_MS = 30_000;
+/** TCP probes begin after so long without traffic; a peer that vanished is noticed about ten seconds later. */
+const PROBE_MS = 30_000;
 
 /**
  * The connections of one client. They are shared by all calls and opened anew only when the bytes of a certificate or key
@@ -34,13 +36,15 @@ export class Transport {
   #current: Dispatchers | undefined;
   /** Dispatchers of former certificates that still carry a watch. */
   readonly #retired = new Set<Dispatcher>();
+  #closed: Error | undefined;
 
   constructor(options: TransportOptions) {
     this.#options = options;
   }
 
-  /** The dispatchers for these certificates. */
+  /** The dispatchers for these certificates. Throws the reason once closed. */
   dispatchers(tls: TlsMaterial): Dispatchers {
+    if (this.#closed !== undefined) throw this.#closed;
     if (this.#current !== undefined && sameTls(tls, this.#tls!)) return this.#current;
     this.#retire();
     this.#tls = tls;
@@ -56,8 +60,8 @@ export class Transport {
     // HTTP/1.1 only: one slow watch can not hold up the frames of other streams, and the number of connections is known.
     // The client keeps its own times, on its clock; those of the pool are off.
     const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
-    const connect = { ...tls, timeout: connectTimeoutMs };
-    if (proxyUrl !== undefined) return new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: connect });
+    const connect = { ...tls, timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    if (proxyUrl !== undefined) return new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: { ...connect, allowH2: false } });
     return new Pool(origin, { ...shared, connect });
   }
 
@@ -76,6 +80,7 @@ export class Transport {
 
   /** Ends every call and stream with `reason`. */
   async close(reason: Error): Promise<void> {
+    this.#closed = reason;
     const all = [...this.#retired, ...(this.#current === undefined ? [] : [this.#current.calls, this.#current.watches])];
     this.#current = undefined;
     this.#retired.clear();

@@ -42,7 +42,7 @@ export interface ReflectorSink {
 
 /** Times and sizes, each with a default. */
 export interface ReflectorTimes {
-  /** Objects per page of a list. Default 500. */
+  /** Objects per page of a list; fewer after the server's answers turned out too large. Default 500. */
   readonly pageSize?: number;
   /** Lists again after this time, give or take a fifth, which heals events that a server lost. 0 = never. Default 30 min. */
   readonly relistMs?: number;
@@ -104,9 +104,11 @@ export class Reflector {
   #staleLists = 0;
   #relistDueMs = Infinity;
   #current = false;
+  #pageSize: number;
 
   constructor(options: ReflectorOptions) {
     this.#options = { ...DEFAULTS, ...options };
+    this.#pageSize = this.#options.pageSize;
   }
 
   /** Resolves when stopped. Never rejects. */
@@ -136,10 +138,12 @@ export class Reflector {
 
   async #list(reason: ListReason): Promise<State> {
     try {
-      const { items, resourceVersion } = await listAll({ ...this.#options, signal: this.#stopping.signal });
+      const { items, resourceVersion } = await listAll({ ...this.#options, pageSize: this.#pageSize, signal: this.#stopping.signal });
       if (this.#stopping.signal.aborted) return { name: "stopped" };
       this.#takeList(items, resourceVersion);
     } catch (error) {
+      // One of the reasons is a page of huge objects that is larger than the client takes.
+      if (isEngineError(error, "API_ERROR")) this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
       return this.#retry("list", error, { name: "list", reason });
     }
     this.#options.sink.listed(reason);

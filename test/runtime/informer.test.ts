@@ -456,6 +456,19 @@ describe("faults of the list", () => {
     expect(world.informer.current).toBe(true);
   });
 
+  test("pages of huge objects, larger than the client takes, are followed by smaller ones", async () => {
+    const world = createWorld({ pageSize: 4 });
+    for (let i = 0; i < 5; i++) world.cluster.put(`db-${i}`);
+    const { list } = world.cluster;
+    world.cluster.list = async (resource, options) => {
+      if (options?.limit !== 1) throw new EngineError("API_ERROR", "The answer is larger than the limit");
+      return list.call(world.cluster, resource, options);
+    };
+    world.informer.start();
+    await world.clock.advance(1_000);
+    expect(world.sees()).toEqual(world.cluster.state());
+  });
+
   test("pages without an end are refused", async () => {
     const world = createWorld();
     world.cluster.list = async () => ({ items: [], resourceVersion: "1", continue: "again" });
