@@ -22,14 +22,16 @@ export interface RunTable {
   readonly rows: readonly (Readonly<Record<string, string>> & { readonly line: number })[];
 }
 
-/** All fenced blocks in order. */
+/** All fenced blocks in order. One inside a list is indented with it; its text is not. */
 export function blocksOf(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\S*)([^\n]*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = "", 2: rest = "", 3: text = "", index }) => ({
-    language,
-    words: rest.trim().split(/\s+/).filter(Boolean),
-    text,
-    line: lineAt(markdown, index),
-  }));
+  return [...markdown.matchAll(/^( *)```(\S*)([^\n]*)\n([\s\S]*?)^\1```$/gm)].map(
+    ({ 1: indent = "", 2: language = "", 3: rest = "", 4: text = "", index }) => ({
+      language,
+      words: rest.trim().split(/\s+/).filter(Boolean),
+      text: indent === "" ? text : text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+      line: lineAt(markdown, index),
+    }),
+  );
 }
 
 /** All announced tables in order. */

@@ -1,0 +1,202 @@
+/**
+ * `docs/guides/two-clusters.md`: its commands are run as they stand, and its Roles allow exactly what the syncer asks for.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { loadAll } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { systemChance } from "../src/base/chance.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { silentLogger } from "../src/base/logger.ts";
+import { noMetrics } from "../src/base/metrics.ts";
+import { createEmbeddedCluster } from "../src/clusters/cluster.ts";
+import { resolveConfig } from "../src/config/config.ts";
+import type { ClusterClient } from "../src/object/cluster-client.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES } from "../src/object/resource.ts";
+import type { KubeObject } from "../src/object/types.ts";
+import { createInformedAccess } from "../src/sync/informed-access.ts";
+import { createSyncer } from "../src/syncer.ts";
+import { blocksOf } from "./support/markdown.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const PAGE = readFileSync(join(ROOT, "docs/guides/two-clusters.md"), "utf8");
+const blocks = blocksOf(PAGE);
+const WAIT = { timeout: 8_000, interval: 50 };
+
+const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+
+describe.runIf(hasKubectl)("the commands, in order", () => {
+  let folder = "";
+  const running: ChildProcess[] = [];
+  const steps = blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    return block.language === "sh"
+      ? [{ line: block.line, script: block.text, prints: next?.language === "text" ? next.text.trim() : "" }]
+      : [];
+  });
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
+    symlinkSync(join(ROOT, "fixtures"), join(folder, "fixtures"));
+    mkdirSync(join(folder, "bin"));
+    // The checkout is not built here, and ports of the machine may be taken.
+    const shim = `#!/bin/sh\nshift\n[ "$1" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0\n`;
+    writeFileSync(join(folder, "bin/npx"), `${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
+    chmodSync(join(folder, "bin/npx"), 0o755);
+  });
+  afterAll(async () => {
+    const ended = running.map((child) => new Promise((done) => (child.exitCode === null ? child.once("exit", done) : done(undefined))));
+    for (const child of running) child.kill("SIGTERM");
+    await Promise.all(ended);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const env = () => ({ ...process.env, PATH: [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter) });
+
+  test("are six before the first result", () => {
+    const numbered = PAGE.split("## See both directions")[0]!.match(/^\d\. /gm) ?? [];
+    expect(numbered.length).toBeLessThanOrEqual(6);
+    expect(steps.length).toBeGreaterThan(numbered.length);
+  });
+
+  test.each(steps)("line $line", async ({ script, prints }) => {
+    if (script.trimEnd().endsWith("&")) return startInBackground(script.trimEnd().slice(0, -1));
+    // What is asked of one cluster may still be on its way from the other.
+    await vi.waitFor(() => {
+      const { status, stdout, stderr } = spawnSync("bash", ["-e", "-c", script], { cwd: folder, env: env(), encoding: "utf8" });
+      expect(status, stderr).toBe(0);
+      if (prints !== "") expect(stdout.trim().split("\n").at(-1)).toContain(prints);
+      if (script.includes("get endpoints,services"))
+        expect(stdout).toMatch(/endpoints\/web-x-shop-x-blue[\s\S]*service\/web-x-shop-x-blue/);
+    }, WAIT);
+  });
+
+  async function startInBackground(script: string): Promise<void> {
+    const child = spawn("bash", ["-c", `exec ${script}`], { cwd: folder, env: env() });
+    running.push(child);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+    await vi.waitFor(() => {
+      expect(child.exitCode, output).toBe(null);
+      expect(output).toMatch(/serves https|Syncing/);
+    }, WAIT);
+    const name = /--name (\w+)/.exec(script)?.[1];
+    if (script.includes("cluster --name")) expect(existsSync(join(folder, `${name}.kubeconfig`))).toBe(true);
+  }
+});
+
+/** A request as a Role speaks of it. */
+type Request = `${string} ${string}`;
+
+interface RoleRule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+function allowedBy(word: string): Request[] {
+  const text = blocks.find(({ words }) => words.includes(word))?.text ?? "";
+  const [role] = loadAll(text) as [{ readonly rules: readonly RoleRule[] }];
+  return role.rules.flatMap(({ resources, verbs, resourceNames = [""] }) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) => resourceNames.map((name): Request => `${verb} ${resource}${name && `/${name}`}`)),
+    ),
+  );
+}
+
+/** `client`, which notes what is asked of it. */
+function noting(client: ClusterClient, requests: Set<Request>): ClusterClient {
+  return {
+    ...client,
+    get(resource, key) {
+      requests.add(resource.plural === "namespaces" ? `get namespaces/${key.name}` : `get ${resource.plural}`);
+      return client.get(resource, key);
+    },
+    list(resource, options) {
+      requests.add(`list ${resource.plural}`);
+      return client.list(resource, options);
+    },
+    watch(resource, options) {
+      requests.add(`watch ${resource.plural}`);
+      return client.watch(resource, options);
+    },
+    create(resource, object) {
+      requests.add(`create ${resource.plural}`);
+      return client.create(resource, object);
+    },
+    update(resource, object) {
+      requests.add(`update ${resource.plural}`);
+      return client.update(resource, object);
+    },
+    delete(resource, key, preconditions) {
+      requests.add(`delete ${resource.plural}`);
+      return client.delete(resource, key, preconditions);
+    },
+  };
+}
+
+describe("the Roles", () => {
+  test("allow what the syncer asks for in a life of copies, edits, refusals and deletions, and no more", async () => {
+    const asked = { tenant: new Set<Request>(), host: new Set<Request>() };
+    const clusters = { tenant: await createEmbeddedCluster(), host: await createEmbeddedCluster() };
+    const runtime = { clock: systemClock, chance: systemChance, logger: silentLogger, metrics: noMetrics };
+    const tenant = createInformedAccess({ client: noting(clusters.tenant.client, asked.tenant), ...runtime });
+    const scope = { namespace: "vc-blue" };
+    const host = createInformedAccess({ client: noting(clusters.host.client, asked.host), scope, ...runtime });
+    const config = resolveConfig({});
+    if (!config.ok) throw new Error("An empty configuration is valid");
+    await clusters.host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
+    await clusters.tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    const syncer = await createSyncer({ config: config.config, vcluster: { name: "blue", namespace: "vc-blue" }, tenant, host });
+    try {
+      await syncer.start();
+      await live(clusters.tenant.client, clusters.host.client);
+    } finally {
+      await syncer.stop();
+      await Promise.all([tenant.stop(), host.stop()]);
+      await Promise.all([clusters.tenant.stop(), clusters.host.stop()]);
+    }
+    expect([...asked.tenant].sort()).toEqual(allowedBy("tenant-permissions").sort());
+    expect([...asked.host].sort()).toEqual(allowedBy("host-permissions").sort());
+  });
+
+  /** A Service and its Endpoints are made, changed, edited on the host, given a refused address, and deleted. */
+  async function live(tenant: ClusterClient, host: ClusterClient): Promise<void> {
+    const [key, hostKey] = [
+      { namespace: "shop", name: "web" },
+      { namespace: "vc-blue", name: "web-x-shop-x-blue" },
+    ];
+    await tenant.create(SERVICES, { apiVersion: "v1", kind: "Service", metadata: key, spec: { ports: [{ port: 80 }] } });
+    const subsets = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "100.100.100.200" }], ports: [{ port: 80 }] }];
+    await tenant.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: key, subsets });
+    for (const resource of [SERVICES, ENDPOINTS]) {
+      await vi.waitFor(async () => expect(await host.get(resource, hostKey)).toBeDefined(), WAIT);
+      await annotate(host, resource, hostKey, "from-host");
+      await vi.waitFor(async () => expect(annotationsOf(await tenant.get(resource, key))).toHaveProperty("from-host"), WAIT);
+      await vi.waitFor(async () => {
+        await annotate(tenant, resource, key, "from-tenant");
+        expect(annotationsOf(await host.get(resource, hostKey))).toHaveProperty("from-tenant");
+      }, WAIT);
+    }
+    for (const resource of [ENDPOINTS, SERVICES]) await tenant.delete(resource, key);
+    for (const resource of [ENDPOINTS, SERVICES]) {
+      await vi.waitFor(async () => expect(await host.get(resource, hostKey)).toBeUndefined(), WAIT);
+    }
+  }
+});
+
+async function annotate(
+  client: ClusterClient,
+  resource: typeof ENDPOINTS,
+  key: { namespace: string; name: string },
+  name: string,
+): Promise<void> {
+  await client.patch(resource, key, "merge", { metadata: { annotations: { [name]: "x" } } });
+}
+
+function annotationsOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
+  return object?.metadata.annotations ?? {};
+}
