@@ -1,5 +1,6 @@
 /**
- * Every example of `docs/reference/expressions.md`, through the real sandbox, the real paths and the real patcher.
+ * Every example of the pages about patches, through the real sandbox, the real paths and the real patcher; and every command of
+ * the guide, through the real command line.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,15 +17,21 @@ import { createSandbox } from "../src/sandbox/sandbox.ts";
 import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { NAME_LENGTH_MAX } from "../src/translate/name.ts";
 import { createTranslator } from "../src/translate/translator.ts";
+import { run, shellWords } from "./cli/support.ts";
 import { blocksOf, tablesOf } from "./support/markdown.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../docs/reference/expressions.md"), "utf8");
+const read = (page: string) => readFileSync(join(import.meta.dirname, "../docs", page), "utf8");
+const PAGE = read("reference/expressions.md");
+const GUIDE = read("guides/write-patches.md");
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 
 const blocks = blocksOf(PAGE);
-const tables = tablesOf(PAGE);
+const tables = [...tablesOf(PAGE), ...tablesOf(GUIDE)];
 const rowsOf = (name: string) => tables.filter((table) => table.name === name).flatMap(({ rows }) => rows);
-const examples = blocks.filter(({ words }) => words.includes("example"));
+const examples = [
+  ...blocks.map((block) => ({ page: "expressions.md", ...block })),
+  ...blocksOf(GUIDE).map((block) => ({ page: "write-patches.md", ...block })),
+].filter(({ words }) => words.includes("example"));
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -92,7 +99,7 @@ interface PatchExample {
 }
 
 describe("patches", () => {
-  test.each(examples)("line $line", async ({ text }) => {
+  test.each(examples)("$page:$line", async ({ text }) => {
     const { patches, settings = {}, direction = "toHost", tenant, host, outcomes } = load(text) as PatchExample;
     const config = resolveConfig({ sync: { toHost: { endpoints: { patches } } } });
     const resolved = resolveSettings(settings);
@@ -110,6 +117,53 @@ describe("patches", () => {
     for (const word of ["keep-last", "skip-patch", "block-object", "toTenant", "reference:"]) expect(PAGE + texts).toContain(word);
     expect(examples.length).toBeGreaterThanOrEqual(10);
   });
+});
+
+describe("common mistakes", () => {
+  test.each(rowsOf("refused patches"))("line $line: $patch is told", ({ patch = "", code, "what it says": words = "" }) => {
+    const result = resolveConfig({ sync: { toHost: { endpoints: { patches: [load(patch)] } } } });
+    const told = result.ok ? result.warnings : result.problems;
+    expect(told.map((problem) => [problem.code, `${problem.message} ${problem.hint}`])).toContainEqual([
+      code,
+      expect.stringContaining(words),
+    ]);
+  });
+
+  test.each(rowsOf("failing patches"))("line $line: $patch fails", async ({ patch = "", outcome = "", code }) => {
+    const config = resolveConfig({ sync: { toHost: { endpoints: { patches: [load(patch)] } } } });
+    if (!config.ok) throw new Error(JSON.stringify(config.problems));
+    const patcher = await createPatcher({ config: config.config, vcluster: VCLUSTER });
+    const [got] = patcher.toHost(endpoints({ metadata: { annotations: { team: "shop" } } })).outcomes;
+    patcher.dispose();
+    expect([got?.outcome, got?.code ?? ""]).toEqual([outcome.split(":")[0], code]);
+  });
+});
+
+describe("the guide's commands", () => {
+  /** Blocks in order: files as they are (re)written, and sessions. */
+  const story = blocksOf(GUIDE).filter(({ language, words }) => language === "console" || words[0]?.endsWith(".yaml"));
+
+  test("answer what the guide shows", async () => {
+    const files: Record<string, string> = {};
+    for (const { language, words, text, line } of story) {
+      if (language !== "console") files[words[0]!] = text;
+      else expect(await session(text, files), `write-patches.md:${line}`).toBe(text);
+    }
+  });
+
+  /** Runs the lines behind `$` and puts their answers below them. */
+  async function session(text: string, files: Record<string, string>): Promise<string> {
+    let shown = "";
+    for (const [, command = ""] of text.matchAll(/^\$ (.*)$/gm)) {
+      const [line = "", target] = command.split(" > ");
+      const [npx, name, ...argv] = shellWords(line);
+      expect([npx, name]).toEqual(["npx", "endpoint-sync"]);
+      const { stdout, stderr } = await run(argv, { files });
+      if (target !== undefined) files[target] = stdout;
+      shown += `$ ${command}\n${stderr}${target === undefined ? stdout : ""}`;
+    }
+    return shown;
+  }
 });
 
 function endpoints(object: Partial<KubeObject>): KubeObject {
