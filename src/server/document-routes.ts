@@ -3,6 +3,7 @@ import type { Answering, Exchange } from "./exchange.ts";
 import { sha256Hex } from "../base/digest.ts";
 import { methodNotAllowed } from "./status.ts";
 import { negotiate } from "./negotiation.ts";
+import { createOpenApiRoutes } from "./openapi-routes.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 /** What the server says about itself. */
@@ -32,7 +33,7 @@ export function isOpenPath(path: string): boolean {
 
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
-/** Discovery, version and health. */
+/** Discovery, schemas, version and health. */
 export function createDocumentRoutes({ definitions, answering, version, ready }: DocumentRoutesOptions): DocumentRoutes {
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
@@ -47,7 +48,9 @@ export function createDocumentRoutes({ definitions, answering, version, ready }:
     ["/api", { plain: coreVersions, aggregated: aggregated(definitions, { core: true }) }],
     ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
   ]);
+  const openApi = createOpenApiRoutes({ definitions, answering });
   return (exchange) => {
+    if (openApi(exchange)) return true;
     const path = exchange.path === "/" ? "/" : exchange.path.replace(/\/$/, "");
     const root = roots.get(path);
     const document = documents.get(path);
@@ -63,7 +66,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready }:
 function rootPaths(definitions: readonly ResourceDefinition[]): string[] {
   const versions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
   const named = versions.map((version) => (version.includes("/") ? `/apis/${version}` : `/api/${version}`));
-  return ["/api", "/apis", ...named, "/healthz", "/livez", "/readyz", "/version"].sort();
+  return ["/api", "/apis", ...named, "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].sort();
 }
 
 function versionDocument(version: VersionInfo): object {
@@ -93,8 +96,5 @@ function answerRoot(exchange: Exchange, root: { plain: () => object; aggregated:
   ];
   if (!negotiate(request.headers.accept, offers)) return answering.object(exchange, 200, root.plain());
   const text = JSON.stringify(root.aggregated);
-  const etag = `"${sha256Hex(text).toUpperCase()}"`;
-  response.setHeader("ETag", etag);
-  if (request.headers["if-none-match"] === etag) return void response.writeHead(304).end();
-  response.writeHead(200, { "Content-Type": AGGREGATED_TYPE }).end(text);
+  answering.tagged(exchange, { text, type: AGGREGATED_TYPE, hash: sha256Hex(text).toUpperCase() });
 }

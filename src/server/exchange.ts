@@ -54,6 +54,17 @@ export class Answering {
     this.#send(exchange, 200, { object: { ...head, items }, text: () => listText(head, items) });
   }
 
+  /** A document that clients keep: they name the one they have, and are told when it is still the same. */
+  tagged(
+    { request, response }: Exchange,
+    { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
+  ): void {
+    const tag = `"${hash}"`;
+    response.setHeader("ETag", tag);
+    if (request.headers["if-none-match"] === tag) return void response.writeHead(304).end();
+    write(response, 200, type, text);
+  }
+
   /** A Status; always in JSON when the client accepts nothing that is known. */
   status({ request, response }: Pick<Exchange, "request" | "response">, status: Status): void {
     const retryAfter = status.details?.retryAfterSeconds;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { assert } from "../base/errors.ts";
 
 /** Whether a field shows when it holds nothing. */
 export type Presence =
@@ -52,6 +53,10 @@ export interface ListShape {
 export interface ObjectShape {
   readonly type: "object";
   readonly fields: Readonly<Record<string, Field>>;
+  /** Name of the type in published schemas; objects without one are part of the schema that holds them. */
+  readonly name?: string;
+  /** What the type is, in a sentence or two. */
+  readonly description?: string;
 }
 
 /** One description of a value. */
@@ -61,6 +66,8 @@ export type Shape = TextShape | NumberShape | BooleanShape | IntOrTextShape | An
 export interface Field {
   readonly shape: Shape;
   readonly presence: Presence;
+  /** What the field says, in a sentence or two. */
+  readonly description?: string;
 }
 
 /** Texts, numbers and truth values, as fields and elements use them. */
@@ -103,18 +110,59 @@ export function fields(entries: Readonly<Record<string, Shape | Field>>): Object
   return { type: "object", fields: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toField(entry)])) };
 }
 
-/** `metadata.ownerReferences[]`. */
-export const OWNER_REFERENCE = fields({
-  apiVersion: always(text),
-  kind: always(text),
-  name: always(text),
-  uid: always(text),
-  controller: optional(bool),
-  blockOwnerDeletion: optional(bool),
-});
+/** What people read about a type. */
+export interface Descriptions {
+  /** Name of the type in published schemas. */
+  readonly name: string;
+  readonly description: string;
+  /** By field; a field without an entry has no description. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
 
-/** `metadata` of every object. */
-export const OBJECT_META = fields({
+/**
+ * A shape with its name and with texts for its fields, for published schemas and `kubectl explain`.
+ *
+ * @example
+ * described(fields({ ip: always(text) }), { name: "EndpointAddress", description: "One address.", fields: { ip: "The IP address." } });
+ */
+export function described(shape: ObjectShape, { name, description, fields: texts = {} }: Descriptions): ObjectShape {
+  const own = Object.entries(shape.fields).map(([field, value]) => [field, withDescription(value, texts[field])] as const);
+  assert(
+    Object.keys(texts).every((field) => Object.hasOwn(shape.fields, field)),
+    `the descriptions of ${name} are of fields that it has`,
+  );
+  return { ...shape, name, description, fields: Object.fromEntries(own) };
+}
+
+function withDescription(field: Field, description: string | undefined): Field {
+  return description === undefined ? field : { ...field, description };
+}
+
+/** `metadata.ownerReferences[]`. */
+export const OWNER_REFERENCE = described(
+  fields({
+    apiVersion: always(text),
+    kind: always(text),
+    name: always(text),
+    uid: always(text),
+    controller: optional(bool),
+    blockOwnerDeletion: optional(bool),
+  }),
+  {
+    name: "OwnerReference",
+    description: "An object to which another one belongs. Both are in the same namespace, or the owner is in none.",
+    fields: {
+      apiVersion: "API version of the owner.",
+      kind: "Kind of the owner.",
+      name: "Name of the owner.",
+      uid: "UID of the owner; another object of the same name is not the owner.",
+      controller: "True for the one owner that manages the object.",
+      blockOwnerDeletion: "True when the owner has to wait for this object while it is deleted in the foreground.",
+    },
+  },
+);
+
+const OBJECT_META_FIELDS = fields({
   name: text,
   generateName: text,
   namespace: text,
@@ -132,12 +180,48 @@ export const OBJECT_META = fields({
   managedFields: list(any),
 });
 
+/** `metadata` of every object. */
+export const OBJECT_META = described(OBJECT_META_FIELDS, {
+  name: "ObjectMeta",
+  description: "What every object has, whatever its kind: names, labels, and what the server notes about it.",
+  fields: {
+    name: "Name of the object, unique among its kind in its namespace. It can not be changed.",
+    generateName: "Beginning of a name that the server completes, when no name is given.",
+    namespace: "Namespace of the object; empty for kinds that have none. It can not be changed.",
+    uid: "Identity of the object in time and space, given by the server.",
+    resourceVersion: "State of the object, given by the server. A write that carries it fails when the object has changed since.",
+    generation: "Counts the changes of what is wanted, for kinds that count them.",
+    creationTimestamp: "When the server stored the object first.",
+    deletionTimestamp: "When the deletion was requested; the object stays until its finalizers are gone.",
+    deletionGracePeriodSeconds: "How long the object may take to end after the deletion was requested.",
+    labels: "Short texts by which objects are found and grouped.",
+    annotations: "Texts of any form for tools and people; nothing is found by them.",
+    ownerReferences: "The objects to which this one belongs.",
+    finalizers: "Who has to act before the object may go; each removes its own entry.",
+    managedFields: "Who set which fields, kept by the server.",
+  },
+});
+
 /**
  * A kind's shape: type and metadata, then its own fields.
  *
  * @example
  * kindShape({ data: textMap, immutable: optional(bool) });
  */
-export function kindShape(own: Readonly<Record<string, Shape | Field>>): ObjectShape {
-  return fields({ apiVersion: text, kind: text, metadata: always(OBJECT_META), ...own });
+export function kindShape(
+  own: Readonly<Record<string, Shape | Field>>,
+  { description = "", fields: texts = {} }: KindDescriptions = {},
+): ObjectShape {
+  const bare = fields({ apiVersion: text, kind: text, metadata: always(OBJECT_META), ...own });
+  const { name: _given, ...shape } = described(bare, { name: "kind", description, fields: { ...HEAD, ...texts } });
+  return shape;
 }
+
+/** What people read about a kind; its name is the kind's own. */
+export type KindDescriptions = Partial<Omit<Descriptions, "name">>;
+
+const HEAD = {
+  apiVersion: "Version of the schema in which the object is written.",
+  kind: "Kind of the object, as the API names it.",
+  metadata: "Name, labels and what else every object has.",
+};

@@ -76,5 +76,25 @@ export function discoveryCases(setting: () => RawSetting): void {
       const { headers } = await get("/apis", { accept: AGGREGATED });
       expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
     });
+
+    test("schemas are found under an address that changes with them", async () => {
+      const { json, code } = await get("/openapi/v3");
+      expect(code).toBe(200);
+      const url = String(json["paths"]!["api/v1"]!["serverRelativeURL"]);
+      expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]+$/);
+      const document = await get(url);
+      expect([document.code, document.json["openapi"]]).toEqual([200, expect.stringMatching(/^3\./)]);
+      expect(document.json["components"]!["schemas"]!["io.k8s.api.core.v1.Endpoints"]).toMatchObject({
+        properties: { subsets: { items: { allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.EndpointSubset" }] } } },
+        "x-kubernetes-group-version-kind": [{ group: "", version: "v1", kind: "Endpoints" }],
+      });
+      expect((await get(url, { "if-none-match": String(document.headers["etag"]) })).code).toBe(304);
+    });
+
+    test("an old address of a schema leads to the new one, none leads to what is not served", async () => {
+      const { code, headers } = await get("/openapi/v3/apis/discovery.k8s.io/v1?hash=OLD");
+      expect([code, headers["location"]]).toEqual([301, expect.stringMatching(/^\/openapi\/v3\/apis\/discovery\.k8s\.io\/v1\?hash=/)]);
+      expect((await get("/openapi/v3/apis/no.such/v1")).code).toBe(404);
+    });
   });
 }

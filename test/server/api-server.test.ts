@@ -174,3 +174,12 @@ async function speak(port: number, text: string): Promise<string> {
   await once(socket, "close");
   return answer;
 }
+
+describe("the second version of the schemas", () => {
+  test("is refused in protobuf and not found in JSON, so that old clients say what is wrong", async () => {
+    const { raw } = await start();
+    const get = (accept: string) => raw.send("GET", "/openapi/v2", { headers: { accept } });
+    expect((await get("application/com.github.proto-openapi.spec.v2@v1.0+protobuf")).code).toBe(406);
+    expect((await get("application/json")).code).toBe(404);
+  });
+});

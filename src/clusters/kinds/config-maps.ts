@@ -15,7 +15,17 @@ export const configMaps: ResourceDefinition = {
   type: CONFIG_MAPS,
   singular: "configmap",
   shortNames: ["cm"],
-  shape: kindShape({ immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } }),
+  shape: kindShape(
+    { immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } },
+    {
+      description: "Settings as texts by name.",
+      fields: {
+        immutable: "True forbids every change of the data from now on.",
+        data: "Texts by name. Names consist of letters, digits, '-', '_' and '.'.",
+        binaryData: "Bytes by name, in base64; no name may be in data too.",
+      },
+    },
+  ),
   strategy: { nameRule: dnsSubdomain, validate },
 };
 

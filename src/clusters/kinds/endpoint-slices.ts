@@ -6,23 +6,46 @@ import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../ser
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, bool, fields, int32, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import { always, any, bool, described, fields, int32, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
 const CONDITIONS = fields({ ready: optional(bool), serving: optional(bool), terminating: optional(bool) });
-const ENDPOINT = fields({
-  addresses: always(list(text, { as: "set" })),
-  conditions: always(CONDITIONS),
-  hostname: optional(text),
-  targetRef: optional(OBJECT_REFERENCE),
-  deprecatedTopology: textMap,
-  nodeName: optional(text),
-  zone: optional(text),
-  hints: optional(any),
+const ENDPOINT = described(
+  fields({
+    addresses: always(list(text, { as: "set" })),
+    conditions: always(CONDITIONS),
+    hostname: optional(text),
+    targetRef: optional(OBJECT_REFERENCE),
+    deprecatedTopology: textMap,
+    nodeName: optional(text),
+    zone: optional(text),
+    hints: optional(any),
+  }),
+  {
+    name: "Endpoint",
+    description: "One endpoint behind a Service.",
+    fields: {
+      addresses: "Addresses of the endpoint; consumers use the first one.",
+      conditions: "Whether the endpoint takes traffic.",
+      hostname: "Name under which DNS knows the endpoint within the Service.",
+      targetRef: "The object behind the endpoint, most often a Pod.",
+      nodeName: "Node on which the endpoint is.",
+      zone: "Zone in which the endpoint is.",
+    },
+  },
+);
+const PORT = described(fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) }), {
+  name: "EndpointPort",
+  description: "One port that all endpoints of a slice have.",
+  fields: {
+    name: "Name of the Service's port.",
+    protocol: "TCP, UDP or SCTP; TCP when left out.",
+    port: "Port number, 1 to 65535; every port when left out.",
+    appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+  },
 });
-const PORT = fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) });
 
 interface Endpoint {
   readonly addresses: readonly string[] | null;
@@ -54,11 +77,17 @@ const ADDRESSES_MAX = 100;
 export const endpointSlices: ResourceDefinition = {
   type: ENDPOINT_SLICES,
   singular: "endpointslice",
-  shape: kindShape({
-    addressType: always(text),
-    endpoints: always(list(ENDPOINT)),
-    ports: always(list(PORT)),
-  }),
+  shape: kindShape(
+    { addressType: always(text), endpoints: always(list(ENDPOINT)), ports: always(list(PORT)) },
+    {
+      description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
+      fields: {
+        addressType: "IPv4, IPv6 or FQDN; it can not be changed.",
+        endpoints: "The endpoints, at most 1000.",
+        ports: "The ports that each of the endpoints has.",
+      },
+    },
+  ),
   strategy: {
     nameRule: dnsSubdomain,
     newGeneration: (object, old) => !jsonEqual(content(object), content(old)),

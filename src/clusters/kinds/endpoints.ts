@@ -7,13 +7,39 @@ import { invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, fields, int32, kindShape, list, optional, text } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, list, optional, text } from "../../server/shape.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
-const ADDRESS = fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) });
-const PORT = fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) });
-const SUBSET = fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) });
+const ADDRESS = described(fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
+  name: "EndpointAddress",
+  description: "One address at which a Service is reached.",
+  fields: {
+    ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
+    hostname: "Name under which DNS knows this address within the Service.",
+    nodeName: "Node on which the address is.",
+    targetRef: "The object behind the address, most often a Pod.",
+  },
+});
+const PORT = described(fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) }), {
+  name: "EndpointPort",
+  description: "One port at which the addresses of a subset are reached.",
+  fields: {
+    name: "Name of the Service's port; may be left out when there is only one.",
+    port: "Port number, 1 to 65535.",
+    protocol: "TCP, UDP or SCTP; TCP when left out.",
+    appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+  },
+});
+const SUBSET = described(fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) }), {
+  name: "EndpointSubset",
+  description: "Addresses with the ports that all of them have: every address goes with every port.",
+  fields: {
+    addresses: "Addresses that take traffic.",
+    notReadyAddresses: "Addresses that take no traffic for now.",
+    ports: "Ports of all these addresses.",
+  },
+});
 
 /** Protocols of a port. */
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
@@ -27,7 +53,15 @@ export const endpoints: ResourceDefinition = {
   singular: "endpoints",
   shortNames: ["ep"],
   deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-  shape: kindShape({ subsets: list(SUBSET) }),
+  shape: kindShape(
+    { subsets: list(SUBSET) },
+    {
+      description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
+      fields: {
+        subsets: "All addresses, grouped by the ports that they have. The server regroups them on every write, in an order of its own.",
+      },
+    },
+  ),
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },
 };
 

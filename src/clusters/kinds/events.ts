@@ -4,18 +4,33 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, fields, int32, kindShape, microTime, optional, text, time } from "../../server/shape.ts";
+import { always, any, described, fields, int32, kindShape, microTime, optional, text, time } from "../../server/shape.ts";
 
 /** A reference to an object, as Events and addresses hold it. */
-export const OBJECT_REFERENCE = fields({
-  kind: text,
-  namespace: text,
-  name: text,
-  uid: text,
-  apiVersion: text,
-  resourceVersion: text,
-  fieldPath: text,
-});
+export const OBJECT_REFERENCE = described(
+  fields({
+    kind: text,
+    namespace: text,
+    name: text,
+    uid: text,
+    apiVersion: text,
+    resourceVersion: text,
+    fieldPath: text,
+  }),
+  {
+    name: "ObjectReference",
+    description: "Points at an object, or at a part of it.",
+    fields: {
+      kind: "Kind of the object.",
+      namespace: "Namespace of the object.",
+      name: "Name of the object.",
+      uid: "UID of the object.",
+      apiVersion: "API version of the object.",
+      resourceVersion: "State of the object that is meant, if it is one in particular.",
+      fieldPath: "Part of the object that is meant, such as spec.containers{web}.",
+    },
+  },
+);
 
 const EVENT_SOURCE = fields({ component: text, host: text });
 
@@ -34,22 +49,37 @@ export const events: ResourceDefinition = {
   type: EVENTS,
   singular: "event",
   shortNames: ["ev"],
-  shape: kindShape({
-    involvedObject: always(OBJECT_REFERENCE),
-    reason: text,
-    message: text,
-    source: always(EVENT_SOURCE),
-    firstTimestamp: always(time),
-    lastTimestamp: always(time),
-    count: int32,
-    type: text,
-    eventTime: always(microTime),
-    series: optional(any),
-    action: text,
-    related: optional(OBJECT_REFERENCE),
-    reportingComponent: always(text),
-    reportingInstance: always(text),
-  }),
+  shape: kindShape(
+    {
+      involvedObject: always(OBJECT_REFERENCE),
+      reason: text,
+      message: text,
+      source: always(EVENT_SOURCE),
+      firstTimestamp: always(time),
+      lastTimestamp: always(time),
+      count: int32,
+      type: text,
+      eventTime: always(microTime),
+      series: optional(any),
+      action: text,
+      related: optional(OBJECT_REFERENCE),
+      reportingComponent: always(text),
+      reportingInstance: always(text),
+    },
+    {
+      description: "Something that happened to an object, for people to read. Events may be lost.",
+      fields: {
+        involvedObject: "The object to which it happened.",
+        reason: "Short name of what happened, one word for machines.",
+        message: "What happened, for people.",
+        type: "Normal or Warning.",
+        count: "How often it happened.",
+        firstTimestamp: "When it happened first.",
+        lastTimestamp: "When it happened last.",
+        source: "Who reports it.",
+      },
+    },
+  ),
   selectableFields: {
     "involvedObject.kind": involved("kind"),
     "involvedObject.namespace": involved("namespace"),

@@ -4,23 +4,36 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, fields, int32, kindShape, microTime, optional, text } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, microTime, optional, text } from "../../server/shape.ts";
 
-const LEASE_SPEC = fields({
-  holderIdentity: optional(text),
-  leaseDurationSeconds: optional(int32),
-  acquireTime: optional(microTime),
-  renewTime: optional(microTime),
-  leaseTransitions: optional(int32),
-  strategy: optional(text),
-  preferredHolder: optional(text),
-});
+const LEASE_SPEC = described(
+  fields({
+    holderIdentity: optional(text),
+    leaseDurationSeconds: optional(int32),
+    acquireTime: optional(microTime),
+    renewTime: optional(microTime),
+    leaseTransitions: optional(int32),
+    strategy: optional(text),
+    preferredHolder: optional(text),
+  }),
+  {
+    name: "LeaseSpec",
+    description: "Who holds a lease, and for how long.",
+    fields: {
+      holderIdentity: "Who holds the lease; nobody when empty.",
+      leaseDurationSeconds: "How long the lease holds after it was renewed.",
+      acquireTime: "When the holder took the lease.",
+      renewTime: "When the holder renewed the lease last.",
+      leaseTransitions: "How often the lease went from one holder to another.",
+    },
+  },
+);
 
 /** `coordination.k8s.io/v1` Leases. Unlike most kinds they can not be overwritten without a resourceVersion. */
 export const leases: ResourceDefinition = {
   type: LEASES,
   singular: "lease",
-  shape: kindShape({ spec: always(LEASE_SPEC) }),
+  shape: kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that has to be renewed, for elections and heartbeats." }),
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, unconditionalUpdate: false, validate },
 };
 

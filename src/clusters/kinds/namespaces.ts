@@ -21,7 +21,13 @@ export const namespaces: ResourceDefinition = {
   singular: "namespace",
   shortNames: ["ns"],
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
-  shape: kindShape({ spec: always(fields({ finalizers: list(text) })), status: always(fields({ phase: text, conditions: list(any) })) }),
+  shape: kindShape(
+    { spec: always(fields({ finalizers: list(text) })), status: always(fields({ phase: text, conditions: list(any) })) },
+    {
+      description: "A room for names: names of objects are unique among their kind in it.",
+      fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
+    },
+  ),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
   strategy: {
     nameRule: dnsLabel,

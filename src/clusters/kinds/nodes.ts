@@ -12,6 +12,9 @@ export const nodes: ResourceDefinition = {
   type: NODES,
   singular: "node",
   shortNames: ["no"],
-  shape: kindShape({ spec: optional(any), status: optional(any) }),
+  shape: kindShape(
+    { spec: optional(any), status: optional(any) },
+    { description: "A machine on which Pods run. Here only a name that Pods and addresses point at." },
+  ),
   strategy: { nameRule: dnsSubdomain, subresources: { status: replaceStatus } },
 };

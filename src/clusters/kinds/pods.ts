@@ -39,7 +39,10 @@ export const pods: ResourceDefinition = {
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  shape: kindShape({ spec: optional(any), status: optional(any) }),
+  shape: kindShape(
+    { spec: optional(any), status: optional(any) },
+    { description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at." },
+  ),
   selectableFields: {
     "spec.nodeName": (object) => (object as Pod).spec?.nodeName ?? "",
     "status.phase": (object) => (object as Pod).status?.phase ?? "",

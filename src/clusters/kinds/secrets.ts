@@ -17,7 +17,18 @@ interface Secret extends KubeObject {
 export const secrets: ResourceDefinition = {
   type: SECRETS,
   singular: "secret",
-  shape: kindShape({ immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text }),
+  shape: kindShape(
+    { immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text },
+    {
+      description: "Secret bytes by name.",
+      fields: {
+        immutable: "True forbids every change of the data from now on.",
+        data: "Bytes by name, in base64.",
+        stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
+        type: "What the data is for; it can not be changed. Well-known types demand certain names in data.",
+      },
+    },
+  ),
   selectableFields: { type: (object) => (object as Secret).type ?? "" },
   strategy: { nameRule: dnsSubdomain, prepare, validate },
 };

@@ -3,43 +3,77 @@ import type { KubeObject, ServicePort } from "../../object/types.ts";
 import { dns1035Label } from "../../server/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, bool, fields, int32, intOrText, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import { always, any, bool, described, fields, int32, intOrText, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
 import { createServiceClaims } from "./service-claims.ts";
 import type { ServiceClaimsOptions } from "./service-claims.ts";
 import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors } from "./service-rules.ts";
 import type { ServiceSpec } from "./service-rules.ts";
 
-const PORT = fields({
-  name: text,
-  protocol: text,
-  appProtocol: optional(text),
-  port: always(int32),
-  targetPort: always(intOrText),
-  nodePort: int32,
-});
+const PORT = described(
+  fields({
+    name: text,
+    protocol: text,
+    appProtocol: optional(text),
+    port: always(int32),
+    targetPort: always(intOrText),
+    nodePort: int32,
+  }),
+  {
+    name: "ServicePort",
+    description: "One port of a Service.",
+    fields: {
+      name: "Name of the port; may be left out when there is only one.",
+      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+      port: "Port of the Service, 1 to 65535.",
+      targetPort: "Port of the Pods, as a number or by its name there; the same as port when left out.",
+      nodePort: "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when left out.",
+    },
+  },
+);
 
-const SPEC = fields({
-  ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
-  selector: textMap,
-  clusterIP: text,
-  clusterIPs: list(text),
-  type: text,
-  externalIPs: list(text),
-  sessionAffinity: text,
-  loadBalancerIP: text,
-  loadBalancerSourceRanges: list(text),
-  externalName: text,
-  externalTrafficPolicy: text,
-  healthCheckNodePort: int32,
-  publishNotReadyAddresses: bool,
-  sessionAffinityConfig: optional(any),
-  ipFamilies: list(text),
-  ipFamilyPolicy: optional(text),
-  allocateLoadBalancerNodePorts: optional(bool),
-  loadBalancerClass: optional(text),
-  internalTrafficPolicy: optional(text),
-  trafficDistribution: optional(text),
-});
+const SPEC = described(
+  fields({
+    ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+    selector: textMap,
+    clusterIP: text,
+    clusterIPs: list(text),
+    type: text,
+    externalIPs: list(text),
+    sessionAffinity: text,
+    loadBalancerIP: text,
+    loadBalancerSourceRanges: list(text),
+    externalName: text,
+    externalTrafficPolicy: text,
+    healthCheckNodePort: int32,
+    publishNotReadyAddresses: bool,
+    sessionAffinityConfig: optional(any),
+    ipFamilies: list(text),
+    ipFamilyPolicy: optional(text),
+    allocateLoadBalancerNodePorts: optional(bool),
+    loadBalancerClass: optional(text),
+    internalTrafficPolicy: optional(text),
+    trafficDistribution: optional(text),
+  }),
+  {
+    name: "ServiceSpec",
+    description: "What a Service offers, and where its traffic goes.",
+    fields: {
+      ports: "The ports of the Service.",
+      selector: "Labels of the Pods behind the Service. Without it, whoever runs the Service writes its Endpoints.",
+      clusterIP: "The address within the cluster, chosen by the server when left out; None for a Service without one.",
+      clusterIPs: "The same for each IP family; the first one is clusterIP.",
+      type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
+      externalIPs: "Other addresses at which nodes take traffic for the Service.",
+      sessionAffinity: "ClientIP keeps a client at one Pod; None when left out.",
+      externalName: "DNS name that a Service of type ExternalName stands for.",
+      publishNotReadyAddresses: "True publishes Pods that are not ready, too.",
+      ipFamilies: "IPv4, IPv6 or both.",
+      ipFamilyPolicy: "SingleStack, PreferDualStack or RequireDualStack.",
+      loadBalancerClass: "Which load balancer serves the Service.",
+    },
+  },
+);
 
 const STATUS = fields({ loadBalancer: always(fields({ ingress: list(any) })), conditions: list(any) });
 
@@ -56,7 +90,13 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
     singular: "service",
     shortNames: ["svc"],
     categories: ["all"],
-    shape: kindShape({ spec: always(SPEC), status: always(STATUS) }),
+    shape: kindShape(
+      { spec: always(SPEC), status: always(STATUS) },
+      {
+        description: "A name and an address for a set of Pods, or of whatever its Endpoints say.",
+        fields: { spec: "What the Service offers.", status: "What the load balancer says." },
+      },
+    ),
     selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
     strategy: {
       nameRule: dns1035Label,
