@@ -6,10 +6,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../docs/generate.ts";
 import { fieldPaths } from "../docs/generate/schema-tables.ts";
-import { CONFIG_NOTES } from "../docs/generate/schema-pages.ts";
+import { CONFIG_NOTES, SETTINGS_NOTES } from "../docs/generate/schema-pages.ts";
 import { resolveConfig } from "../src/config/config.ts";
 import { CONFIG_SCHEMA } from "../src/config/config-schema.ts";
+import { SETTINGS_SCHEMA } from "../src/config/settings-schema.ts";
 import { createEngine } from "../src/engine.ts";
+import { LIMIT_RANGES, resolveLimits } from "../src/sandbox/limits.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const DOCS = join(ROOT, "docs");
@@ -24,6 +26,25 @@ describe("generated pages", () => {
   test("note only fields that exist", () => {
     const known = new Set(fieldPaths(CONFIG_SCHEMA));
     expect(Object.keys(CONFIG_NOTES).filter((path) => !known.has(path))).toEqual([]);
+    const settings = new Set(fieldPaths(SETTINGS_SCHEMA));
+    expect(Object.keys(SETTINGS_NOTES).filter((path) => !settings.has(path))).toEqual([]);
+  });
+
+  test("add to the settings what only the start refuses, for as long as the schema does not say it", () => {
+    const { fuel, memoryBytes } = SETTINGS_SCHEMA.fields.limits.fields;
+    expect([fuel.minimum, fuel.maximum]).not.toEqual(LIMIT_RANGES.fuel);
+    expect(SETTINGS_NOTES["limits"]).toContain(LIMIT_RANGES.fuel.map((limit) => limit.toLocaleString("en")).join(" to "));
+    expect(memoryBytes.minimum).toBe(LIMIT_RANGES.memoryBytes[0]);
+    expect(() => resolveLimits({ memoryBytes: memoryBytes.minimum + 65_536 })).not.toThrow();
+    expect(() => resolveLimits({ memoryBytes: memoryBytes.minimum + 1 })).toThrow("a multiple of 65536");
+  });
+
+  test("call a limit without effect only while nothing uses it", () => {
+    const folder = join(ROOT, "src");
+    const users = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+      (file) => file.endsWith(".ts") && /\.configurationFuel\b/.test(readFileSync(join(folder, file), "utf8")),
+    );
+    expect(users).toEqual([]);
   });
 
   test("deny effects only of what has none: Endpoints and Services are the kinds that are written", async () => {
@@ -88,3 +109,22 @@ function headings(text: string): string[] {
       .replaceAll(" ", "-"),
   );
 }
+
+describe("decisions", () => {
+  const folder = join(DOCS, "decisions");
+  const records = readdirSync(folder)
+    .filter((name) => name !== "README.md")
+    .sort();
+  const index = readFileSync(join(folder, "README.md"), "utf8");
+
+  test.each(records.map((name, at) => ({ name, number: at + 1 })))(
+    "$name has its number, its three parts and its line in the index",
+    (record) => {
+      const text = readFileSync(join(folder, record.name), "utf8");
+      const title = /^# (\d+)\. (.+)\n/.exec(text);
+      expect([Number(record.name.slice(0, 4)), Number(title?.[1])]).toEqual([record.number, record.number]);
+      expect([...text.matchAll(/^\*\*(\w+)\.\*\*/gm)].map((match) => match[1])).toEqual(["Context", "Decision", "Consequences"]);
+      expect(index).toContain(`${record.number}. [${title?.[2]}](${record.name})\n`);
+    },
+  );
+});

@@ -25,6 +25,14 @@ export const CONFIG_NOTES: Readonly<Record<string, string>> = {
   "sync.toHost.configMaps.enabled": "As above: checked, without effect on what is written.",
 };
 
+/** The same for settings, where the engine holds a value to more than the schema does. */
+export const SETTINGS_NOTES: Readonly<Record<string, string>> = {
+  limits:
+    "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine. " +
+    "A start also refuses `fuel` outside of 10,000 to 1,000,000,000, and `memoryBytes` that are no multiple of 65,536.",
+  "limits.configurationFuel": "Checked, without effect: loading a configuration evaluates nothing.",
+};
+
 /** `reference/configuration.md`: what the engine reads of `vcluster.yaml`. */
 export function configurationPage(): string {
   const fields = schemaTable(CONFIG_SCHEMA, { elsewhere: new Map([[PATCH, "See [patch](#patch)."]]), notes: CONFIG_NOTES });
@@ -61,5 +69,5 @@ when a patch fails. Every field has a default, and no file means all defaults. \
 
 ## Fields
 
-${schemaTable(SETTINGS_SCHEMA)}`;
+${schemaTable(SETTINGS_SCHEMA, { notes: SETTINGS_NOTES })}`;
 }
