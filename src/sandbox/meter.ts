@@ -15,19 +15,8 @@
  * @module
  */
 import { assert } from "../base/errors.ts";
-import {
-  KIND,
-  OP,
-  PREFIXED,
-  Reader,
-  SECTION,
-  TYPE,
-  Writer,
-  encodeUnsigned,
-  readSections,
-  skipOperands,
-  startModule,
-} from "./wasm-format.ts";
+import { createCounters, meterFunction } from "./meter-function.ts";
+import { KIND, OP, Reader, SECTION, TYPE, Writer, encodeUnsigned, readSections, startModule } from "./wasm-format.ts";
 import type { Section } from "./wasm-format.ts";
 
 /**
@@ -41,33 +30,28 @@ export interface MeterExports {
   overheadLeft(): number;
 }
 
+/**
+ * What counts as overhead, by number of function: "call" stands for everything from the entry of the function to its return, with
+ * all that it calls; a list stands for loops of the function itself, by their number in its text from 1.
+ */
+export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
+
 /** What the counters of a new instance hold, whose start function runs before anybody can set them. */
 const INITIAL_STEPS = 1_073_741_824;
 
-/** How many bytes a bulk memory instruction handles for one unit of fuel, as a power of two. */
-const BULK_SHIFT = 7;
-
-/** Which points count as overhead: all of a function, or some of its loops by their number in the text, from 1. */
-export type OverheadPoints = ReadonlyMap<number, "all" | readonly number[]>;
-
-/** What is written at the points of one counter. */
-interface Charges {
-  /** Takes one step, traps below zero. */
-  readonly step: readonly number[];
-  /** Takes the steps of a length that lies on the stack and stays there, by way of the local `scratch`. */
-  bulk(scratch: number): readonly number[];
+/** A function that the rewriting adds: the number of its type, and its body. */
+interface AddedFunction {
+  readonly type: number;
+  readonly body: ArrayLike<number>;
+  /** Under which it is exported, if it is. */
+  readonly name?: keyof MeterExports;
 }
 
-interface Counters {
-  readonly fuel: Charges;
-  readonly overhead: Charges;
-}
-
-/** One function while it is rewritten. */
-interface FunctionPlan {
-  readonly counters: Counters;
-  readonly parameters: number;
-  readonly overhead: "all" | readonly number[];
+/** The bodies of the module's own functions, and what comes behind them. */
+interface Rewritten {
+  readonly bodies: readonly ArrayLike<number>[];
+  readonly added: readonly AddedFunction[];
+  readonly firstAdded: number;
 }
 
 /**
@@ -77,45 +61,73 @@ interface FunctionPlan {
  */
 export function meterModule(bytes: Uint8Array, overheadPoints: OverheadPoints = new Map()): Uint8Array<ArrayBuffer> {
   const sections = readSections(bytes);
-  const firstGlobal = find(sections, SECTION.global).unsigned();
-  const counters = { fuel: createCharges(firstGlobal), overhead: createCharges(firstGlobal + 1) };
-  const imported = countImportedFunctions(sections);
-  const types = readTypes(sections);
-  const plans = readFunctionTypes(sections).map((type, index) => {
-    return { counters, parameters: types[type]!.parameters.length, overhead: overheadPoints.get(imported + index) ?? [] };
-  });
-  const access = createAccess(firstGlobal, types);
-  const firstAccess = imported + plans.length;
-
+  const rewritten = rewriteFunctions(sections, overheadPoints);
   const module = startModule();
-  for (const { id, contents } of sections) {
-    const part = new Writer();
-    const copy = new Reader(contents.bytes, contents.at, contents.end);
-    if (id === SECTION.global) addCounters(copy, part);
-    else if (id === SECTION.function)
-      appendItems(
-        copy,
-        part,
-        access.map(({ type }) => encodeUnsigned(type)),
-      );
-    else if (id === SECTION.export)
-      appendItems(
-        copy,
-        part,
-        access.map(({ name }, index) => exportEntry(name, firstAccess + index)),
-      );
-    else if (id === SECTION.code) meterFunctions(copy, part, { plans, access });
-    else part.append(copy.bytes.subarray(copy.at, copy.end));
-    module.byte(id);
-    module.appendSized(part);
+  for (const section of sections) {
+    module.byte(section.id);
+    module.appendSized(rewriteSection(section, rewritten));
   }
   return module.bytes();
+}
+
+function rewriteSection({ id, contents }: Section, { bodies, added, firstAdded }: Rewritten): Writer {
+  const part = new Writer();
+  const copy = restart(contents);
+  if (id === SECTION.global) {
+    appendItems(copy, part, [COUNTER, COUNTER]);
+  } else if (id === SECTION.function) {
+    const types = added.map(({ type }) => encodeUnsigned(type));
+    appendItems(copy, part, types);
+  } else if (id === SECTION.export) {
+    const entries = added.flatMap(({ name }, index) => (name === undefined ? [] : [exportEntry(name, firstAdded + index)]));
+    appendItems(copy, part, entries);
+  } else if (id === SECTION.code) {
+    const all = [...bodies, ...added.map(({ body }) => body)];
+    part.unsigned(all.length);
+    for (const body of all) {
+      part.unsigned(body.length);
+      part.append(body);
+    }
+  } else {
+    part.append(copy.bytes.subarray(copy.at, copy.end));
+  }
+  return part;
+}
+
+function rewriteFunctions(sections: readonly Section[], overheadPoints: OverheadPoints): Rewritten {
+  const firstGlobal = find(sections, SECTION.global).unsigned();
+  const counters = createCounters(firstGlobal);
+  const imported = countImportedFunctions(sections);
+  const types = readTypes(sections);
+  const functionTypes = readFunctionTypes(sections);
+  const firstAdded = imported + functionTypes.length;
+  const unknown = [...overheadPoints.keys()].filter((index) => index < imported || index >= firstAdded);
+  assert(unknown.length === 0, `the functions of the overhead exist: ${unknown.join(", ")}`);
+
+  const code = find(sections, SECTION.code);
+  assert(code.unsigned() === functionTypes.length, "every function has a body");
+  const added: AddedFunction[] = [];
+  const bodies = functionTypes.map((type, index) => {
+    const parameters = types[type]!.parameters.length;
+    const overhead = overheadPoints.get(imported + index) ?? [];
+    const overheadLoops = overhead === "call" ? [] : overhead;
+    const body = meterFunction(code.slice(code.unsigned()), { counters, parameters, overheadLoops });
+    if (overhead !== "call") return body;
+    // The function's number, which tables and calls know, goes to the one that keeps the accounts.
+    added.push({ type, body });
+    return counters.callAsOverhead(firstAdded + added.length - 1, parameters);
+  });
+  return { bodies, added: [...added, ...createAccess(firstGlobal, types)], firstAdded };
+}
+
+function restart(reader: Reader): Reader {
+  return new Reader(reader.bytes, reader.at, reader.end);
 }
 
 function find(sections: readonly Section[], id: number): Reader {
   const section = sections.find((candidate) => candidate.id === id);
   assert(section !== undefined, `the engine has section ${id}`);
-  return new Reader(section.contents.bytes, section.contents.at, section.contents.end);
+  return restart(section.contents);
 }
 
 /** Parameter and result types of a function. */
@@ -146,48 +158,21 @@ function countImportedFunctions(sections: readonly Section[]): number {
   for (let left = imports.unsigned(); left > 0; left -= 1) {
     imports.skip(imports.unsigned());
     imports.skip(imports.unsigned());
-    if (imports.byte() === KIND.function) {
-      functions += 1;
-      imports.skipNumber();
-    } else {
-      const hasMaximum = imports.byte() === 1;
-      imports.skipNumber();
-      if (hasMaximum) imports.skipNumber();
-    }
+    const kind = imports.byte();
+    if (kind === KIND.function) functions += 1;
+    else assert(kind === KIND.memory, "the engine imports functions and a memory");
+    const hasMaximum = kind === KIND.memory && imports.byte() === 1;
+    imports.skipNumber();
+    if (hasMaximum) imports.skipNumber();
   }
   return functions;
 }
 
-function createCharges(counter: number): Charges {
-  const global = encodeUnsigned(counter);
-  const get = [OP.globalGet, ...global];
-  const set = [OP.globalSet, ...global];
-  const trapBelowZero = [...get, OP.i32Const, 0, OP.i32LessSigned, OP.if, TYPE.empty, OP.unreachable, OP.end];
-  return {
-    step: [...get, OP.i32Const, 1, OP.i32Subtract, ...set, ...trapBelowZero],
-    bulk(scratch) {
-      const local = encodeUnsigned(scratch);
-      const steps = [OP.localGet, ...local, OP.i32Const, BULK_SHIFT, OP.i32ShiftRightUnsigned];
-      return [OP.localTee, ...local, ...get, ...steps, OP.i32Subtract, ...set, ...trapBelowZero];
-    },
-  };
-}
+/** A counter as an item of the section of globals. The encoding of the number is the signed one as well: its last byte is below 0x40. */
+const MUTABLE = 1;
+const COUNTER = [TYPE.i32, MUTABLE, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end];
 
-function addCounters(section: Reader, out: Writer): void {
-  const mutable = 1;
-  // The encoding is the signed one as well: its last byte is below 0x40.
-  const counter = [TYPE.i32, mutable, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end];
-  appendItems(section, out, [counter, counter]);
-}
-
-/** A function that the rewriting adds. */
-interface AccessFunction {
-  readonly name: keyof MeterExports;
-  readonly type: number;
-  readonly body: readonly number[];
-}
-
-function createAccess(firstGlobal: number, types: readonly FunctionType[]): AccessFunction[] {
+function createAccess(firstGlobal: number, types: readonly FunctionType[]): AddedFunction[] {
   const fuel = encodeUnsigned(firstGlobal);
   const overhead = encodeUnsigned(firstGlobal + 1);
   const typeOf = (parameters: number, results: number) => {
@@ -197,13 +182,11 @@ function createAccess(firstGlobal: number, types: readonly FunctionType[]): Acce
     assert(index >= 0, `the engine has a function with ${parameters} parameters and ${results} results`);
     return index;
   };
-  const get = (counter: readonly number[]) => [OP.globalGet, ...counter, OP.end];
+  const noLocals = 0;
+  const get = (counter: readonly number[]) => [noLocals, OP.globalGet, ...counter, OP.end];
+  const setBoth = [noLocals, OP.localGet, 0, OP.globalSet, ...fuel, OP.localGet, 1, OP.globalSet, ...overhead, OP.end];
   return [
-    {
-      name: "refuel",
-      type: typeOf(2, 0),
-      body: [OP.localGet, 0, OP.globalSet, ...fuel, OP.localGet, 1, OP.globalSet, ...overhead, OP.end],
-    },
+    { name: "refuel", type: typeOf(2, 0), body: setBoth },
     { name: "fuelLeft", type: typeOf(0, 1), body: get(fuel) },
     { name: "overheadLeft", type: typeOf(0, 1), body: get(overhead) },
   ];
@@ -223,67 +206,4 @@ function appendItems(section: Reader, out: Writer, items: readonly (readonly num
 function exportEntry(name: string, index: number): number[] {
   const text = new TextEncoder().encode(name);
   return [...encodeUnsigned(text.length), ...text, KIND.function, ...encodeUnsigned(index)];
-}
-
-function meterFunctions(
-  section: Reader,
-  out: Writer,
-  options: { plans: readonly FunctionPlan[]; access: readonly AccessFunction[] },
-): void {
-  const { plans, access } = options;
-  const count = section.unsigned();
-  assert(count === plans.length, "every function has a body");
-  out.unsigned(count + access.length);
-  for (const plan of plans) out.appendSized(meterFunction(section.slice(section.unsigned()), plan));
-  for (const { body } of access) {
-    const noLocals = 0;
-    out.unsigned(body.length + 1);
-    out.append([noLocals, ...body]);
-  }
-}
-
-function meterFunction(body: Reader, plan: FunctionPlan): Writer {
-  const out = new Writer();
-  const groups = body.unsigned();
-  const groupsFrom = body.at;
-  let locals = plan.parameters;
-  for (let group = 0; group < groups; group += 1) {
-    locals += body.unsigned();
-    body.skip(1);
-  }
-  // One more local for every function is simpler than a first pass that finds the few which need it; the compiler drops it.
-  out.unsigned(groups + 1);
-  out.append(body.bytes.subarray(groupsFrom, body.at));
-  out.byte(1, TYPE.i32);
-  meterInstructions(body, out, { plan, scratch: locals });
-  return out;
-}
-
-function meterInstructions(body: Reader, out: Writer, options: { plan: FunctionPlan; scratch: number }): void {
-  const { counters, overhead } = options.plan;
-  const whole = overhead === "all" ? counters.overhead : counters.fuel;
-  let loops = 0;
-  let copied = body.at;
-  const insert = (at: number, charge: readonly number[]) => {
-    out.append(body.bytes.subarray(copied, at));
-    out.append(charge);
-    copied = at;
-  };
-  insert(copied, whole.step);
-  while (body.at < body.end) {
-    const from = body.at;
-    const opcode = body.byte();
-    skipOperands(body, opcode);
-    if (opcode === OP.loop) {
-      loops += 1;
-      insert(body.at, overhead !== "all" && overhead.includes(loops) ? counters.overhead.step : whole.step);
-    } else if (opcode === OP.prefix && isBulk(body.bytes[from + 1]!)) {
-      insert(from, whole.bulk(options.scratch));
-    }
-  }
-  insert(body.end, []);
-}
-
-function isBulk(opcode: number): boolean {
-  return opcode === PREFIXED.memoryCopy || opcode === PREFIXED.memoryFill;
 }

@@ -8,36 +8,32 @@ import type { OverheadPoints } from "./meter.ts";
  * - Shapes: whether an equal one is found among those of living objects, the chains of their hash table, its growth.
  * - Names of properties: chains in the table of all names, and in the tables of single objects, which are ordered by name number.
  */
-export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "all" | readonly number[]>([
-  [32, "all"],
-  [34, "all"],
-  [39, "all"],
-  [123, "all"],
-  [125, "all"],
-  [137, "all"],
-  [142, "all"],
-  [150, "all"],
-  [212, "all"],
-  [284, "all"],
-  [285, "all"],
-  [286, "all"],
-  [418, "all"],
-  [499, "all"],
-  [548, "all"],
-  [698, "all"],
-  [711, "all"],
-  [730, "all"],
-  [772, "all"],
-  [775, "all"],
-  [1060, "all"],
+export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly number[]>([
+  // malloc, free and realloc, of the engine and of the C library.
+  [142, "call"],
+  [150, "call"],
+  [499, "call"],
+  [1059, "call"],
+  [1060, "call"],
+  // Shapes: adding a property, a new object's first shape, releasing one.
+  [105, "call"],
+  [126, "call"],
+  [137, "call"],
+  [216, "call"],
+  [284, "call"],
+  [285, "call"],
+  [730, "call"],
+  // Releasing a value whose last reference is gone; that may be the string of a name.
+  [463, "call"],
+  // Names: from a string, from a C string, releasing one.
+  [326, "call"],
+  [400, "call"],
+  [763, "call"],
+  // Chains of hash tables where the lookup is part of a larger function.
   [24, [3]],
   [74, [2]],
-  [105, [1]],
   [120, [2]],
-  [126, [2, 3]],
   [161, [2, 5]],
   [179, [1]],
   [221, [26, 28, 30, 31]],
-  [326, [1]],
-  [626, [1]],
 ]);

@@ -36,6 +36,7 @@ export const OP = {
   memoryGrow: 0x40,
   i32Const: 0x41,
   i32LessSigned: 0x48,
+  i32Add: 0x6a,
   i32Subtract: 0x6b,
   i32ShiftRightUnsigned: 0x76,
   prefix: 0xfc,
