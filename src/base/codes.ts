@@ -56,7 +56,7 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning: "The tenant cluster is not the one that the host copies came from.",
-    remedy: "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, run cleanup first.",
+    remedy: "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, delete its old copies on the host first.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses what is refused: duplicate keys, too many aliases, too deep nesting.",
@@ -201,6 +201,10 @@ export const CODES = {
   LOOP_STOPPED: {
     meaning: "Somebody else on the host keeps undoing the sync of an object; it is left alone until its source changes.",
     remedy: "Find the other writer; metadata.managedFields of the host object names it.",
+  },
+  STORE_FAILED: {
+    meaning: "The store of an embedded cluster can not write to its file: the disk is full, or fails, or the store is closed.",
+    remedy: "Free space on the disk, or check it and start again. Nothing of the write was stored; what was acknowledged before is safe.",
   },
   USAGE: {
     meaning: "The command line is not understood.",

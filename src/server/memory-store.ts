@@ -7,18 +7,34 @@ import { createSortedKeys } from "./sorted-keys.ts";
 import type { SortedKeys } from "./sorted-keys.ts";
 import type { Store, StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "./store.ts";
 
+/** What a store holds before its first write. */
+export interface StoreContents {
+  /** The revision of the last write. */
+  readonly revision: number;
+  /** Frozen, in any order. */
+  readonly objects: readonly StoredObject[];
+  /** The last writes without a gap, in order; the last one is that of `revision`. */
+  readonly events: readonly StoreEvent[];
+}
+
 /** How much a memory store remembers. */
 export interface MemoryStoreOptions {
-  /** Events kept for watches and pages of older states. Default 10,000. */
+  /** Events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
+  /** Default: nothing. */
+  readonly contents?: StoreContents;
 }
+
+/** Events that a store keeps when nobody says otherwise. */
+export const HISTORY_DEFAULT = 10_000;
 
 /** Revision of an empty store; 0 is not a state, it means "any" to Kubernetes. */
 const FIRST_REVISION = 1;
-const HISTORY_DEFAULT = 10_000;
+const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: [] };
 
 interface Watcher {
-  readonly after: number;
+  /** The last revision that it was told of, or of which it knew before. */
+  told: number;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: () => void;
 }
@@ -34,7 +50,7 @@ interface Watcher {
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
-  return new MemoryStore(options.history ?? HISTORY_DEFAULT);
+  return new MemoryStore(options);
 }
 
 class MemoryStore implements Store {
@@ -42,10 +58,15 @@ class MemoryStore implements Store {
   readonly #keys: SortedKeys = createSortedKeys();
   readonly #history: History;
   readonly #watchers = new Map<string, Set<Watcher>>();
-  #revision = FIRST_REVISION;
+  #revision: number;
 
-  constructor(history: number) {
-    this.#history = createHistory({ capacity: history, start: FIRST_REVISION });
+  constructor({ history = HISTORY_DEFAULT, contents: { revision, objects, events } = EMPTY }: MemoryStoreOptions) {
+    this.#revision = revision;
+    this.#history = createHistory({ capacity: history, start: revision - events.length });
+    for (const event of events) this.#history.add(event);
+    for (const stored of objects) this.#objects.set(stored.key, stored);
+    // In order, each is added at the end.
+    for (const key of [...this.#objects.keys()].sort(byCodeUnit)) this.#keys.add(key);
   }
 
   async revision(): Promise<number> {
@@ -92,7 +113,8 @@ class MemoryStore implements Store {
 
   async watch({ prefix, after, onEvent, onEnd = () => {} }: StoreWatchOptions): Promise<StoreWatch> {
     this.#demandInWindow(after);
-    const watcher: Watcher = { after, onEvent, onEnd };
+    // A watch may begin within an event; the events of its past are told here, and not once more.
+    const watcher: Watcher = { told: Math.max(after, this.#revision), onEvent, onEnd };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
@@ -122,7 +144,9 @@ class MemoryStore implements Store {
     // Every prefix of the key that ends in a slash may have watchers of its own.
     for (let slash = event.key.indexOf("/"); slash >= 0; slash = event.key.indexOf("/", slash + 1)) {
       for (const watcher of this.#watchers.get(event.key.slice(0, slash + 1)) ?? []) {
-        if (event.revision > watcher.after) watcher.onEvent(event);
+        if (event.revision <= watcher.told) continue;
+        watcher.told = event.revision;
+        watcher.onEvent(event);
       }
     }
   }
