@@ -25,9 +25,8 @@ export interface Comparison {
 /** The same for one value; a part that is not there has no fields, `{}` is the value itself. */
 type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
 
-const KINDS = ["removed", "modified", "added"] as const;
-
-const UNCHANGED: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
+/** Nothing changed. */
+export const NO_CHANGE: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
 
 /** Identity and housekeeping, which nobody owns. Source: the stripped fields of the API server's field manager. */
 const UNOWNED_AT_ROOT: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
@@ -43,10 +42,12 @@ const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
   "resourceVersion",
 ]);
 
+const METADATA = fieldStep("metadata");
+
 /** The same, as fields to take out of a set. */
 export const UNOWNED: FieldSet = [
   ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
-  ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([fieldStep("metadata"), fieldStep(name)])),
+  ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
 /** Tells whether no field differs. The order of lists that are merged is no field. */
@@ -65,8 +66,9 @@ export function isUnchanged({ removed, modified, added }: Comparison): boolean {
 export function compare(shape: ObjectShape, before: KubeObject, after: KubeObject): Comparison {
   const tally = new Tally();
   compareMembers(shape, before, after, { tally, except: APART_AT_ROOT });
-  tally.add(fieldStep("metadata"), compareMetadata(memberShape(shape, "metadata"), before, after));
-  return { ...UNCHANGED, ...tally.difference() };
+  const metadata = compareMetadata(memberShape(shape, "metadata"), before, after);
+  if (metadata !== undefined) tally.add(METADATA, metadata);
+  return { ...NO_CHANGE, ...tally.difference() };
 }
 
 function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata: is }: JsonObject): Difference | undefined {
@@ -78,21 +80,23 @@ function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata
 
 /** Collects the differences of a value's parts. Most of the time there are none, so nothing is made until there is one. */
 class Tally {
-  #found: Record<keyof Comparison, [Step, FieldSet][]> | undefined;
+  #found: { readonly [kind in keyof Comparison]: [Step, FieldSet][] } | undefined;
 
-  add(step: Step, difference: Difference | undefined): void {
-    if (difference === undefined) return;
+  add(step: Step, { removed, modified, added }: Difference): void {
     this.#found ??= { removed: [], modified: [], added: [] };
-    for (const kind of KINDS) {
-      const part = difference[kind];
-      if (part !== undefined) this.#found[kind].push([step, part]);
-    }
+    if (removed !== undefined) this.#found.removed.push([step, removed]);
+    if (modified !== undefined) this.#found.modified.push([step, modified]);
+    if (added !== undefined) this.#found.added.push([step, added]);
   }
 
   difference(): Difference | undefined {
-    const found = this.#found;
-    if (found === undefined) return undefined;
-    return Object.fromEntries(KINDS.filter((kind) => found[kind].length > 0).map((kind) => [kind, fieldSet(found[kind])]));
+    if (this.#found === undefined) return undefined;
+    const { removed, modified, added } = this.#found;
+    return {
+      ...(removed.length > 0 && { removed: fieldSet(removed) }),
+      ...(modified.length > 0 && { modified: fieldSet(modified) }),
+      ...(added.length > 0 && { added: fieldSet(added) }),
+    };
   }
 }
 
@@ -102,24 +106,16 @@ interface MembersOptions {
 }
 
 function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
-  const names = Object.keys(after);
-  for (const name of names) compareMember(shape, name, { was: ownMember(before, name), is: after[name], tally, except });
-  for (const name of Object.keys(before)) {
-    if (!Object.hasOwn(after, name)) compareMember(shape, name, { was: before[name], is: undefined, tally, except });
+  for (const name of Object.keys(after)) {
+    const was = ownMember(before, name);
+    if (was === after[name] || except?.has(name) === true) continue;
+    const difference = compareValues(memberShape(shape, name), was, after[name]);
+    if (difference !== undefined) tally.add(fieldStep(name), difference);
   }
-}
-
-interface Member {
-  readonly was: unknown;
-  readonly is: unknown;
-  readonly tally: Tally;
-  readonly except: ReadonlySet<string> | undefined;
-}
-
-function compareMember(shape: Shape, name: string, { was, is, tally, except }: Member): void {
-  if (was === is || except?.has(name) === true) return;
-  const difference = compareValues(memberShape(shape, name), was, is);
-  if (difference !== undefined) tally.add(fieldStep(name), difference);
+  for (const name of Object.keys(before)) {
+    if (before[name] === undefined || Object.hasOwn(after, name) || except?.has(name) === true) continue;
+    tally.add(fieldStep(name), { removed: everyField(memberShape(shape, name), before[name]) });
+  }
 }
 
 /** Undefined when the values are the same to owners. */
@@ -167,6 +163,9 @@ function itemsOf(division: Division): readonly unknown[] {
 function compareItems(list: ListShape, before: readonly unknown[], after: readonly unknown[], tally: Tally): void {
   const was = itemsByStep(list, before);
   const is = itemsByStep(list, after);
-  for (const [step, item] of is) tally.add(step, compareValues(list.of, was.get(step), item));
+  for (const [step, item] of is) {
+    const difference = compareValues(list.of, was.get(step), item);
+    if (difference !== undefined) tally.add(step, difference);
+  }
   for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.of, item) });
 }

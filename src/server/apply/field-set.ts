@@ -88,15 +88,16 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
 function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
   const self = includesSelf(left) || includesSelf(right);
-  let same = self === includesSelf(left);
-  const result = new Map(members(left));
-  for (const [step, part] of members(right)) {
-    const mine = result.get(step);
-    const united = mine === undefined ? part : uniteParts(mine, part);
-    same &&= united === mine;
-    result.set(step, united);
+  let result: Map<Step, FieldSet> | undefined;
+  for (const step in right) {
+    if (step === SELF) continue;
+    const mine = left[step];
+    const united = mine === undefined ? right[step]! : uniteParts(mine, right[step]!);
+    // Most of the time a writer changes what it owns already, and nothing is copied.
+    if (united !== mine) (result ??= new Map(members(left))).set(step, united);
   }
-  return same ? left : fieldSet([...result], { self });
+  if (result === undefined && self === includesSelf(left)) return left;
+  return fieldSet([...(result ?? members(left))], { self });
 }
 
 /**
@@ -113,16 +114,19 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 /** Undefined when nothing is left. */
 function subtractPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
   const self = includesSelf(left) && !includesSelf(right);
-  let same = self === includesSelf(left);
-  const result: [Step, FieldSet][] = [];
-  for (const [step, part] of members(left)) {
-    const other = right[step];
-    const rest = other === undefined ? part : subtractPart(part, other);
-    same &&= rest === part;
-    if (rest !== undefined) result.push([step, rest]);
+  let result: Map<Step, FieldSet> | undefined;
+  for (const step in right) {
+    const part = left[step];
+    if (step === SELF || part === undefined) continue;
+    const rest = subtractPart(part, right[step]!);
+    if (rest === part) continue;
+    result ??= new Map(members(left));
+    if (rest === undefined) result.delete(step);
+    else result.set(step, rest);
   }
-  if (same) return left;
-  return result.length > 0 || self ? fieldSet(result, { self }) : undefined;
+  if (result === undefined && self === includesSelf(left)) return left;
+  const parts = [...(result ?? members(left))];
+  return parts.length > 0 || self ? fieldSet(parts, { self }) : undefined;
 }
 
 /**

@@ -46,9 +46,24 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Mana
   return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
 
-/** The managers of a stored object. What can not be read, which this server never writes, is left out. */
-export function readManagers(managedFields: unknown): Managers {
-  return parseManagers(managedFields).managers;
+/**
+ * The managers of a stored object. Its list was written here, and what clients had written in it was read by
+ * {@link parseManagers}, so the sets are taken as they are.
+ */
+export function readManagers(managedFields: readonly unknown[] | undefined): Managers {
+  const managers = new Map<string, ManagerEntry>();
+  for (const raw of managedFields ?? []) {
+    const { manager, operation, apiVersion, subresource = "", time, fieldsV1 } = raw as StoredEntry;
+    const entry = { manager, operation, apiVersion, subresource, fields: fieldsV1, written: raw as JsonObject };
+    managers.set(identityOf(entry), time === undefined ? entry : { ...entry, time });
+  }
+  return managers;
+}
+
+/** An entry as {@link writeManagers} writes it. */
+interface StoredEntry extends Omit<ManagerEntry, "subresource" | "fields" | "written"> {
+  readonly subresource?: string;
+  readonly fieldsV1: FieldSet;
 }
 
 /** A list of managers, with what is wrong with it. */
@@ -102,7 +117,7 @@ function isManagerName(value: unknown): boolean {
 
 /** Tells whether a text has no control or formatting characters. */
 export function isPrintable(text: string): boolean {
-  return !/[^\P{C}]|[\u2028\u2029]/u.test(text);
+  return !/[\p{C}\u2028\u2029]/u.test(text);
 }
 
 function isSubresource(value: unknown): boolean {
@@ -125,7 +140,6 @@ function entryOf(raw: JsonObject): ManagerEntry {
     subresource: text("subresource"),
     ...(time !== undefined && { time }),
     fields: decodeFieldsV1(ownMember(raw, "fieldsV1") ?? {}) ?? NO_FIELDS,
-    written: raw,
   };
 }
 
@@ -134,22 +148,17 @@ export function withFields({ written: _old, ...entry }: ManagerEntry, fields: Fi
   return { ...entry, fields, ...(time !== undefined && { time }) };
 }
 
-/**
- * The list that an object carries: appliers first, then in order of time; undefined when there is nobody. The list that it
- * carried before is taken again when nothing in it changed.
- */
-export function writeManagers(managers: Managers, previous?: readonly unknown[]): readonly unknown[] | undefined {
-  if (managers.size === 0) return undefined;
-  const list = [...managers.values()].sort(inOrder).map(writeEntry);
-  const same = previous?.length === list.length && list.every((entry, index) => entry === previous[index]);
-  return same ? previous : list;
+/** The list that an object carries: appliers first, then in order of time; undefined when there is nobody. */
+export function writeManagers(managers: Managers): readonly unknown[] | undefined {
+  return managers.size === 0 ? undefined : [...managers.values()].sort(inOrder).map(writeEntry);
 }
 
 function inOrder(left: ManagerEntry, right: ManagerEntry): number {
   const keys = (entry: ManagerEntry) => [entry.operation, entry.time ?? "", entry.manager, entry.apiVersion, entry.subresource];
   const others = keys(right);
-  const at = keys(left).findIndex((key, index) => key !== others[index]);
-  return at < 0 ? 0 : keys(left)[at]! < others[at]! ? -1 : 1;
+  const mine = keys(left);
+  const at = mine.findIndex((key, index) => key !== others[index]);
+  return at < 0 ? 0 : mine[at]! < others[at]! ? -1 : 1;
 }
 
 function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
@@ -177,7 +186,7 @@ export function withoutExcess(managers: Managers): Managers {
     const first = oldest.get(entry.apiVersion);
     if (excess <= 0) break;
     if (first === undefined) oldest.set(entry.apiVersion, id);
-    else {
+    else if (first !== id) {
       excess -= 1;
       oldest.set(entry.apiVersion, joinAncient(left, [first, id]));
     }

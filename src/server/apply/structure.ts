@@ -57,7 +57,8 @@ export function isDeclared(shape: Shape, name: string): shape is ObjectShape {
 /** The shape of a member of a map or object. What the kind does not declare may be anything. */
 export function memberShape(shape: Shape, name: string): Shape {
   if (shape.type === "map") return shape.of;
-  return isDeclared(shape, name) ? shape.fields[name]!.shape : any;
+  if (isDeclared(shape, name)) return shape.fields[name]!.shape;
+  return any;
 }
 
 /** The member of that name, if the record itself has it. */
