@@ -30,6 +30,7 @@ export const SETTINGS_NOTES: Readonly<Record<string, string>> = {
   limits:
     "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine. " +
     "A start also refuses `fuel` outside of 10,000 to 1,000,000,000, and `memoryBytes` that are no multiple of 65,536.",
+  hostQps: "Most writes a second to the host cluster; null is no limit. The option `--host-qps` goes before it.",
   "limits.configurationFuel": "Checked, without effect: loading a configuration evaluates nothing.",
 };
 
@@ -39,8 +40,8 @@ export function configurationPage(): string {
   return `${GENERATED}
 # Configuration
 
-\`--config vcluster.yaml\` is the virtual cluster's own file. The engine reads \`sync.toHost\` of it and leaves the rest alone; an
-unknown field inside the sections below is an error with a suggestion. An empty file is valid: Endpoints and Services are synced
+\`--config vcluster.yaml\` is the virtual cluster's own file. The engine reads \`sync.toHost\` of it and leaves the rest alone. An
+unknown field in a section that it acts on is an error with a suggestion, elsewhere a warning at most. An empty file is valid: Endpoints and Services are synced
 without patches. \`--config\` may be given several times: maps are merged, and of everything else the last file wins.
 
 \`endpoint-sync validate --config vcluster.yaml\` reports every problem at once, with line and column.
