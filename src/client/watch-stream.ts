@@ -36,11 +36,10 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   const splitter = new LineSplitter(eventBytesMax);
   const idle = watchForSilence(options);
   const end = () => body.destroy();
-  // The stream breaks with an error when it is destroyed while nobody reads; there is nobody else to tell.
-  body.on("error", () => undefined);
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   try {
+    // Leaving this loop, in whatever way, destroys the body and with it the connection.
     for await (const chunk of idle.waitingFor(body)) {
       for (const line of splitter.push(chunk)) {
         if (signal.aborted) return;
@@ -54,7 +53,6 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   } finally {
     idle.stop();
     signal.removeEventListener("abort", end);
-    body.destroy();
   }
 }
 

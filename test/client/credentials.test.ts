@@ -11,7 +11,7 @@ import { createHttpClient, type HttpClientOptions } from "../../src/client/http-
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createServerCertificate } from "../../src/server/certificates.ts";
-import { createFakeClock } from "../support/fake-clock.ts";
+import { createFakeClock, until } from "../support/fake-clock.ts";
 import { failure, json, startScriptedServer, type Script, type ScriptedRequest } from "../support/scripted-server.ts";
 
 const KEY = { namespace: "shop", name: "db" };
@@ -248,6 +248,26 @@ describe("a credential plugin", () => {
     const before = server.requests.length;
     await expect(get()).rejects.toMatchObject({ code: "API_UNAUTHORIZED" });
     expect(server.requests.length - before).toBe(2);
+  });
+
+  test("is not run again for a late refusal of what was replaced long ago", async () => {
+    const clock = createFakeClock();
+    const { exec, runs } = await plugin("late");
+    let refuse = (): void => undefined;
+    const script: Script = ({ headers }, response) => {
+      if (headers.authorization === "Bearer token-2") json(response, db);
+      else if (clock.monotonic() === 0) refuse = () => failure(response, 401, "Unauthorized");
+      else failure(response, 401, "Unauthorized");
+    };
+    const { server, get } = await createWorld({ script, user: { exec }, clock, timeoutMs: 60_000 });
+    const late = get();
+    await until("the first call arrives", () => server.requests.length === 1);
+    await clock.advance(5_000);
+    await get();
+    await clock.advance(10_000);
+    refuse();
+    expect(await late).toEqual(db);
+    expect(await runs()).toBe(2);
   });
 
   test("that fails fails the call, and is run again for the next one", async () => {
