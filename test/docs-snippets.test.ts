@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { blocksOf } from "./support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const FOLDER = join(ROOT, ".cache", "docs-snippets");
+/** One per process, so that two runs of the tests do not meet. */
+const FOLDER = join(ROOT, ".cache", `docs-snippets-${process.pid}`);
 
 /** What a user imports, and where it stands in this checkout. */
 const ENTRIES: Readonly<Record<string, string>> = { "endpoint-sync": "src/index.ts", "endpoint-sync/clusters": "src/clusters.ts" };
