@@ -36,14 +36,17 @@ function runElsewhere(text: string, value: unknown): string {
     if (typeof result === "number" && !Number.isFinite(result)) return "no JSON";
     try { return JSON.stringify(result) ?? "no JSON" } catch { return "no JSON" }
   })()`;
-  return runInNewContext(program, { input: JSON.stringify(value) }) as string;
+  // The other engine has no fuel: what it can not answer soon is no case for a comparison.
+  return runInNewContext(program, { input: JSON.stringify(value) }, { timeout: 1000 }) as string;
 }
 
 describe("a random expression", () => {
   test("has the answer of another engine", () => {
     fc.assert(
       fc.property(randomExpression, randomValue, (text, value) => {
-        expect(run(used, text, value).answer).toBe(runElsewhere(text, value));
+        const { answer } = run(used, text, value);
+        fc.pre(answer !== "EXPRESSION_FUEL" && answer !== "EXPRESSION_MEMORY");
+        expect(answer).toBe(runElsewhere(text, value));
       }),
       { numRuns: 1000 },
     );
