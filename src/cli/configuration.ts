@@ -7,8 +7,8 @@ import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../config/sett
 import type { Settings, SettingsResult } from "../config/settings.ts";
 import type { Problem } from "../schema/problem.ts";
 import type { VCluster } from "../translate/name.ts";
-import { EXIT_USAGE } from "./command.ts";
 import type { CommandContext } from "./command.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
 import { tellProblem } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 

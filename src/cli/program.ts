@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { EXIT_USAGE } from "./command.ts";
 import type { CommandContext } from "./command.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
 import { tellFailure } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";

@@ -10,8 +10,9 @@ import { createTranslatorFor } from "../engine.ts";
 import type { ServicesMode } from "../reconcile/rules.ts";
 import { createSyncer } from "../syncer.ts";
 import type { Syncer } from "../syncer.ts";
-import { aborted, EXIT_USAGE } from "./command.ts";
+import { aborted } from "./command.ts";
 import type { CommandContext } from "./command.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
 import { checkConfiguration } from "./configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "./configuration.ts";
 import { followCluster, hostScope } from "./followed-cluster.ts";
@@ -20,7 +21,8 @@ import { tellProblem } from "./messages.ts";
 import { startProbeServer } from "./probe-server.ts";
 import type { Probe, ProbeServerOptions } from "./probe-server.ts";
 import { awaitClusters, whileUnreachable } from "./startup.ts";
-import { createTeardown } from "./teardown.ts";
+import type { StartupOptions } from "./startup.ts";
+import { atMost, createTeardown } from "./teardown.ts";
 import type { Teardown } from "./teardown.ts";
 import type { Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
@@ -39,6 +41,9 @@ export interface SidecarOptions extends ConfigurationOptions {
   readonly logFormat: "json" | "text";
   readonly logLevel: LogLevel;
 }
+
+/** Writes that are under way when it stops may take so long, in milliseconds; then their connections are closed. */
+const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
 export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
@@ -93,7 +98,7 @@ async function sync(terminal: Terminal, { options, loaded, kubeConfigs, teardown
   const host = followCluster({ side: "host", kubeConfig: kubeConfigs.host, scope: hostScope(createTranslatorFor(loaded)), qps, ...shared });
   for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
   const syncer = await createSyncer({ ...loaded, services: options.services, tenant: tenant.access, host: host.access, ...runtime });
-  teardown.add(() => syncer.stop());
+  teardown.add(() => atMost(systemClock, WRITES_MS, syncer.stop()));
   await serve({ options, logger, syncer, metrics, teardown });
   const { name, namespace } = loaded.vcluster;
   logger.info("Starting", {
@@ -106,12 +111,15 @@ async function sync(terminal: Terminal, { options, loaded, kubeConfigs, teardown
   });
   if (!loaded.config.endpoints.enabled)
     logger.warn("Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it");
-  await awaitClusters({ tenant, host, stop, runtime });
-  const started = whileUnreachable(tenant, () => syncer.start(), { stop, runtime });
-  await Promise.race([started, aborted(stop)]);
+  await Promise.race([begin({ tenant, host, syncer, stop, runtime }), aborted(stop)]);
   if (!stop.aborted) logger.info("Syncing");
   await aborted(stop);
   logger.info("Stopping");
+}
+
+async function begin({ syncer, ...startup }: StartupOptions & { syncer: Syncer }): Promise<void> {
+  await awaitClusters(startup);
+  await whileUnreachable(startup.tenant, () => syncer.start(), startup);
 }
 
 /** `--enable-endpoints`. */

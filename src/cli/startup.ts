@@ -10,7 +10,7 @@ import { EngineError, isEngineError, messageOf } from "../base/errors.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../object/resource.ts";
 import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
 
-const BACKOFF = { initialMs: 500, maximumMs: 15_000, jitter: 0.2 };
+const BACKOFF = { initialMs: 250, maximumMs: 15_000, jitter: 0.2 };
 
 /** Kinds that are read on both sides, whatever is synced. */
 const READ = [SERVICES, ENDPOINTS];

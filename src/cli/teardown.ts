@@ -1,3 +1,6 @@
+import { delay } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+
 /** What has to be ended when a command ends, last opened first. */
 export interface Teardown {
   /** Remembers how to end what was just opened. */
@@ -23,4 +26,14 @@ export function createTeardown(): Teardown {
       if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** Waits for `ending`, but no longer than `limitMs`: what comes after may help it along, as closing a connection does. */
+export async function atMost(clock: Clock, limitMs: number, ending: Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  try {
+    await Promise.race([ending, delay(clock, limitMs, ended.signal)]);
+  } finally {
+    ended.abort();
+  }
 }

@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { buffer } from "node:stream/consumers";
 import { systemClock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
+import { EXIT_FAILED } from "./exit-codes.ts";
 import { decodeText, readTextFile, unreadable } from "./text-file.ts";
 
 /** The screen that standard output is. */
@@ -76,16 +77,15 @@ export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Termi
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. */
+/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. A full disk is a failure. */
 function surviveClosedPipes(stop: AbortController): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    stop.abort();
+    if (error.code === "EPIPE") return stop.abort();
+    process.stderr.write(`Cannot write to standard output: ${error.message}\n`);
+    process.exit(EXIT_FAILED);
   });
-  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
-    // A lost log must not end the sync.
-    if (error.code !== "EPIPE") throw error;
-  });
+  // A lost log must not end the sync, and there is nowhere left to tell it.
+  process.stderr.on("error", () => undefined);
 }
 
 function listenForStop(stop: AbortController): void {

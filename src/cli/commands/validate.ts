@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { Problem } from "../../schema/problem.ts";
-import { EXIT_USAGE, examples, outputOption } from "../command.ts";
+import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
+import { EXIT_USAGE } from "../exit-codes.ts";
 import { checkConfiguration, textOf } from "../configuration.ts";
 import type { ConfigurationOptions } from "../configuration.ts";
 import { tellProblem } from "../messages.ts";

@@ -1,0 +1,155 @@
+/**
+ * The command line as a process: pipes, signals, exit codes.
+ */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { delay, systemClock } from "../../src/base/clock.ts";
+import { createHttpClient } from "../../src/client/http-client.ts";
+import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { until } from "../support/fake-clock.ts";
+import { exampleFiles, ROOT } from "./support.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-process-"));
+for (const [name, text] of Object.entries(exampleFiles())) writeFileSync(join(folder, name), text);
+const children: ChildProcess[] = [];
+const clients: ClusterClient[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Process {
+  readonly child: ChildProcess;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+}
+
+/** Starts one command line in the folder of the examples. */
+function start(...argv: readonly string[]): Process {
+  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...argv], { cwd: folder, stdio: "pipe" });
+  children.push(child);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
+  return {
+    child,
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+    ended: new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal ?? ""))),
+  };
+}
+
+async function clientOf(name: string): Promise<ClusterClient> {
+  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ path: join(folder, name) }), clock: systemClock });
+  clients.push(client);
+  return client;
+}
+
+test("demo --once converges and exits", async () => {
+  const demo = start("demo", "--once");
+  expect(await demo.ended).toBe(0);
+  expect(demo.stderr).toBe("");
+  expect(demo.stdout).toMatch(/^endpoints shop\/web +\d+ +vc-blue\/web-x-shop-x-blue +\d+ +\d+\.\d ms +4 patched \(4 values\)$/m);
+  expect(demo.stdout).toMatch(/^24 of 27 objects are on the host, \d+ ms after the start/m);
+});
+
+test("run syncs what two cluster commands serve, and everything stops on SIGTERM", async () => {
+  const served = ["tenant", "host"].map((name) => start("cluster", "--name", name));
+  await until("both clusters serve", () => served.every(({ stdout }) => stdout.includes("get namespaces\n")), 15_000);
+  const [tenant, host] = await Promise.all([clientOf("tenant.kubeconfig"), clientOf("host.kubeconfig")]);
+  await host.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
+  const object = {
+    apiVersion: "v1",
+    kind: "Endpoints",
+    metadata: { name: "db", namespace: "default" },
+    subsets: [{ addresses: [{ ip: "10.0.0.1" }] }],
+  };
+  await tenant.create(ENDPOINTS, object as KubeObject);
+
+  const clusters = ["--tenant-kubeconfig", "tenant.kubeconfig", "--host-kubeconfig", "host.kubeconfig"];
+  const addresses = ["--metrics-address", "", "--health-address", ""];
+  const sync = start("run", ...clusters, "--config", "vcluster.yaml", "--name", "blue", "--namespace", "vc-blue", ...addresses);
+  const key = { namespace: "vc-blue", name: "db-x-default-x-blue" };
+  const deadline = performance.now() + 15_000;
+  while ((await host.get(ENDPOINTS, key)) === undefined && performance.now() < deadline) await delay(systemClock, 20);
+  expect(await host.get(ENDPOINTS, key)).toMatchObject({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] });
+
+  sync.child.kill("SIGTERM");
+  expect(await sync.ended).toBe(0);
+  expect({ stdout: sync.stdout, stderr: sync.stderr }).toEqual({ stdout: "", stderr: expect.stringMatching(/ Syncing\n[^]* Stopping\n$/) });
+  for (const { child } of served) child.kill("SIGTERM");
+  expect(await Promise.all(served.map(({ ended }) => ended))).toEqual([0, 0]);
+});
+
+describe("standard input", () => {
+  test("is the file called -", async () => {
+    const match = start("match", "metadata.name", "-f", "-");
+    match.child.stdin!.end("{apiVersion: v1, kind: Pod, metadata: {name: wéb}}");
+    expect(await match.ended).toBe(0);
+    expect(match.stdout).toBe('metadata.name  "wéb"\n');
+  });
+
+  test("is read once", async () => {
+    const render = start("render", "--config", "-", "-f", "-");
+    render.child.stdin!.end("sync: {}");
+    expect(await render.ended).toBe(2);
+    expect(render.stderr).toBe("error USAGE: Cannot read standard input twice\n  Use - for one file, and name the other ones\n");
+  });
+
+  test("may hold no text", async () => {
+    const match = start("match", "a", "-f", "-");
+    match.child.stdin!.end(Uint8Array.of(0xff, 0xfe));
+    expect(await match.ended).toBe(2);
+    expect(match.stderr).toMatch(/^error CONFIG_SYNTAX: Cannot read "standard input": it is no text in UTF-8\n/);
+  });
+});
+
+describe("a signal", () => {
+  test("ends a command that waits for input", async () => {
+    const match = start("match", "a", "-f", "-");
+    // More than a pipe holds: once it is written, the command reads.
+    await new Promise((resolve) => match.child.stdin!.write("#".repeat(1 << 20), resolve));
+    match.child.kill("SIGINT");
+    expect(await match.ended).toBe("SIGINT");
+  });
+
+  test("that comes twice ends what is still stopping", async () => {
+    const cluster = start("cluster", "--name", "impatient");
+    await until("it serves", () => cluster.stdout.includes("get namespaces\n"), 15_000);
+    cluster.child.kill("SIGINT");
+    cluster.child.kill("SIGTERM");
+    // The kernel may deliver two that wait in either order.
+    expect([130, 143]).toContain(await cluster.ended);
+  });
+});
+
+describe("a reader that goes away", () => {
+  test("ends a command without a trace", async () => {
+    const explain = start("explain");
+    explain.child.stdout!.destroy();
+    expect(await explain.ended).toBe(0);
+    expect(explain.stderr).toBe("");
+  });
+
+  test("ends the live demonstration, which still tidies up", async () => {
+    const demo = start("demo");
+    demo.child.stdout!.destroy();
+    expect(await demo.ended).toBe(0);
+    expect(demo.stderr).toBe("");
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
+import type { Code } from "../../src/base/codes.ts";
+import { createLineLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import type { FollowedCluster } from "../../src/cli/followed-cluster.ts";
+import { awaitClusters } from "../../src/cli/startup.ts";
+import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import { NAMESPACES } from "../../src/object/resource.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+
+/** A start with two clusters in process; `start` hands over how it goes on. */
+async function prepare(fault: { tenant?: () => EngineError | undefined; host?: () => EngineError | undefined; same?: true } = {}) {
+  const clock = createFakeClock();
+  const lines: string[] = [];
+  const logger = createLineLogger({ now: () => 0, write: (line) => void lines.push(line.slice("1970-01-01T00:00:00.000Z ".length)) });
+  const first = await createEmbeddedCluster();
+  const second = fault.same ? first : await createEmbeddedCluster();
+  onTestFinished(async () => void (await Promise.all([...new Set([first, second])].map((cluster) => cluster.stop()))));
+  const stop = new AbortController();
+  const options = {
+    tenant: followed("tenant", first.client, fault.tenant),
+    host: followed("host", second.client, fault.host),
+    stop: stop.signal,
+    runtime: { clock, chance: { fraction: () => 0, uuid: () => "", bytes: () => new Uint8Array() }, logger, metrics: noMetrics },
+  };
+  return { clock, lines, stop, host: second, start: () => awaitClusters(options) };
+}
+
+/** The cluster's own client, which fails while `fault` says so. */
+function followed(side: "tenant" | "host", client: ClusterClient, fault: () => EngineError | undefined = () => undefined): FollowedCluster {
+  const faulty = <Rest extends readonly unknown[], Result>(call: (...rest: Rest) => Promise<Result>) => {
+    return async (...rest: Rest): Promise<Result> => {
+      const error = fault();
+      if (error !== undefined) throw error;
+      return call(...rest);
+    };
+  };
+  return {
+    side,
+    server: `https://${side}.example.com`,
+    scope: side === "host" ? { namespace: "vc-blue" } : {},
+    client: { ...client, list: faulty((...rest) => client.list(...rest)), get: faulty((...rest) => client.get(...rest)) } as ClusterClient,
+    access: undefined as never,
+    stop: async () => undefined,
+  };
+}
+
+/** Fails so many times. */
+function times(count: number, code: Code, cause?: unknown): () => EngineError | undefined {
+  let left = count;
+  return () => (left-- > 0 ? new EngineError(code, "no route", { cause }) : undefined);
+}
+
+describe("a start", () => {
+  test("goes on when both clusters answer", async () => {
+    const { start, lines, host } = await prepare();
+    await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
+    await start();
+    expect(lines).toEqual([]);
+  });
+
+  test("tells that the host namespace is missing", async () => {
+    const { start, lines } = await prepare();
+    await start();
+    expect(lines).toEqual(["warn  The host namespace does not exist; nothing is copied before somebody creates it namespace=vc-blue"]);
+  });
+
+  test.each(["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS"] as const)(
+    "waits longer and longer after %s, and names the server each time",
+    async (code) => {
+      const { start, lines, clock } = await prepare({ tenant: times(3, code) });
+      const started = start();
+      await clock.advance(0);
+      const waiting = (retryMs: number) =>
+        `warn  Waiting for the API server cluster=tenant server=https://tenant.example.com code=${code} error="no route" retryMs=${retryMs}`;
+      expect(lines).toEqual([waiting(250)]);
+      await clock.advance(250);
+      await clock.advance(500);
+      expect(lines).toEqual([waiting(250), waiting(500), waiting(1_000)]);
+      await clock.advance(1_000);
+      await started;
+    },
+  );
+
+  test("stops waiting when it is told to stop", async () => {
+    const { start, clock, stop } = await prepare({ host: times(Infinity, "API_UNAVAILABLE") });
+    const started = start();
+    await clock.advance(10_000);
+    stop.abort();
+    await started;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("ends where a cluster refuses, also while the other one is waited for", async () => {
+    const { start, clock } = await prepare({ tenant: times(Infinity, "API_UNAVAILABLE"), host: times(Infinity, "API_FORBIDDEN") });
+    const started = start();
+    await expect(started).rejects.toMatchObject({
+      code: "API_FORBIDDEN",
+      message: "Cannot work with the host cluster https://host.example.com: no route",
+    });
+    await clock.advance(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("ends where waiting does not make a certificate better", async () => {
+    const cause = Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    const { start } = await prepare({ tenant: times(1, "API_UNAVAILABLE", cause) });
+    await expect(start()).rejects.toMatchObject({
+      code: "API_UNAVAILABLE",
+      details: { hint: "Check server and certificate-authority in the kubeconfig of the tenant cluster" },
+    });
+  });
+
+  test("refuses to sync a cluster with itself", async () => {
+    const { start } = await prepare({ same: true });
+    await expect(start()).rejects.toMatchObject({
+      code: "CONFIG_VALUE",
+      message: expect.stringContaining("tenant and host are the same cluster"),
+    });
+  });
+
+  test("does without a look at namespaces that the role does not allow", async () => {
+    let calls = 0;
+    // Two kinds are listed; everything after that is a look at a namespace.
+    const { start, lines } = await prepare({ host: () => (++calls > 2 ? new EngineError("API_FORBIDDEN", "no") : undefined) });
+    await start();
+    expect(lines).toEqual([]);
+  });
+});
