@@ -193,7 +193,7 @@ export class Reflector {
     const onOpen = () => {
       watch.openedMs = clock.monotonic();
       // The server sends what was missed right after it accepted the watch.
-      if (!this.#current) timers.push(clock.schedule(settleMs, () => this.#setCurrent(true)));
+      timers.push(clock.schedule(settleMs, () => this.#setCurrent(true)));
     };
     const close = () => {
       for (const timer of timers) timer.cancel();
@@ -236,6 +236,7 @@ export class Reflector {
     if (expired && this.#failures === 0) {
       // The first time costs no wait; a server that refuses what it has just listed must not be asked in a hot loop.
       this.#failures = 1;
+      this.#setCurrent(false);
       return { name: "list", reason: "expired" };
     }
     const resumable = isEngineError(error, ...RESUMABLE) && this.#failures < WATCH_FAILURES_MAX;

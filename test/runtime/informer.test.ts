@@ -382,6 +382,19 @@ describe("an expired state", () => {
     expect(cluster.lists).toBe(2);
   });
 
+  test("is not current until the list has come", async () => {
+    const world = await createFollowing();
+    let answer = (): void => undefined;
+    world.cluster.listGate = new Promise((resolve) => (answer = resolve));
+    world.cluster.breakWatches(new EngineError("API_EXPIRED", "too old"));
+    await settle();
+    expect(world.informer.current).toBe(false);
+    answer();
+    await settle();
+    expect(world.informer.current).toBe(true);
+    expect(world.lines).toEqual([]);
+  });
+
   test("again and again right after the list is not answered in a hot loop", async () => {
     const world = await createFollowing();
     world.cluster.onWatch = ({ deliver }) => deliver({ type: "error", error: new EngineError("API_EXPIRED", "too old") });
@@ -454,6 +467,12 @@ describe("faults of the list", () => {
     await world.clock.advance(30_000);
     expect(world.sees()).toEqual(stateOf(backup.items));
     expect(world.informer.current).toBe(true);
+    // A new history needs no less proof than the first one did.
+    world.cluster.put("db");
+    await settle();
+    world.cluster.breakWatches(new EngineError("API_EXPIRED", "too old"));
+    await world.clock.advance(1_500);
+    expect({ db: world.sees()["db"], current: world.informer.current }).toEqual({ db: "life-1@4", current: false });
   });
 
   test("pages of huge objects, larger than the client takes, are followed by smaller ones", async () => {
@@ -520,6 +539,19 @@ describe("stopping", () => {
     await stop(world);
     expect(world.cluster.watches).toEqual([]);
     expect(await world.informer.whenSynced()).toBe(false);
+  });
+
+  test("during a list that answers all the same takes nothing of it", async () => {
+    const world = createWorld();
+    let answer = (): void => undefined;
+    const snapshot = { items: [], resourceVersion: "1" };
+    world.cluster.list = () => new Promise((resolve) => (answer = () => resolve(snapshot)));
+    world.informer.start();
+    await settle();
+    const stopping = world.informer.stop();
+    answer();
+    await stopping;
+    expect({ synced: world.informer.synced, watches: world.cluster.watches }).toEqual({ synced: false, watches: [] });
   });
 
   test("during a wait ends the wait", async () => {

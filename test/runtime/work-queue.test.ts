@@ -137,6 +137,7 @@ describe("a work queue", () => {
     await takeNow(queue);
     queue.add("running");
     queue.add("waiting");
+    queue.retry("failed");
     queue.shutDown({ dropWaiting: true });
     queue.done("running");
     expect(await queue.take()).toBeUndefined();
