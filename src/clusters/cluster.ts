@@ -128,6 +128,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const token = certificate ? Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") : "";
   const server = await startApiServer({
     registry: cluster.registry,
+    clock,
     chance,
     logger,
     version: VERSION,

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Authenticate } from "./authentication.ts";
 import { createDocumentRoutes, isOpenPath } from "./document-routes.ts";
@@ -13,6 +14,7 @@ import type { Exchange } from "./exchange.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { InFlight, InFlightLimits } from "./in-flight.ts";
 import type { Registry } from "./registry.ts";
+import { createPresentation } from "./presentation.ts";
 import { parseTarget } from "./request-target.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { ResourceRoutes } from "./resource-routes.ts";
@@ -28,6 +30,7 @@ export interface ServerLimits extends InFlightLimits {
 /** An API server's parts and where it listens. */
 export interface ApiServerOptions {
   readonly registry: Registry;
+  readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
   readonly authenticate: Authenticate;
@@ -58,7 +61,7 @@ const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthe
  * Serves a registry over HTTP or HTTPS.
  *
  * @example
- * const server = await startApiServer({ registry, chance, logger, authenticate, version });
+ * const server = await startApiServer({ registry, clock, chance, logger, authenticate, version });
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const serving = new Serving(options);
@@ -98,7 +101,7 @@ class Serving {
   readonly #watching = new Set<Socket>();
 
   constructor(options: ApiServerOptions) {
-    const { registry, version, limits = {} } = options;
+    const { registry, clock, version, limits = {} } = options;
     this.#options = options;
     this.#answering = new Answering();
     this.#documents = createDocumentRoutes({
@@ -110,6 +113,7 @@ class Serving {
     this.#resources = createResourceRoutes({
       registry,
       answering: this.#answering,
+      presentation: createPresentation({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
     });
     this.#inFlight = createInFlight(limits);

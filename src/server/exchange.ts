@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isEngineError } from "../base/errors.ts";
 import type { Status } from "../object/status.ts";
-import { listText, textOf } from "./json-text.ts";
+import { textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
 import type { UserInfo } from "./resource-context.ts";
@@ -32,26 +32,39 @@ export function warningHeaders(texts: readonly string[]): string[] {
   return cut.filter((text) => (left -= text.length) >= 0).map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
 }
 
-type Format = "json" | "yaml";
+/** How an answer is written. */
+export type Format = "json" | "yaml";
+
+/** An answer. */
+export interface Answer {
+  readonly code: number;
+  readonly format: Format;
+  readonly object: object;
+  /** Its JSON text, if that is at hand. */
+  readonly text?: () => string;
+}
 
 const OFFERS: readonly Offer<Format>[] = [
   { type: "application/json", value: "json" },
   { type: "application/yaml", value: "yaml" },
 ];
 
-/** Sends objects and lists in the form that the client prefers. */
+/** Writes answers. */
 export class Answering {
-  /** @throws API_ERROR (406) when the client accepts none of the server's forms. */
-  check({ request }: Exchange): void {
-    negotiate(request.headers.accept, OFFERS);
-  }
-
+  /**
+   * A document in JSON or YAML.
+   *
+   * @throws API_ERROR (406) when the client accepts neither.
+   */
   object(exchange: Exchange, code: number, object: object): void {
-    this.#send(exchange, code, { object, text: () => textOf(object) });
+    const format = negotiate(exchange.request.headers.accept, OFFERS);
+    this.send(exchange, { code, format, object, text: () => textOf(object) });
   }
 
-  list(exchange: Exchange, head: object, items: readonly object[]): void {
-    this.#send(exchange, 200, { object: { ...head, items }, text: () => listText(head, items) });
+  /** An answer whose form is settled. */
+  send({ request, response }: Exchange, { code, format, object, text = () => JSON.stringify(object) }: Answer): void {
+    if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
+    write(response, code, "application/json", pretty(request) ? indented(object) : text());
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */
@@ -71,12 +84,6 @@ export class Answering {
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
     response.setHeader("X-Content-Type-Options", "nosniff");
     write(response, status.code, "application/json", pretty(request) ? indented(status) : `${JSON.stringify(status)}\n`);
-  }
-
-  #send({ request, response }: Exchange, code: number, { object, text }: { object: object; text: () => string }): void {
-    const format = negotiate(request.headers.accept, OFFERS);
-    if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
-    write(response, code, "application/json", pretty(request) ? indented(object) : text());
   }
 }
 

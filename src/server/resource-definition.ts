@@ -1,5 +1,6 @@
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
+import type { Column } from "./columns.ts";
 import type { FieldError } from "./field-error.ts";
 import { withMetadata } from "./metadata.ts";
 import type { TextRule } from "./names.ts";
@@ -80,6 +81,8 @@ export interface ResourceDefinition {
   /** A warning that every request is given. */
   readonly deprecation?: string;
   readonly shape: ObjectShape;
+  /** How it is shown in tables. Default: name and age. */
+  readonly columns?: readonly Column[];
   readonly strategy: Strategy;
   /** Fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;

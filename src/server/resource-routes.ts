@@ -1,6 +1,7 @@
 import { isEngineError } from "../base/errors.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { Answering, Exchange } from "./exchange.ts";
+import type { Presentation } from "./presentation.ts";
 import { statusOf } from "./exchange.ts";
 import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readWriteParameters } from "./query.ts";
 import type { Registry } from "./registry.ts";
@@ -17,6 +18,7 @@ import { streamError, streamWatch } from "./watch-stream.ts";
 export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
+  readonly presentation: Presentation;
   /** Largest request body. */
   readonly bodyBytesMax: number;
 }
@@ -69,7 +71,7 @@ class Routes {
       exchange.response.setHeader("Allow", allowed.join(", "));
       throw methodNotAllowed();
     }
-    if (method !== "WATCH") this.#options.answering.check(exchange);
+    if (method !== "WATCH") this.#options.presentation.check(exchange);
     return route.handle(routed);
   }
 
@@ -105,22 +107,22 @@ class Routes {
   async #get({ exchange, definition, key }: Routed): Promise<void> {
     const version = exchange.query.get("resourceVersion") ?? undefined;
     const object = await this.#options.registry.get(definition.type, key, version);
-    this.#options.answering.object(exchange, 200, object);
+    this.#options.presentation.object(exchange, { definition, code: 200, object });
   }
 
-  async #list({ exchange, target, definition: { type } }: Routed): Promise<void> {
+  async #list({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
-    const { items, ...metadata } = await this.#options.registry.list(type, { ...readListRequest(exchange.query), ...scope });
-    const head = { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata };
-    this.#options.answering.list(exchange, head, items);
+    const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope });
+    this.#options.presentation.list(exchange, definition, page);
   }
 
-  async #watch({ exchange, target, definition: { type } }: Routed): Promise<void> {
+  async #watch({ exchange, target, definition }: Routed): Promise<void> {
     const request = readWatchRequest(exchange.query);
     const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
     const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
+    const toLine = this.#options.presentation.lines(exchange, definition);
     try {
-      await streamWatch(exchange.response, await this.#options.registry.watch(type, { ...request, ...scope }));
+      await streamWatch(exchange.response, await this.#options.registry.watch(definition.type, { ...request, ...scope }), toLine);
     } catch (error) {
       const status = statusOf(error);
       // A start that is out of history is told inside the stream: clients look there first.
@@ -132,15 +134,15 @@ class Routes {
   async #post({ exchange, target, definition }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), user: exchange.user, warn: exchange.warn };
     const body = await this.#body(exchange);
-    const created = await this.#options.registry.create(definition.type, target.namespace, body, options);
-    this.#options.answering.object(exchange, 201, created);
+    const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
+    this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
-    this.#options.answering.object(exchange, created ? 201 : 200, object);
+    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -148,21 +150,21 @@ class Routes {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const body = parseJson((await this.#bytes(exchange)).toString());
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
-    this.#options.answering.object(exchange, created ? 201 : 200, object);
+    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #delete({ exchange, definition, key }: Routed): Promise<void> {
     const { type, strategy } = definition;
     const { object, gone } = await this.#options.registry.delete(type, key, await this.#deleteOptions(exchange));
-    const answer = gone && strategy.returnsDeleted !== true ? deletedStatus(type, key.name, object.metadata.uid) : object;
-    this.#options.answering.object(exchange, 200, answer);
+    if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code: 200, object });
+    this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));
   }
 
-  async #deleteCollection({ exchange, target, definition: { type } }: Routed): Promise<void> {
+  async #deleteCollection({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
     const options = await this.#deleteOptions(exchange);
-    const items = await this.#options.registry.deleteCollection(type, { ...readListRequest(exchange.query), ...scope }, options);
-    this.#options.answering.list(exchange, { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata: {} }, items);
+    const items = await this.#options.registry.deleteCollection(definition.type, { ...readListRequest(exchange.query), ...scope }, options);
+    this.#options.presentation.list(exchange, definition, { items });
   }
 
   async #deleteOptions(exchange: Exchange) {

@@ -2,20 +2,20 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Status } from "../object/status.ts";
 import { lineOf } from "./json-text.ts";
-import type { WatchQueue } from "./watch-queue.ts";
+import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
 
 /**
  * Writes a watch to a response, one JSON object per line, until the watch or the connection ends. While the connection is
  * full nothing is taken from the queue, which bounds what a slow reader can cost.
  */
-export async function streamWatch(response: ServerResponse, queue: WatchQueue): Promise<void> {
+export async function streamWatch(response: ServerResponse, queue: WatchQueue, toLine: (record: WatchRecord) => Buffer): Promise<void> {
   // The request's own "close" comes as soon as its body is read; only the response's tells that the reader has gone.
   response.once("close", queue.end);
   response.writeHead(200, { "Content-Type": "application/json" });
   response.flushHeaders();
   for (let batch = await queue.take(); batch !== undefined; batch = await queue.take()) {
     if (response.destroyed) return;
-    const writable = response.write(batch.length === 1 ? lineOf(batch[0]!) : Buffer.concat(batch.map(lineOf)));
+    const writable = response.write(batch.length === 1 ? toLine(batch[0]!) : Buffer.concat(batch.map(toLine)));
     if (!writable) await drained(response);
   }
   response.end();

@@ -9,6 +9,7 @@ import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
 import { listCases, watchCases } from "./http-reads.ts";
 import { refusalCases } from "./http-refusals.ts";
+import { viewCases } from "./views.ts";
 import type { ClusterUnderTest, RawSetting } from "./raw-setting.ts";
 
 /** One cluster. */
@@ -45,6 +46,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     deleteCases(setting);
     listCases(setting);
     watchCases(setting);
+    viewCases(setting);
     discoveryCases(setting);
 
     test.runIf(authenticates)("without credentials everything but health and version is 401", async () => {

@@ -33,7 +33,7 @@ export interface RawRequest {
 export interface RawClient {
   send(method: string, path: string, options?: RawRequest): Promise<RawAnswer>;
   /** Reads watch lines until there are `count` or the stream ends. */
-  watch(path: string, count: number): Promise<Json[]>;
+  watch(path: string, count: number, options?: Pick<RawRequest, "headers">): Promise<Json[]>;
   close(): Promise<void>;
 }
 
@@ -57,8 +57,8 @@ export function createRawClient({ url, caPem, token }: ClusterAddress): RawClien
       const text = await body.text();
       return { code: statusCode, headers, text, json: parse(text) };
     },
-    async watch(path, count) {
-      const { body } = await open("GET", path, {});
+    async watch(path, count, options = {}) {
+      const { body } = await open("GET", path, options);
       const lines: Json[] = [];
       let rest = "";
       for await (const chunk of body) {

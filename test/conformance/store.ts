@@ -1,29 +1,13 @@
 /**
  * What every store promises (`src/server/store.ts`), as a suite that each implementation runs.
  */
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../src/base/errors.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import type { Store, StoreEvent } from "../../src/server/store.ts";
-
-/** One implementation. */
-export interface StoreSuiteOptions {
-  readonly name: string;
-  /** An empty store that remembers at least `history` events and at most twice as many. */
-  readonly create: (options: { history: number }) => Promise<Store>;
-  /** Property runs. Default 100. */
-  readonly runs?: number;
-}
-
-const PREFIX = "/core/configmaps/";
-const key = (name: string, namespace = "shop") => `${PREFIX}${namespace}/${name}`;
-const object = (name: string, text = ""): KubeObject => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: { name, namespace: "shop" },
-  data: { text },
-});
+import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../src/server/store.ts";
+import { storeLaws } from "./store-laws.ts";
+import { key, object, PREFIX, settled } from "./store-setting.ts";
+import type { StoreSuiteOptions } from "./store-setting.ts";
 
 /** Runs every case against stores that `create` makes. */
 export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): void {
@@ -95,6 +79,64 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
 
     test(
+      "an object that was made anew is not the one that was seen before",
+      withStore(async (store) => {
+        const seen = (await store.create(key("db"), object("db", "one")))!;
+        await store.delete(key("db"), seen.revision);
+        const anew = (await store.create(key("db"), object("db", "one")))!;
+        expect(await store.update(key("db"), object("db", "two"), seen.revision)).toBeUndefined();
+        expect(await store.delete(key("db"), seen.revision)).toBeUndefined();
+        expect(await store.get(key("db"))).toEqual(anew);
+      }),
+    );
+
+    test(
+      "the revision is stamped over whatever the writer set",
+      withStore(async (store) => {
+        const given = object("db", "one");
+        const created = (await store.create(key("db"), { ...given, metadata: { ...given.metadata, resourceVersion: "7000" } }))!;
+        expect(created.object.metadata.resourceVersion).toBe(String(created.revision));
+        const updated = (await store.update(key("db"), created.object, created.revision))!;
+        expect(updated.object.metadata.resourceVersion).toBe(String(updated.revision));
+      }),
+    );
+
+    test(
+      "what the writer does to its object after the call is no part of the write",
+      withStore(async (store) => {
+        const given: Record<string, unknown> & KubeObject = { ...object("db", "one") };
+        const writing = store.create(key("db"), given);
+        given["data"] = { text: "two" };
+        expect((await writing)!.object["data"]).toEqual({ text: "one" });
+      }),
+    );
+
+    test(
+      "all readers share one object, frozen all the way down",
+      withStore(async (store) => {
+        const events: StoreEvent[] = [];
+        await store.watch({ prefix: PREFIX, after: await store.revision(), onEvent: (event) => events.push(event) });
+        const created = (await store.create(key("db"), object("db")))!;
+        const { object: read } = (await store.get(key("db")))!;
+        const { objects } = await store.list({ prefix: PREFIX });
+        await settled(() => events.length === 1);
+        expect([created.object === read, objects[0]!.object === read, events[0]!.object === read]).toEqual([true, true, true]);
+        expect([read, read.metadata, read["data"]].every(Object.isFrozen)).toBe(true);
+      }),
+    );
+
+    test(
+      "any JSON is kept as it is",
+      withStore(async (store) => {
+        const data = JSON.parse('{"__proto__": {"a": 1}, "constructor": null, "": [[]], "2": 0.1, "1": -1e300}') as object;
+        const texts = ["a\0b", "\ud800", "😀", '"\\\n\u2028', "x".repeat(100_000)];
+        await store.create(key("db"), { ...object("db"), data, texts });
+        const { object: read } = (await store.get(key("db")))!;
+        expect([JSON.stringify(read["data"]), read["texts"]]).toEqual([JSON.stringify(data), texts]);
+      }),
+    );
+
+    test(
       "of two writers from one revision exactly one wins",
       withStore(async (store) => {
         const { revision } = (await store.create(key("db"), object("db")))!;
@@ -111,6 +153,38 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
         await store.update(key("db"), object("db"), revision + 1);
         await store.delete(key("db"), revision + 1);
         expect(await store.revision()).toBe(revision);
+      }),
+    );
+  });
+
+  describe(`${name}: revisions`, () => {
+    test(
+      "are positive, and one is taken by each write, whatever its key",
+      withStore(async (store) => {
+        const before = await store.revision();
+        expect(before).toBeGreaterThan(0);
+        const names = Array.from({ length: 40 }, (_, index) => `n${index % 30}`);
+        const written = await Promise.all(names.map((label) => store.create(key(label), object(label))));
+        const revisions = written.flatMap((stored) => stored?.revision ?? []).sort((left, right) => left - right);
+        expect(revisions).toEqual(Array.from({ length: 30 }, (_, index) => before + 1 + index));
+        expect(await store.revision()).toBe(before + 30);
+      }),
+    );
+
+    test(
+      "of what was acknowledged are seen by every read that begins later",
+      withStore(async (store) => {
+        const lateReads = ["a", "b", "c"].map(async (label) => {
+          const written = (await store.create(key(label), object(label)))!;
+          const [revision, read, { objects }] = await Promise.all([
+            store.revision(),
+            store.get(key(label)),
+            store.list({ prefix: PREFIX }),
+          ]);
+          return [revision >= written.revision, read, objects.some((stored) => stored.key === key(label))];
+        });
+        for (const [reached, read, listed] of await Promise.all(lateReads))
+          expect([reached, read !== undefined, listed]).toEqual([true, true, true]);
       }),
     );
   });
@@ -148,6 +222,27 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
 
     test(
+      "pages of one state fit together, whatever is written between them",
+      withStore(async (store) => {
+        for (const label of ["a", "b", "c", "d", "e"]) await store.create(key(label), object(label, "one"));
+        const whole = await store.list({ prefix: PREFIX });
+        const pages: StoredObject[] = [];
+        let page = await store.list({ prefix: PREFIX, limit: 2 });
+        for (const round of [1, 2, 3]) {
+          pages.push(...page.objects);
+          expect(page.remaining).toBe(5 - pages.length);
+          for (const { key: at, revision } of (await store.list({ prefix: PREFIX })).objects) {
+            if (at < key("d")) await store.delete(at, revision);
+            else await store.update(at, object("x", "two"), revision);
+          }
+          await store.create(key(`a${round}`), object("new"));
+          page = await store.list({ prefix: PREFIX, start: `${page.objects.at(-1)!.key}\0`, limit: 2, revision: whole.revision });
+        }
+        expect(pages).toEqual(whole.objects);
+      }),
+    );
+
+    test(
       "an earlier state is read as it was",
       withStore(async (store) => {
         const a = (await store.create(key("a"), object("a", "one")))!;
@@ -165,8 +260,8 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
   describe(`${name}: watch`, () => {
     const follow = async (store: Store, after: number, prefix = PREFIX) => {
       const events: StoreEvent[] = [];
-      let ended = false;
-      const watch = await store.watch({ prefix, after, onEvent: (event) => events.push(event), onEnd: () => (ended = true) });
+      let ended = 0;
+      const watch = await store.watch({ prefix, after, onEvent: (event) => events.push(event), onEnd: () => (ended += 1) });
       return { events, watch, ended: () => ended };
     };
 
@@ -225,6 +320,45 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
 
     test(
+      "a watch that begins within an event sees it once, if at all",
+      withStore(async (store) => {
+        const { revision } = (await store.create(key("a"), object("a")))!;
+        const inner: string[] = [];
+        const begin = (after: number) =>
+          void store.watch({ prefix: PREFIX, after, onEvent: (event) => inner.push(`${after - revision}:${event.object.metadata.name}`) });
+        let begun = false;
+        const onEvent = (event: StoreEvent) => {
+          if (begun) return;
+          begun = true;
+          begin(event.revision - 1);
+          begin(event.revision);
+        };
+        await store.watch({ prefix: PREFIX, after: revision, onEvent });
+        await Promise.all(["b", "c"].map((label) => store.create(key(label), object(label))));
+        await settled(() => inner.length >= 3);
+        expect(inner.sort()).toEqual(["0:b", "0:c", "1:c"]);
+      }),
+    );
+
+    test(
+      "a watch that is stopped by another one's event sees no more",
+      withStore(async (store) => {
+        const after = await store.revision();
+        const watches: StoreWatch[] = [];
+        let calls = 0;
+        const onEvent = () => {
+          calls += 1;
+          watches.forEach((watch) => watch.stop());
+        };
+        for (let watcher = 0; watcher < 3; watcher += 1) watches.push(await store.watch({ prefix: PREFIX, after, onEvent }));
+        const witness = await follow(store, after);
+        await Promise.all(["a", "b"].map((label) => store.create(key(label), object(label))));
+        await settled(() => witness.events.length === 2);
+        expect(calls).toBe(1);
+      }),
+    );
+
+    test(
       "nothing arrives after stop, and closing the store ends the others",
       withStore(async (store) => {
         const stopped = await follow(store, await store.revision());
@@ -233,7 +367,10 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
         await store.create(key("a"), object("a"));
         await settled(() => running.events.length === 1);
         await store.close();
-        expect([stopped.events.length, stopped.ended(), running.ended()]).toEqual([0, false, true]);
+        expect([stopped.events.length, stopped.ended(), running.ended()]).toEqual([0, 0, 1]);
+        running.watch.stop();
+        await store.close();
+        expect(running.ended()).toBe(1);
       }),
     );
 
@@ -288,43 +425,5 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
   });
 
-  describe(`${name}: laws`, () => {
-    const step = fc.record({ name: fc.constantFrom("a", "b", "c"), text: fc.constantFrom("x", "y"), remove: fc.boolean() });
-
-    test("a watch replayed from any revision onto the list of that revision gives the present list", async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(30), async (steps, cut) => {
-          const store = await create({ history: 1_000 });
-          const snapshots = [await store.list({ prefix: PREFIX })];
-          for (const { name: label, text, remove } of steps) {
-            const present = await store.get(key(label));
-            if (present === undefined) await store.create(key(label), object(label, text));
-            else if (remove) await store.delete(key(label), present.revision);
-            else await store.update(key(label), object(label, text), present.revision);
-            snapshots.push(await store.list({ prefix: PREFIX }));
-          }
-          const from = snapshots[Math.min(cut, snapshots.length - 1)]!;
-          const replica = new Map(from.objects.map((stored) => [stored.key, stored.object]));
-          await store.watch({
-            prefix: PREFIX,
-            after: from.revision,
-            onEvent: ({ type, key: at, object: state }) => void (type === "deleted" ? replica.delete(at) : replica.set(at, state)),
-          });
-          const present = snapshots.at(-1)!;
-          const want = present.objects.map((stored) => stored.object);
-          await settled(() => replica.size === want.length);
-          expect([...replica].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, state]) => state)).toEqual(want);
-          expect(await store.list({ prefix: PREFIX, revision: from.revision })).toEqual(from);
-          await store.close();
-        }),
-        { numRuns: runs },
-      );
-    });
-  });
-}
-
-/** Waits for deliveries that a store may make a little later. */
-async function settled(condition: () => boolean): Promise<void> {
-  for (let round = 0; !condition() && round < 1_000; round += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-  expect(condition(), "the events arrive").toBe(true);
+  storeLaws({ name, create, runs });
 }

@@ -48,6 +48,7 @@ async function start(options: Partial<ApiServerOptions> = {}): Promise<Started> 
   const registry = createRegistry({ store, definitions: [configMaps], clock: systemClock, chance: systemChance });
   const server = await startApiServer({
     registry,
+    clock: systemClock,
     chance: systemChance,
     logger: silentLogger,
     version: VERSION,

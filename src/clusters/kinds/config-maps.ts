@@ -6,6 +6,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { bool, bytes, kindShape, optional, textMap } from "../../server/shape.ts";
+import { CONFIG_MAP_COLUMNS } from "../columns/small.ts";
 
 /** All keys and values of one object's data, in bytes. */
 export const DATA_BYTES_MAX = 1_048_576;
@@ -26,6 +27,7 @@ export const configMaps: ResourceDefinition = {
       },
     },
   ),
+  columns: CONFIG_MAP_COLUMNS,
   strategy: { nameRule: dnsSubdomain, validate },
 };
 

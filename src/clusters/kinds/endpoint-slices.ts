@@ -7,6 +7,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, bool, described, fields, int32, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import { ENDPOINT_SLICE_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
@@ -88,6 +89,7 @@ export const endpointSlices: ResourceDefinition = {
       },
     },
   ),
+  columns: ENDPOINT_SLICE_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,
     newGeneration: (object, old) => !jsonEqual(content(object), content(old)),

@@ -8,6 +8,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, described, fields, int32, kindShape, list, optional, text } from "../../server/shape.ts";
+import { ENDPOINTS_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
@@ -62,6 +63,7 @@ export const endpoints: ResourceDefinition = {
       },
     },
   ),
+  columns: ENDPOINTS_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },
 };
 

@@ -5,6 +5,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, described, fields, int32, kindShape, microTime, optional, text, time } from "../../server/shape.ts";
+import { EVENT_COLUMNS } from "../columns/events.ts";
 
 /** A reference to an object, as Events and addresses hold it. */
 export const OBJECT_REFERENCE = described(
@@ -93,6 +94,7 @@ export const events: ResourceDefinition = {
     source: (object) => (object as Event).source?.component ?? (object as Event).reportingComponent ?? "",
     type: (object) => (object as Event).type ?? "",
   },
+  columns: EVENT_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, validate },
 };
 

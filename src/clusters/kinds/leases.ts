@@ -5,6 +5,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, described, fields, int32, kindShape, microTime, optional, text } from "../../server/shape.ts";
+import { LEASE_COLUMNS } from "../columns/small.ts";
 
 const LEASE_SPEC = described(
   fields({
@@ -34,6 +35,7 @@ export const leases: ResourceDefinition = {
   type: LEASES,
   singular: "lease",
   shape: kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that has to be renewed, for elections and heartbeats." }),
+  columns: LEASE_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, unconditionalUpdate: false, validate },
 };
 

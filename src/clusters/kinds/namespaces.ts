@@ -5,6 +5,7 @@ import { dnsLabel } from "../../server/names.ts";
 import { ALL_VERBS, replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, fields, kindShape, list, text } from "../../server/shape.ts";
+import { NAMESPACE_COLUMNS } from "../columns/small.ts";
 
 interface Namespace extends KubeObject {
   readonly spec: { readonly finalizers?: readonly string[] };
@@ -29,6 +30,7 @@ export const namespaces: ResourceDefinition = {
     },
   ),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
+  columns: NAMESPACE_COLUMNS,
   strategy: {
     nameRule: dnsLabel,
     subresources: { status: replaceStatus, finalize: (desired, old) => ({ ...old, spec: desired["spec"] }) },

@@ -7,6 +7,7 @@ import { dnsSubdomain } from "../../server/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { any, kindShape, optional } from "../../server/shape.ts";
+import { POD_COLUMNS } from "../columns/machines.ts";
 
 /** Pods, as far as Endpoints need them: nothing schedules or runs them. */
 export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
@@ -48,6 +49,7 @@ export const pods: ResourceDefinition = {
     "status.phase": (object) => (object as Pod).status?.phase ?? "",
     "status.podIP": (object) => (object as Pod).status?.podIP ?? "",
   },
+  columns: POD_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,
     subresources: { status: replaceStatus },

@@ -5,6 +5,7 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { bool, bytes, kindShape, optional, text, textMap } from "../../server/shape.ts";
+import { SECRET_COLUMNS } from "../columns/small.ts";
 import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
 
 interface Secret extends KubeObject {
@@ -30,6 +31,7 @@ export const secrets: ResourceDefinition = {
     },
   ),
   selectableFields: { type: (object) => (object as Secret).type ?? "" },
+  columns: SECRET_COLUMNS,
   strategy: { nameRule: dnsSubdomain, prepare, validate },
 };
 

@@ -4,6 +4,7 @@ import { dns1035Label } from "../../server/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, bool, described, fields, int32, intOrText, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import { SERVICE_COLUMNS } from "../columns/services.ts";
 import { createServiceClaims } from "./service-claims.ts";
 import type { ServiceClaimsOptions } from "./service-claims.ts";
 import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors } from "./service-rules.ts";
@@ -98,6 +99,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       },
     ),
     selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
+    columns: SERVICE_COLUMNS,
     strategy: {
       nameRule: dns1035Label,
       createOnUpdate: true,
