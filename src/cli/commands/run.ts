@@ -3,19 +3,13 @@ import type { Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { addRequiredVclusterOptions, configOption, parseRate, settingsOption } from "../options.ts";
+import { addClusterFlags } from "../cluster-flags.ts";
+import { parseRate } from "../options.ts";
 import type { SidecarOptions } from "../sidecar.ts";
 
 /** `run`: the sidecar between two clusters. */
 export function defineRun(command: Command, context: CommandContext): void {
-  const withFiles = command
-    .option("--tenant-kubeconfig <file>", "tenant cluster; in-cluster credentials when left out")
-    .option("--tenant-context <context>", "context in that file; its current one when left out")
-    .option("--host-kubeconfig <file>", "host cluster; in-cluster credentials when left out")
-    .option("--host-context <context>", "context in that file; its current one when left out")
-    .addOption(configOption().makeOptionMandatory())
-    .addOption(settingsOption());
-  addRequiredVclusterOptions(withFiles)
+  addClusterFlags(command)
     .addOption(
       new Option("--services <who>", "who makes host Services: this syncer, or another one beside it")
         .choices(["managed", "external"])
