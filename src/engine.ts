@@ -13,6 +13,7 @@ import { selectorOf } from "./object/selector.ts";
 import { compilePatches } from "./patch/compile.ts";
 import { createNameRules } from "./patch/names.ts";
 import type { NameRules } from "./patch/types.ts";
+import { compileAddressPolicy } from "./reconcile/address-policy.ts";
 import { compileExcludedKeys } from "./reconcile/excluded-keys.ts";
 import { ENDPOINTS_KIND } from "./reconcile/endpoints.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules.ts";
@@ -114,7 +115,7 @@ function referenceNames(translator: Translator, settings: Settings): NameRules {
 function planSettings(settings: Settings): PlanSettings {
   return {
     onError: settings.onError,
-    addressPolicy: settings.addressPolicy,
+    addressPolicy: compileAddressPolicy(settings.addressPolicy),
     selector: settings.selector === null ? [] : selectorOf(settings.selector),
     requireService: settings.requireService,
     excluded: compileExcludedKeys(settings.excludedKeys),

@@ -26,13 +26,7 @@ export const CONFIG_NOTES: Readonly<Record<string, string>> = {
 };
 
 /** The same for settings, where the engine holds a value to more than the schema does. */
-export const SETTINGS_NOTES: Readonly<Record<string, string>> = {
-  limits:
-    "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine. " +
-    "A start also refuses `fuel` outside of 10,000 to 1,000,000,000, and `memoryBytes` that are no multiple of 65,536.",
-  hostQps: "Most writes a second to the host cluster; null is no limit. The option `--host-qps` goes before it.",
-  "limits.configurationFuel": "Checked, without effect: loading a configuration evaluates nothing.",
-};
+export const SETTINGS_NOTES: Readonly<Record<string, string>> = {};
 
 /** `reference/configuration.md`: what the engine reads of `vcluster.yaml`. */
 export function configurationPage(): string {

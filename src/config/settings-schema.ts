@@ -13,10 +13,9 @@ const LIMITS = {
   description: "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine.",
   default: {},
   fields: {
-    fuel: count(5_000_000, 1_000, 1e12, "Fuel of one evaluation."),
-    objectFuel: count(50_000_000, 1_000, 1e12, "Fuel of all evaluations for one object."),
-    configurationFuel: count(200_000_000, 1_000, 1e12, "Fuel of loading one configuration."),
-    memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes."),
+    fuel: count(5_000_000, 10_000, 1e9, "Fuel of one evaluation."),
+    objectFuel: count(50_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
+    memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes, rounded down to a multiple of 65,536."),
     stackBytes: count(64 * KIB, 16 * KIB, 64 * KIB, "Stack of the sandbox, in bytes. More would overflow the stack of the process first."),
     sourceBytes: count(16 * KIB, 1, MIB, "Longest text of an expression, in bytes of UTF-8."),
     resultBytes: count(MIB, 1, 16 * MIB, "Longest result of an expression as JSON, in bytes of UTF-8."),
@@ -185,7 +184,7 @@ export const SETTINGS_SCHEMA = {
       default: null,
       minimum: 0.01,
       maximum: 100_000,
-      description: "Most requests a second to the host cluster; null is no limit.",
+      description: "Most writes a second to the host cluster; null is no limit. The option `--host-qps` goes before it.",
     },
     excludedKeys: {
       type: "list",

@@ -47,18 +47,24 @@ export interface RefusedAddress {
 /** Why `ip` is refused, or `undefined` when it may pass. */
 export type AddressCheck = (ip: string) => string | undefined;
 
+/** A policy that is ready to use. */
+export interface CompiledAddressPolicy {
+  readonly check: AddressCheck;
+  readonly action: AddressPolicy["action"];
+}
+
 /**
  * Compiles a policy once.
  *
  * @throws CONFIG_VALUE when an entry of `allow` or `deny` is no CIDR.
  * @example
- * const check = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
+ * const { check } = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
  * check("10.1.0.1"); // undefined
  * check("169.254.169.254"); // "link-local"
  */
-export function compileAddressPolicy(policy: AddressPolicy): AddressCheck {
+export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPolicy {
   const [allow, deny] = [policy.allow.map(readCidr), policy.deny.map(readCidr)];
-  return (ip) => {
+  const check = (ip: string) => {
     const address = parseIp(ip);
     if (address === undefined) return "not an address in canonical text";
     const always = REFUSED_ALWAYS.find(({ cidr }) => cidrContains(cidr, address));
@@ -67,6 +73,7 @@ export function compileAddressPolicy(policy: AddressPolicy): AddressCheck {
     if (allow.length > 0 && !allow.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
     return undefined;
   };
+  return { check, action: policy.action };
 }
 
 /** An entry that is skipped would open what the operator closed. */

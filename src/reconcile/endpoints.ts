@@ -3,7 +3,7 @@ import { ENDPOINTS } from "../object/resource.ts";
 import { subsetsFingerprint } from "../object/subsets.ts";
 import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject, TargetReference } from "../object/types.ts";
 import type { Translator } from "../translate/translator.ts";
-import { admitAddresses, compileAddressPolicy } from "./address-policy.ts";
+import { admitAddresses } from "./address-policy.ts";
 import type { Admission, Rules, SyncedKind } from "./rules.ts";
 
 /** What is special about Endpoints: subsets, their Pod references and the address policy. */
@@ -28,7 +28,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 function admitBody(object: KubeObject, rules: Rules): Admission {
   const subsets = object["subsets"] ?? [];
   if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
-  const admitted = admitAddresses(withoutEmpty(subsets), compileAddressPolicy(rules.settings.addressPolicy));
+  const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);
   const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
   return {
     object: admitted.subsets === object["subsets"] ? object : { ...object, subsets: admitted.subsets },

@@ -10,13 +10,13 @@ import type { KubeObject, Service } from "../object/types.ts";
 import type { CompiledPatch } from "../patch/compile.ts";
 import type { NameRules, OnError, PatchEngine } from "../patch/types.ts";
 import type { Translator } from "../translate/translator.ts";
-import type { AddressPolicy } from "./address-policy.ts";
+import type { CompiledAddressPolicy } from "./address-policy.ts";
 import type { KeyFilter } from "./excluded-keys.ts";
 
 /** The settings that decide what is written. */
 export interface PlanSettings {
   readonly onError: OnError;
-  readonly addressPolicy: AddressPolicy;
+  readonly addressPolicy: CompiledAddressPolicy;
   readonly selector: Selector;
   readonly requireService: boolean;
   readonly excluded: KeyFilter;

@@ -150,7 +150,7 @@ export class Engine {
   constructor(options: EngineOptions, snapshot?: Snapshot) {
     this.#options = options;
     const initial = INITIAL_PAGES;
-    this.#memory = new WebAssembly.Memory({ initial, maximum: options.memoryBytes / PAGE_BYTES });
+    this.#memory = new WebAssembly.Memory({ initial, maximum: Math.floor(options.memoryBytes / PAGE_BYTES) });
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#words = new Int32Array(this.#memory.buffer);
     const imports = createImports({

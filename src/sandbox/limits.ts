@@ -7,9 +7,7 @@ export interface SandboxLimits {
   readonly fuel: number;
   /** Steps of all evaluations for one object in one direction. Default 50,000,000. For {@link createFuelBudget}. */
   readonly objectFuel: number;
-  /** Steps of all evaluations while one configuration is loaded. Default 200,000,000. For {@link createFuelBudget}. */
-  readonly configurationFuel: number;
-  /** Memory of the engine with everything in it, in bytes; a multiple of 64 KiB. Default 32 MiB. */
+  /** Memory of the engine with everything in it, in bytes, rounded down to a multiple of 64 KiB. Default 32 MiB. */
   readonly memoryBytes: number;
   /** Nesting of calls, in bytes of the engine's own stack. Default 64 KiB. */
   readonly stackBytes: number;
@@ -26,7 +24,6 @@ const MIB = 1024 * KIB;
 export const DEFAULT_LIMITS: SandboxLimits = {
   fuel: 5_000_000,
   objectFuel: 50_000_000,
-  configurationFuel: 200_000_000,
   memoryBytes: 32 * MIB,
   stackBytes: 64 * KIB,
   sourceBytes: 16 * KIB,
@@ -38,7 +35,6 @@ export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimu
   // A counter of 31 bits, with room for what one instruction may take at once.
   fuel: [10_000, 1_000_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
-  configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],
   // The module asks for 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],
   // Deeper nesting could overflow the stack of the machine before the engine's own limit stops it.
@@ -65,10 +61,8 @@ function checkLimit(name: string, value: number): void {
     throw new EngineError("CONFIG_UNKNOWN_FIELD", `There is no limit "${name}"; the limits are ${Object.keys(LIMIT_RANGES).join(", ")}`);
   }
   const [minimum, maximum] = LIMIT_RANGES[name as keyof SandboxLimits];
-  const step = name === "memoryBytes" ? PAGE_BYTES : 1;
-  if (Number.isSafeInteger(value) && value >= minimum && value <= maximum && value % step === 0) return;
-  const wanted = step === 1 ? "a whole number" : `a multiple of ${step}`;
-  throw new EngineError("CONFIG_VALUE", `Limit "${name}" must be ${wanted} from ${minimum} to ${maximum}, found ${String(value)}`, {
+  if (Number.isSafeInteger(value) && value >= minimum && value <= maximum) return;
+  throw new EngineError("CONFIG_VALUE", `Limit "${name}" must be a whole number from ${minimum} to ${maximum}, found ${String(value)}`, {
     details: { limit: name, minimum, maximum },
   });
 }

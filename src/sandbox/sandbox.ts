@@ -13,8 +13,9 @@ import { EngineError, assert } from "../base/errors.ts";
 import { checkExpression } from "../expression/check.ts";
 import type { CheckedExpression } from "../expression/check.ts";
 import type { EvaluationContext } from "./context.ts";
-import type { EngineOptions, TrapReason } from "./engine.ts";
-import { failure, failureOfThrown, placeOf, quote } from "./failures.ts";
+import type { EngineOptions } from "./engine.ts";
+import { failureOf, placeOf, quote } from "./failures.ts";
+import type { Stopped } from "./failures.ts";
 import type { FuelBudget } from "./fuel.ts";
 import { createHostCall } from "./host-call.ts";
 import { Instance } from "./instance.ts";
@@ -23,6 +24,10 @@ import { resolveLimits } from "./limits.ts";
 import type { SandboxLimits } from "./limits.ts";
 import { loadRealm } from "./load.ts";
 import type { LoadedRealm } from "./load.ts";
+
+export { DEFAULT_LIMITS } from "./limits.ts";
+export { createFuelBudget } from "./fuel.ts";
+export type { EvaluationContext, FuelBudget, SandboxLimits };
 
 /** What the names of an expression stand for. */
 export interface Scope {
@@ -54,7 +59,7 @@ export interface Evaluated {
 
 /** Runs expressions. */
 export interface Sandbox {
-  /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
+  /** The limits that hold; `objectFuel` is for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
    * Compiles an expression. The same text gives the same answer again.
@@ -87,6 +92,9 @@ export interface SandboxOptions {
   readonly toHostDns?: (name: string) => string;
 }
 
+/** What a stopped evaluation costs a budget beyond its steps: its instance has to be replaced. */
+const REPLACEMENT_FUEL = 100_000;
+
 const NOTHING_KNOWN = { name: "", message: "", stack: "" };
 
 /** Compiled texts that a sandbox remembers. */
@@ -113,6 +121,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CheckedExpression>();
   #instance: Instance | undefined;
+  #busy = false;
 
   constructor({ limits, realm, callHost }: { limits: SandboxLimits; realm: LoadedRealm; callHost: (text: string) => string }) {
     const { memoryBytes, stackBytes } = limits;
@@ -133,14 +142,17 @@ class QuickJsSandbox implements Sandbox {
   }
 
   evaluate(expression: Expression, scope: Scope, options: EvaluateOptions = {}): Evaluated {
-    assert("reads" in expression, "an expression is evaluated by the sandbox that compiled it");
-    const fuel = Math.min(this.limits.fuel, options.budget?.remaining ?? this.limits.fuel);
+    assert("reads" in expression, "an expression is compiled before it is evaluated");
+    assert(!this.#busy, "toHostDns does not evaluate expressions");
+    const { budget } = options;
+    const fuel = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
     const { value, valueExists = true, context } = scope;
-    const evaluation = { value, valueExists, context, fuel, resultBytes: this.limits.resultBytes };
-    const outcome = this.#run(expression as CheckedExpression, evaluation, options.budget);
-    options.budget?.spend(outcome.fuel);
+    this.#busy = true;
+    const outcome = this.#run(expression as CheckedExpression, { value, valueExists, context, fuel, resultBytes: this.limits.resultBytes });
+    this.#busy = false;
+    budget?.spend(outcome.kind === "stopped" ? outcome.fuel + REPLACEMENT_FUEL : outcome.fuel);
     if (outcome.kind === "value") return { value: outcome.value, fuel: outcome.fuel };
-    throw this.#failure(expression.text, outcome);
+    throw failureOf(expression.text, outcome, { limits: this.limits, budget, fuel });
   }
 
   dispose(): void {
@@ -157,20 +169,18 @@ class QuickJsSandbox implements Sandbox {
     return this.#instance;
   }
 
-  #run(expression: CheckedExpression, evaluation: Evaluation, budget: FuelBudget | undefined): Outcome {
+  #run(expression: CheckedExpression, evaluation: Evaluation): Outcome | Stopped {
     const instance = this.#running();
     const { used } = instance;
     try {
-      const outcome = instance.evaluate(expression, evaluation);
-      if (instance.grown) this.#instance = this.#newInstance();
-      return outcome;
-    } catch (error) {
+      return instance.evaluate(expression, evaluation);
+    } catch (cause) {
       this.#instance = this.#newInstance();
       if (instance.thrownAfter !== undefined) return { kind: "threw", thrown: NOTHING_KNOWN, fuel: instance.thrownAfter };
-      const reason = instance.engine.trapReason(error);
-      // Memory may have run out because of what earlier evaluations left in the caches: that must not decide this one's fate.
-      if (used && reason !== "fuel") return this.#run(expression, evaluation, budget);
-      throw this.#trapFailure(expression.text, { reason, cause: error, evaluation, budget });
+      const reason = instance.engine.trapReason(cause);
+      // What earlier evaluations left (caches, cycles of garbage) may have taken the memory: that must not decide this one's fate.
+      if (used && reason !== "fuel") return this.#run(expression, evaluation);
+      return { kind: "stopped", reason, cause, fuel: stepsTaken(evaluation.fuel, instance.engine.fuel) };
     }
   }
 
@@ -188,42 +198,9 @@ class QuickJsSandbox implements Sandbox {
     const message = `Cannot compile expression ${quote(checked.text)}: ${problem.message} at line ${line}, column ${column}`;
     throw new EngineError("EXPRESSION_SYNTAX", message, { details: { line, column, text: checked.text } });
   }
+}
 
-  #failure(text: string, outcome: Exclude<Outcome, { kind: "value" }>): EngineError {
-    const { fuel } = outcome;
-    if (outcome.kind === "threw") return failureOfThrown(text, outcome.thrown, { fuel, stackBytes: this.limits.stackBytes });
-    const limit = this.limits.resultBytes;
-    return failure("EXPRESSION_RESULT", text, `must return a JSON value of at most ${limit} bytes, found ${outcome.found}`, {
-      fuel,
-      limit,
-    });
-  }
-
-  #trapFailure(
-    text: string,
-    trap: { reason: TrapReason; cause: unknown; evaluation: Evaluation; budget: FuelBudget | undefined },
-  ): EngineError {
-    const { reason, evaluation, budget } = trap;
-    const { fuel } = evaluation;
-    const { memoryBytes, stackBytes } = this.limits;
-    switch (reason) {
-      case "fuel":
-      case "overhead": {
-        budget?.spend(fuel);
-        const shared = budget !== undefined && fuel < this.limits.fuel;
-        const limit = shared ? budget.limit : fuel;
-        const what = shared ? `used up the budget of ${limit} steps that it shares` : `took more than ${limit} steps`;
-        return failure("EXPRESSION_FUEL", text, what, { fuel, limit });
-      }
-      case "memory":
-        return failure("EXPRESSION_MEMORY", text, `needed more than ${memoryBytes} bytes of memory`, { fuel: 0, limit: memoryBytes });
-      case "stack":
-        return failure("EXPRESSION_STACK", text, `recursed too deep`, { fuel: 0, limit: stackBytes });
-      case "fault":
-        return new EngineError("EXPRESSION_ERROR", `Expression ${quote(text)} broke the engine`, {
-          details: { expression: text, fuel: 0 },
-          cause: trap.cause,
-        });
-    }
-  }
+/** Steps that a stopped evaluation took: all it had, or none if it was stopped while its scope was brought in. */
+function stepsTaken(given: number, left: number): number {
+  return left > given ? 0 : Math.min(given, given - left);
 }

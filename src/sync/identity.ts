@@ -1,4 +1,4 @@
-import { EngineError } from "../base/errors.ts";
+import { EngineError, isEngineError } from "../base/errors.ts";
 import { NAMESPACES } from "../object/resource.ts";
 import type { Rules } from "../reconcile/rules.ts";
 import { isOurs, readMarkers } from "../translate/markers.ts";
@@ -6,8 +6,13 @@ import type { ClusterAccess, Writer } from "./access.ts";
 
 /** The uid that tells the tenant cluster from others; `undefined` when it can not be seen. */
 export async function readClusterUid(tenant: Writer): Promise<string | undefined> {
-  const namespace = await tenant.get(NAMESPACES, { namespace: "", name: "kube-system" });
-  return namespace?.metadata.uid;
+  try {
+    return (await tenant.get(NAMESPACES, { namespace: "", name: "kube-system" }))?.metadata.uid;
+  } catch (error) {
+    // Without this permission everything works but the check that the tenant cluster is the same as before.
+    if (isEngineError(error, "API_FORBIDDEN")) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -11,7 +11,6 @@ describe("parseSettings", () => {
       limits: {
         fuel: 5_000_000,
         objectFuel: 50_000_000,
-        configurationFuel: 200_000_000,
         memoryBytes: 32 * 1024 * 1024,
         stackBytes: 64 * 1024,
         sourceBytes: 16 * 1024,

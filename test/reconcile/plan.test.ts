@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../src/object/patch-definition.ts";
 import type { Endpoints, KubeObject, Service } from "../../src/object/types.ts";
+import { compileAddressPolicy } from "../../src/reconcile/address-policy.ts";
 import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan.ts";
@@ -401,7 +402,7 @@ describe("addresses", () => {
   });
 
   test("block their object when the policy says so", () => {
-    const rules = testRules({ settings: { addressPolicy: { allow: [], deny: [], action: "reject-object" } } });
+    const rules = testRules({ settings: { addressPolicy: compileAddressPolicy({ allow: [], deny: [], action: "reject-object" }) } });
     expect(plan(rules, inputFor(rules, { tenant: tenantEndpoints({}, bad) }))).toMatchObject({ state: "refused", operations: [] });
   });
 

@@ -3,6 +3,7 @@ import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
 import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/object/types.ts";
 import { compilePatches } from "../../src/patch/compile.ts";
 import { createNameRules } from "../../src/patch/names.ts";
+import { compileAddressPolicy } from "../../src/reconcile/address-policy.ts";
 import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
 import { ENDPOINTS_KIND } from "../../src/reconcile/endpoints.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "../../src/reconcile/rules.ts";
@@ -36,7 +37,7 @@ export function testRules(options: TestRules = {}): Rules {
     translator,
     settings: {
       onError: "keep-last",
-      addressPolicy: { allow: [], deny: [], action: "drop-address" },
+      addressPolicy: compileAddressPolicy({ allow: [], deny: [], action: "drop-address" }),
       selector: [],
       requireService: false,
       excluded: compileExcludedKeys([
