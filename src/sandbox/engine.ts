@@ -14,6 +14,8 @@
  */
 import { assert } from "../base/errors.ts";
 import { createImports } from "./engine-imports.ts";
+import { STEPS_MAX } from "./meter-function.ts";
+import { stepsLeft } from "./meter.ts";
 import type { MeterExports } from "./meter.ts";
 import { needsEscape, readUnits, writeText } from "./strings.ts";
 
@@ -33,7 +35,7 @@ export const PAGE_BYTES = 65_536;
 export const INITIAL_PAGES = 256;
 
 /** Fuel for the host's own calls into the engine, whose work is linear in the size of data that is checked or trusted. */
-export const HOST_FUEL = 2_000_000_000;
+export const HOST_FUEL = STEPS_MAX;
 
 const OVERHEAD_PER_FUEL = 4;
 const OVERHEAD_BASE = 1_000_000;
@@ -170,12 +172,12 @@ export class Engine {
 
   /** Steps that are left; the instance traps when they fall below zero. */
   get fuel(): number {
-    return this.#raw.fuelLeft();
+    return stepsLeft(this.#raw.fuelLeft());
   }
 
   /** Allows `steps` from now on, and overhead of as much as so many steps can need. */
   refuel(steps: number): void {
-    this.#raw.refuel(steps, Math.min(HOST_FUEL, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE));
+    this.#raw.refuel(steps, Math.min(STEPS_MAX, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE));
   }
 
   /** Size of the memory now, in bytes. */

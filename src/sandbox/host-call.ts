@@ -1,4 +1,4 @@
-import { EngineError } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
 
 /** First character of an answer: what follows is the result, or the message of an error. */
 const RESULT = "=";
@@ -16,8 +16,8 @@ export function createHostCall(toHostDns: ((name: string) => string) | undefined
     try {
       return RESULT + toHostDns(JSON.parse(text) as string).replace(NOT_PRINTABLE, "\ufffd");
     } catch (error) {
-      // Only messages that were written for people may reach a tenant.
-      const message = error instanceof EngineError ? error.message : "virtualToHostDNS() failed";
+      // No other message was written for tenants.
+      const message = isEngineError(error, "DNS_NAME_INVALID") ? error.message : "virtualToHostDNS() failed";
       return FAILURE + message.replace(NOT_PRINTABLE, "\ufffd");
     }
   };

@@ -7,17 +7,11 @@ import { assert } from "../base/errors.ts";
 import type { CheckedExpression } from "../expression/check.ts";
 import { hasSource, projectContext, sourceOf, usedParts } from "./context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "./context.ts";
-import { Engine, HOST_FUEL, INITIAL_PAGES, PAGE_BYTES } from "./engine.ts";
+import { Engine, HOST_FUEL } from "./engine.ts";
 import type { EngineOptions, Handle } from "./engine.ts";
-import { EXPRESSION_FILE } from "./failures.ts";
-import type { Thrown } from "./failures.ts";
+import type { Outcome, Thrown } from "./outcome.ts";
 import type { RealmImage } from "./realm.ts";
-
-/** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
-export type Outcome =
-  | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
-  | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
-  | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
+import { EXPRESSION_FILE, functionSource, probeSource } from "./source.ts";
 
 /** One evaluation. */
 export interface Evaluation {
@@ -74,18 +68,11 @@ export class Instance {
     return this.#thrownAfter;
   }
 
-  /** Tells whether an evaluation left the memory larger than it was: the next one would have less to grow. */
-  get grown(): boolean {
-    return this.engine.memoryBytes > INITIAL_PAGES * PAGE_BYTES;
-  }
-
   /** Compiles the expression; answers what the engine's parser found wrong with it. */
   compile(expression: CheckedExpression, fuel: number): Thrown | undefined {
     const { engine } = this;
     engine.refuel(fuel);
-    // A text that closes our parenthesis can not also close a bracket: what passes both is one expression in the engine's own
-    // grammar, whatever acorn thinks. Otherwise text could escape to the top level, where `this` is the global object.
-    const probe = engine.evaluateSource(`0&&[\n${expression.text}\n]`, { file: EXPRESSION_FILE, compileOnly: true });
+    const probe = engine.evaluateSource(probeSource(expression.text), { file: EXPRESSION_FILE, compileOnly: true });
     if (engine.kind(probe) === "exception") return this.#describe(probe);
     engine.free(probe);
     const callee = engine.evaluateSource(functionSource(expression.text), { file: EXPRESSION_FILE });
@@ -103,8 +90,8 @@ export class Instance {
 
   evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
     const { engine } = this;
-    engine.refuel(HOST_FUEL);
     this.#used = true;
+    engine.refuel(HOST_FUEL);
     const loaded = this.#loaded.get(expression) ?? this.#load(expression);
     const value = this.#newValue(evaluation.value);
     const base = this.#contextBase(expression, loaded, evaluation.context);
@@ -248,11 +235,6 @@ export class Instance {
     this.engine.free(loaded.callee);
     this.#loaded.delete(expression);
   }
-}
-
-/** The assignment keeps the call in `text` from being a tail call, which would lose its place in stack traces. */
-function functionSource(text: string): string {
-  return `(function(value,context,valueExists){"use strict";value=(\n${text}\n);return value})`;
 }
 
 function tooLong(resultBytes: number): string {

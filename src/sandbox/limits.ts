@@ -32,8 +32,8 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 
 /** The smallest and the largest value of each limit. */
 export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimum: number, maximum: number]>> = {
-  // A counter of 31 bits, with room for what one instruction may take at once.
-  fuel: [10_000, 1_000_000_000],
+  // What the engine's counter can hold.
+  fuel: [10_000, 500_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
   // The module asks for 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],

@@ -10,11 +10,11 @@ import type { Reader } from "./wasm-format.ts";
 /** How many bytes a bulk memory instruction handles for one step, as a power of two. */
 const BULK_SHIFT = 7;
 
-/**
- * Lent to a call that counts as overhead, so that it can not run out of fuel that it does not take. Its signed and unsigned encoding
- * are the same.
- */
-const LOAN = 1_000_000;
+/** No counter is ever set higher than this; see {@link Counters.callAsOverhead}. */
+export const STEPS_MAX = 2 ** 29 - 1;
+
+/** Added to the fuel of a call that counts as overhead, as a power of two: it must not run out of what it does not take. */
+export const LOAN_BITS = 30;
 
 /** What is written at the points of one counter. */
 interface Charges {
@@ -28,7 +28,10 @@ interface Charges {
 export interface Counters {
   readonly fuel: Charges;
   readonly overhead: Charges;
-  /** The body of a function that calls `inner` with its own parameters and takes what that took as overhead. */
+  /**
+   * The body of a function that calls `inner` with its own parameters and takes what that took as overhead. Meanwhile the fuel stands
+   * above {@link STEPS_MAX}; a call inside such a call gets no second loan.
+   */
   callAsOverhead(inner: number, parameters: number): readonly number[];
 }
 
@@ -49,7 +52,8 @@ export function createCounters(first: number): Counters {
     overhead: createCharges(overhead),
     callAsOverhead(inner, parameters) {
       const saved = encodeUnsigned(parameters);
-      const loan = [OP.i32Const, ...encodeUnsigned(LOAN), OP.i32Add];
+      const limit = encodeUnsigned(STEPS_MAX + 1);
+      const loan = [OP.localGet, ...saved, OP.i32Const, ...limit, OP.i32LessSigned, OP.i32Const, LOAN_BITS, OP.i32ShiftLeft, OP.i32Add];
       const given = Array.from({ length: parameters }, (_, index) => [OP.localGet, ...encodeUnsigned(index)]).flat();
       const code = [
         [...fuel.get, OP.localTee, ...saved, ...loan, ...fuel.set],

@@ -15,14 +15,14 @@
  * @module
  */
 import { assert } from "../base/errors.ts";
-import { createCounters, meterFunction } from "./meter-function.ts";
+import { LOAN_BITS, STEPS_MAX, createCounters, meterFunction } from "./meter-function.ts";
 import { KIND, OP, Reader, SECTION, TYPE, Writer, encodeUnsigned, readSections, startModule } from "./wasm-format.ts";
 import type { Section } from "./wasm-format.ts";
 
 /**
  * Functions that the rewriting adds and exports. (They are several times as fast as the interface of an exported global.)
  *
- * `refuel(fuel, overhead)` sets both counters; `fuelLeft()` and `overheadLeft()` tell them.
+ * `refuel(fuel, overhead)` sets both counters, each to {@link STEPS_MAX} at most; `fuelLeft()` and `overheadLeft()` tell them.
  */
 export interface MeterExports {
   refuel(fuel: number, overhead: number): void;
@@ -36,8 +36,10 @@ export interface MeterExports {
  */
 export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
 
-/** What the counters of a new instance hold, whose start function runs before anybody can set them. */
-const INITIAL_STEPS = 1_073_741_824;
+/** Steps left, given what `fuelLeft()` tells, also when the instance trapped inside a call that counts as overhead. */
+export function stepsLeft(fuelLeft: number): number {
+  return fuelLeft > STEPS_MAX ? fuelLeft - 2 ** LOAN_BITS : fuelLeft;
+}
 
 /** A function that the rewriting adds: the number of its type, and its body. */
 interface AddedFunction {
@@ -168,9 +170,12 @@ function countImportedFunctions(sections: readonly Section[]): number {
   return functions;
 }
 
-/** A counter as an item of the section of globals. The encoding of the number is the signed one as well: its last byte is below 0x40. */
+/**
+ * A counter as an item of the section of globals. A new instance's start function runs before anybody can set it. The encoding of the
+ * number is the signed one as well: its last byte is below 0x40.
+ */
 const MUTABLE = 1;
-const COUNTER = [TYPE.i32, MUTABLE, OP.i32Const, ...encodeUnsigned(INITIAL_STEPS), OP.end];
+const COUNTER = [TYPE.i32, MUTABLE, OP.i32Const, ...encodeUnsigned(STEPS_MAX), OP.end];
 
 function createAccess(firstGlobal: number, types: readonly FunctionType[]): AddedFunction[] {
   const fuel = encodeUnsigned(firstGlobal);

@@ -38,6 +38,7 @@ export const OP = {
   i32LessSigned: 0x48,
   i32Add: 0x6a,
   i32Subtract: 0x6b,
+  i32ShiftLeft: 0x74,
   i32ShiftRightUnsigned: 0x76,
   prefix: 0xfc,
 } as const;

@@ -124,8 +124,8 @@ describe("a limit", () => {
       limit: "memoryBytes",
       text: '"a".repeat(4e5).split("").length',
       code: "EXPRESSION_MEMORY",
-      low: { memoryBytes: 16 * 2 ** 20, fuel: 1e9 },
-      high: { fuel: 1e9 },
+      low: { memoryBytes: 16 * 2 ** 20, fuel: 5e8 },
+      high: { fuel: 5e8 },
       want: 4e5,
     },
     {

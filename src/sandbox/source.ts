@@ -1,0 +1,36 @@
+/**
+ * How the text of an expression is laid out for the engine, and the way back from the engine's places.
+ *
+ * @module
+ */
+
+/** The file name of expressions in the engine's stack traces. */
+export const EXPRESSION_FILE = "expression";
+
+const LINES_BEFORE = 1;
+
+/**
+ * A function `(value, context, valueExists)` that gives the value of `text`.
+ *
+ * The assignment keeps a call in `text` from being a tail call, which would lose its place in stack traces.
+ */
+export function functionSource(text: string): string {
+  return `(function(value,context,valueExists){"use strict";value=(\n${text}\n);return value})`;
+}
+
+/**
+ * A program that compiles only if `text` leaves the parentheses of {@link functionSource} alone, and is never run.
+ *
+ * A text that closes a parenthesis can not also close a bracket: what compiles in both is one expression in the engine's own grammar,
+ * whatever another parser thought. Otherwise text could escape to the top level, where `this` is the engine's global object.
+ */
+export function probeSource(text: string): string {
+  return `0&&[\n${text}\n]`;
+}
+
+/** The innermost place in the expression itself that a stack trace names, from 1. */
+export function placeOf(stack: string): { line: number; column: number } | undefined {
+  const match = new RegExp(`\\b${EXPRESSION_FILE}:(\\d+):(\\d+)`).exec(stack);
+  if (match === null) return undefined;
+  return { line: Math.max(1, Number(match[1]) - LINES_BEFORE), column: Number(match[2]) };
+}
