@@ -126,37 +126,41 @@ export class CredentialSource {
   async #authenticate(): Promise<Authentication> {
     const { token, username, password = "", authProvider, exec } = this.#user;
     const tokenFile = authProvider?.config?.tokenFile as string | undefined;
-    if (tokenFile)
-      return { headers: bearer((await this.#files.bytes(tokenFile, undefined))!.toString("utf8").trim()), tls: {}, validMs: Infinity };
-    if (token) return { headers: bearer(token), tls: {}, validMs: Infinity };
+    if (tokenFile) return forGood(bearer((await this.#files.bytes(tokenFile, undefined))!.toString("utf8").trim()));
+    if (token) return forGood(bearer(token));
     const plugin = (exec ?? authProvider?.config?.exec) as ExecSpec | undefined;
     if (plugin) return this.#authenticateByPlugin(plugin);
     if (authProvider) return { headers: await authenticateByProvider(this.#options), tls: {}, validMs: PROVIDER_REREAD_MS };
-    if (username)
-      return {
-        headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` },
-        tls: {},
-        validMs: Infinity,
-      };
-    return { headers: {}, tls: {}, validMs: Infinity };
+    if (username) return forGood({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` });
+    return forGood({});
   }
 
   async #authenticateByPlugin(exec: ExecSpec): Promise<Authentication> {
-    const { clock, environment, pluginTimeoutMs, signal, connection } = this.#options;
-    if (this.#plugin === undefined || this.#pluginValidMs() <= 0) {
-      const { server, caData, tlsServerName, skipTLSVerify } = connection.cluster;
-      const cluster = {
-        server,
-        "certificate-authority-data": caData,
-        "tls-server-name": tlsServerName,
-        "insecure-skip-tls-verify": skipTLSVerify || undefined,
-      };
-      const credential = await runExecPlugin({ exec, environment, cluster, clock, timeoutMs: pluginTimeoutMs, signal });
-      this.#plugin = { credential, ranMs: clock.monotonic() };
-    }
-    const { token, certificate, key } = this.#plugin.credential;
+    if (this.#plugin === undefined || this.#pluginValidMs() <= 0) await this.#runPlugin(exec);
+    const { token, certificate, key } = this.#plugin!.credential;
     const tls = certificate && key ? { cert: Buffer.from(certificate), key: Buffer.from(key) } : {};
     return { headers: token ? bearer(token) : {}, tls, validMs: this.#pluginValidMs() };
+  }
+
+  async #runPlugin(exec: ExecSpec): Promise<void> {
+    const { clock, environment, pluginTimeoutMs, signal, connection, logger } = this.#options;
+    const { server, caData, tlsServerName, skipTLSVerify } = connection.cluster;
+    const cluster = {
+      server,
+      "certificate-authority-data": caData,
+      "tls-server-name": tlsServerName,
+      "insecure-skip-tls-verify": skipTLSVerify || undefined,
+    };
+    try {
+      const credential = await runExecPlugin({ exec, environment, cluster, clock, timeoutMs: pluginTimeoutMs, signal });
+      this.#plugin = { credential, ranMs: clock.monotonic() };
+    } catch (error) {
+      // It was run early, so that a failure costs nothing while the old credential lasts.
+      const last = this.#plugin?.credential;
+      if (last?.expiresAt === undefined || last.expiresAt <= clock.now()) throw error;
+      logger.warn("Credential plugin failed; its last credential is used until it expires", { error: messageOf(error) });
+      this.#plugin = { credential: last, ranMs: clock.monotonic() };
+    }
   }
 
   /** How much longer the plugin's credential is used. */
@@ -171,6 +175,10 @@ export class CredentialSource {
 interface Authentication extends Credentials {
   /** For so long it need not be obtained again, in milliseconds. */
   readonly validMs: number;
+}
+
+function forGood(headers: Record<string, string>): Authentication {
+  return { headers, tls: {}, validMs: Infinity };
 }
 
 function bearer(token: string): Record<string, string> {

@@ -83,7 +83,11 @@ async function loadText({ text, directory, name }: KubeConfigText): Promise<Kube
     throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: ${messageOf(cause)}`, { cause });
   }
   config.makePathsAbsolute(directory);
-  config.users = config.users.map((user) => withPaths(user, rawUser(raw, user.name), directory));
+  config.users = config.users.map((user) => {
+    const fields = rawUser(raw, user.name);
+    refuseUnknownImpersonation(fields, `user "${user.name}" of ${name}`);
+    return withPaths(user, fields, directory);
+  });
   return config;
 }
 
@@ -104,6 +108,12 @@ function rawUser(raw: Record<string, unknown>, name: string): Record<string, unk
   const users = Array.isArray(raw["users"]) ? (raw["users"] as unknown[]) : [];
   const entry = users.find((candidate) => isRecord(candidate) && candidate["name"] === name);
   return isRecord(entry) && isRecord(entry["user"]) ? entry["user"] : {};
+}
+
+/** client-node drops these fields without a word, and whoever loads them would act as somebody else than was meant. */
+function refuseUnknownImpersonation(raw: Record<string, unknown>, name: string): void {
+  const field = ["as-groups", "as-uid", "as-user-extra"].find((candidate) => raw[candidate] !== undefined);
+  if (field !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: "${field}" is not supported, only "as" is`);
 }
 
 /**

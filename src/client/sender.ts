@@ -95,13 +95,23 @@ export class Sender {
     request: ApiRequest,
     attempt: (request: ApiRequest, credentials: Credentials) => Promise<Result>,
   ): Promise<Result> {
-    const { credentials } = this.#options;
-    const known = credentials.peek() ?? (await credentials.read());
+    const known = await this.#credentials(request);
     const first = await attempt(request, known);
     if (!isAnswer(first) || first.status !== 401) return first;
-    credentials.invalidate(known, "refused");
-    const fresh = credentials.peek() ?? (await credentials.read());
+    this.#options.credentials.invalidate(known, "refused");
+    const fresh = await this.#credentials(request);
     return sameCredentials(fresh, known) ? first : attempt(request, fresh);
+  }
+
+  /** A plugin may take a minute; who does not want the answer any more need not wait for it. */
+  async #credentials({ signal }: ApiRequest): Promise<Credentials> {
+    const { credentials } = this.#options;
+    const known = credentials.peek();
+    if (known !== undefined) return known;
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      credentials.read().then(resolve, reject);
+    });
   }
 
   /** Runs `exchange` with a signal that ends after the call timeout or with the request's own signal. */

@@ -11,7 +11,7 @@ import { createHttpClient, type HttpClientOptions } from "../../src/client/http-
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createServerCertificate } from "../../src/server/certificates.ts";
-import { createFakeClock, until } from "../support/fake-clock.ts";
+import { createFakeClock, settle, until } from "../support/fake-clock.ts";
 import { failure, json, startScriptedServer, type Script, type ScriptedRequest } from "../support/scripted-server.ts";
 
 const KEY = { namespace: "shop", name: "db" };
@@ -268,6 +268,32 @@ describe("a credential plugin", () => {
     refuse();
     expect(await late).toEqual(db);
     expect(await runs()).toBe(2);
+  });
+
+  test("that fails half a minute before the expiry fails nothing until then", async () => {
+    const clock = createFakeClock(Date.UTC(2026, 0, 1));
+    const flag = join(directory, "broken");
+    const { exec } = await plugin("early", { expirationTimestamp: "2026-01-01T00:10:00Z", prelude: `test ! -f ${flag} || exit 1;` });
+    const { get, sent, lines } = await createWorld({ user: { exec }, clock });
+    await get();
+    await writeFile(flag, "");
+    await clock.advance(9 * 60_000 + 30_000);
+    await get();
+    await clock.advance(29_000);
+    await get();
+    expect(sent()).toEqual(["Bearer token-1", "Bearer token-1", "Bearer token-1"]);
+    expect(new Set(lines)).toEqual(new Set(["Credential plugin failed; its last credential is used until it expires"]));
+    await clock.advance(2_000);
+    await expect(get()).rejects.toMatchObject({ code: "API_UNAUTHORIZED" });
+  });
+
+  test("that hangs does not hold up those who no longer want its answer", async () => {
+    const { client } = await createWorld({ user: { exec: { command: "sh", args: ["-c", "sleep 60"] } } });
+    const ending = new AbortController();
+    const failed = expect(client.list(ENDPOINTS, { signal: ending.signal })).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+    await settle();
+    ending.abort();
+    await failed;
   });
 
   test("that fails fails the call, and is run again for the next one", async () => {

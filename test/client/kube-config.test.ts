@@ -126,6 +126,12 @@ describe("loadKubeConfig", () => {
       message: /no current context; name one/,
       why: "no context at all",
     },
+    {
+      text: kubeconfig({ user: { as: "jane", "as-groups": ["ops"] } }),
+      code: "CONFIG_VALUE",
+      message: /user "admin".*"as-groups"/,
+      why: "an impersonation that would be left out",
+    },
     { text: "apiVersion: v1", code: "CONFIG_VALUE", message: /it has none/, why: "an empty kubeconfig" },
   ])("refuses $why", async ({ text, context, code, message }) => {
     const source = context === undefined ? { text } : { text, context };
