@@ -4,7 +4,7 @@
  * @module
  */
 import type { Argument, Command, Option } from "commander";
-import { EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/command.ts";
+import { EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/exit-codes.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
