@@ -9,7 +9,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { timestamp, withMetadata } from "../metadata.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import type { ObjectShape } from "../shape.ts";
-import { compare, UNOWNED } from "./compare.ts";
+import { compare, isUnchanged, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";
 import { difference, intersection, isEmptySet, pathsOf, union } from "./field-set.ts";
@@ -123,13 +123,14 @@ interface States {
   readonly next: KubeObject;
 }
 
-/** What the apply gives another value, in itself and still after the server completed it; and what it removes. */
+/** What the apply gives another value, in itself and still after the server completed it; and what is gone, by itself or with that. */
 function changeOf(shape: ObjectShape, { live, pruned, next }: States): { readonly contested: FieldSet; readonly removed: FieldSet } {
-  const { removed, modified, added } = compare(shape, live, pruned);
-  const touched = union(modified, added);
-  if (next === pruned || isEmptySet(touched)) return { contested: touched, removed };
+  const applied = compare(shape, live, pruned);
+  const touched = union(applied.modified, applied.added);
+  if (next === pruned || isUnchanged(applied)) return { contested: touched, removed: applied.removed };
   const completed = compare(shape, live, next);
-  return { contested: intersection(touched, union(completed.modified, completed.added)), removed };
+  const contested = intersection(touched, union(completed.modified, completed.added));
+  return { contested, removed: union(applied.removed, completed.removed) };
 }
 
 interface Contested {

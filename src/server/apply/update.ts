@@ -37,7 +37,7 @@ export interface UpdateOptions {
 /**
  * The object with `metadata.managedFields` as they are after the write: what the writer added or changed is its own from now
  * on, what is gone is nobody's. When nothing changed in that, the list is the stored one itself. An object whose list was
- * emptied is not tracked until somebody applies to it. The result is frozen.
+ * emptied, and that is not empty itself, is not tracked until somebody applies to it. The result is frozen.
  *
  * @throws API_INVALID when `requested` is no list of managers.
  * @example
@@ -51,10 +51,16 @@ function managedFieldsAfter(options: UpdateOptions): readonly unknown[] | undefi
   const { definition, before, after } = options;
   const stored = before?.metadata.managedFields;
   const requested = requestedManagers(options);
-  const tracked = before === undefined || (requested === undefined ? stored !== undefined && stored.length > 0 : requested.size > 0);
+  const managed = requested === undefined ? stored !== undefined && stored.length > 0 : requested.size > 0;
+  const tracked = managed || isBare(definition.shape, before);
   const comparison = tracked ? compare(definition.shape, before ?? zeroObject(definition.shape), after) : NO_CHANGE;
   if (requested === undefined && isUnchanged(comparison)) return stored;
   return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
+}
+
+/** Tells whether an object has nothing that anybody could own, so that nobody owning it does not mean that it is not tracked. */
+function isBare(shape: ObjectShape, object: KubeObject | undefined): boolean {
+  return object === undefined || isUnchanged(compare(shape, zeroObject(shape), object));
 }
 
 /** Undefined when the stored ones stay. */

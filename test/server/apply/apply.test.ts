@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
+import type { KubeObject } from "../../../src/object/types.ts";
 import type { Status } from "../../../src/object/status.ts";
 import { contentOf, ownersOf, sealed, second, timesOf, Tracked, widget } from "./support.ts";
 import type { Owners } from "./support.ts";
@@ -80,7 +81,7 @@ const cases: readonly Case[] = [
     owners: { "Apply b": [".data.x", ".data.y"] },
   },
   {
-    why: "an object goes with its last owned field, and with what the server had filled in beside it",
+    why: "an object goes with the last field in it that anybody owns",
     acts: [apply("a", { spec: { nested: { x: "1" } } }), apply("a", { spec: { size: 1 } })],
     want: { spec: { size: 1 } },
     owners: { "Apply a": [".spec.size"] },
@@ -265,6 +266,22 @@ describe("apply", () => {
     const { live } = acts.reduce((tracked, act) => act(tracked), new Tracked());
     expect(contentOf(live)).toEqual(contentOf(sealed(widget(want))));
     expect(ownersOf(live)).toEqual(owners);
+  });
+
+  test("gives up with an object what the server had filled in beside it", () => {
+    const complete = ({ spec, ...rest }: KubeObject) => {
+      const { nested } = spec as { nested?: object };
+      return sealed({ ...rest, spec: { size: 7, ...(nested && { nested: { y: "filled in", ...nested } }) } });
+    };
+    const tracked = new Tracked();
+    const apply = (spec: JsonObject) => {
+      tracked.apply("a", { spec }, { complete });
+      tracked.object = complete(tracked.live);
+    };
+    apply({ nested: { x: "1" } });
+    expect(tracked.live["spec"]).toEqual({ size: 7, nested: { x: "1", y: "filled in" } });
+    apply({ size: 7 });
+    expect(tracked.live["spec"]).toEqual({ size: 7 });
   });
 
   test("keeps the applied order, and unnamed items where they were", () => {
