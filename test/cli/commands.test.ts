@@ -194,6 +194,12 @@ describe.each<{ command: string; cases: Case[] }>([
         out: "db.blue-team-1.svc.cluster.local\n",
       },
       {
+        why: "fills the name into both sides of a mapping",
+        argv: ["eval", "virtualToHostDNS(value)", "--value", '"db.blue-own.svc"', "--config", "own.yaml", "--name", "blue"],
+        files: { "own.yaml": 'sync: {toHost: {namespaces: {enabled: true, mappings: {byName: {"${name}-own": "host-${name}"}}}}}' },
+        out: "db.host-blue.svc.cluster.local\n",
+      },
+      {
         why: "keeps the limits of the settings",
         argv: ["eval", "10", "--settings", "low.yaml", "-o", "json"],
         files: { "low.yaml": "limits: {sourceBytes: 1}\naddressPolicy: {allow: [10.0.0.0/8]}\n" },

@@ -91,6 +91,7 @@ describe("run", () => {
     terminal.interrupt();
     expect(await ended).toBe(0);
     expect(terminal.stderr).toMatch(/ info {2}Syncing\n[^]* info {2}Stopping\n$/);
+    for (const address of [metrics, health]) await expect(get(address!)).rejects.toThrow("fetch failed");
     expect(terminal.stdout).toBe("");
   });
 
@@ -121,6 +122,7 @@ describe("run", () => {
     await until("the wait is told", () => terminal.stderr.includes("cluster=host"));
     terminal.interrupt();
     expect(await ended).toBe(0);
+    expect(terminal.stderr).not.toContain("Syncing");
   });
 
   test("ends with the reason when a cluster does not know the credentials", async () => {

@@ -93,6 +93,20 @@ describe("a start", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test.each(["API_UNAVAILABLE", "API_FORBIDDEN"] as const)(
+    "tells nothing of a request that the stop itself ended with %s",
+    async (code) => {
+      const { start, lines, stop } = await prepare({
+        tenant: () => {
+          stop.abort();
+          return new EngineError(code, "the request was ended");
+        },
+      });
+      await start();
+      expect(lines).toEqual([]);
+    },
+  );
+
   test("ends where a cluster refuses, also while the other one is waited for", async () => {
     const { start, clock } = await prepare({ tenant: times(Infinity, "API_UNAVAILABLE"), host: times(Infinity, "API_FORBIDDEN") });
     const started = start();
