@@ -21,11 +21,12 @@ function start(memoryBytes = 32 * MIB): Instance {
 
 interface EvaluateOptions {
   readonly value?: unknown;
+  readonly fuel?: number;
   readonly context?: typeof CONTEXT;
 }
 
-function evaluate(instance: Instance, text: string, { value = "abc", context = CONTEXT }: EvaluateOptions = {}): Outcome {
-  return instance.evaluate(checkExpression(text), { value, valueExists: true, context, fuel: 5e8, resultBytes: MIB });
+function evaluate(instance: Instance, text: string, { value = "abc", context = CONTEXT, fuel = 5_000_000 }: EvaluateOptions = {}): Outcome {
+  return instance.evaluate(checkExpression(text), { value, valueExists: true, context, fuel, resultBytes: MIB });
 }
 
 describe("the memory of an instance", () => {
@@ -57,7 +58,7 @@ describe("the memory of an instance", () => {
     const instance = start();
     const expression = checkExpression(text);
     // A leak of a few hundred bytes each would fill what the memory has from the start.
-    for (let round = 0; round < 40_000; round += 1) {
+    for (let round = 0; round < 25_000; round += 1) {
       instance.evaluate(expression, { value, valueExists: true, context: CONTEXT, fuel: 1e6, resultBytes: MIB });
     }
     expect(instance.engine.memoryBytes).toBe(INITIAL);
@@ -82,7 +83,7 @@ describe("the memory of an instance", () => {
     const text = '[..."a".repeat(2e5)].length';
     const crowded = start(16 * MIB);
     for (const [index, context] of contexts.entries()) evaluate(crowded, `context.virtualObject.numbers[${index}]`, { context });
-    expect(() => evaluate(crowded, text)).toThrow("The memory limit is reached");
+    expect(() => evaluate(crowded, text, { fuel: 5e8 })).toThrow("The memory limit is reached");
 
     const sandbox = await createTestSandbox({ limits: { memoryBytes: 16 * MIB, fuel: 5e8 } });
     for (const [index, context] of contexts.entries()) {
