@@ -6,8 +6,11 @@
 import { isRecord } from "../base/json.ts";
 import type { DeletePreconditions } from "../object/cluster-client.ts";
 import { invalid, notSupported } from "./field-error.ts";
+import type { FieldError } from "./field-error.ts";
 import type { FieldValidation } from "./resource-context.ts";
 import { badRequest, invalidObject } from "./status.ts";
+import { PROPAGATION_POLICIES } from "./verbs/delete-step.ts";
+import type { DeletionTerms, PropagationPolicy } from "./verbs/delete-step.ts";
 import type { ListRequest } from "./verbs/list.ts";
 import type { WatchRequest } from "./verbs/watch.ts";
 
@@ -61,6 +64,8 @@ function readInteger(query: URLSearchParams, name: string): number | undefined {
 /** What the parameters of a write say. */
 export interface WriteParameters {
   readonly dryRun: boolean;
+  /** Left out when the request names nobody. */
+  readonly fieldManager?: string;
   readonly fieldValidation: FieldValidation;
 }
 
@@ -79,7 +84,17 @@ export function readWriteParameters(query: URLSearchParams, kind: string): Write
     ...(manager.length > FIELD_MANAGER_MAX ? [invalid("fieldManager", manager, `may not be more than ${FIELD_MANAGER_MAX} bytes`)] : []),
   ];
   if (errors.length > 0) throw invalidObject({ apiVersion: META, kind }, "", errors);
-  return { dryRun: query.getAll("dryRun").includes("All"), fieldValidation: (validation || "Warn") as FieldValidation };
+  return {
+    dryRun: query.getAll("dryRun").includes("All"),
+    fieldValidation: (validation || "Warn") as FieldValidation,
+    ...(manager !== "" && { fieldManager: manager }),
+  };
+}
+
+/** The same for a patch. */
+export function readPatchParameters(query: URLSearchParams): WriteParameters & { readonly force?: boolean } {
+  const force = readFlag(query, "force");
+  return { ...readWriteParameters(query, "PatchOptions"), ...(force !== undefined && { force }) };
 }
 
 function dryRunErrors(values: readonly string[]) {
@@ -87,12 +102,10 @@ function dryRunErrors(values: readonly string[]) {
 }
 
 /** What a DELETE asks for. */
-export interface DeleteParameters {
+export interface DeleteParameters extends DeletionTerms {
   readonly preconditions: DeletePreconditions;
   readonly dryRun: boolean;
 }
-
-const PROPAGATION_POLICIES = ["Background", "Foreground", "Orphan"];
 
 /**
  * Reads DeleteOptions from the body, or from the query when there is no body.
@@ -102,24 +115,48 @@ const PROPAGATION_POLICIES = ["Background", "Foreground", "Orphan"];
 export function readDeleteParameters(query: URLSearchParams, body: unknown): DeleteParameters {
   const options = body === undefined ? fromQuery(query) : body;
   if (!isRecord(options)) throw badRequest("the body of a DELETE is a DeleteOptions object");
-  const { kind = "DeleteOptions", propagationPolicy, orphanDependents, dryRun = [], preconditions = {} } = options;
+  const { kind = "DeleteOptions", dryRun = [], preconditions = {} } = options;
   if (kind !== "DeleteOptions") throw badRequest(`${String(kind)} cannot be handled as a DeleteOptions`);
   const values = Array.isArray(dryRun) ? dryRun.map(String) : [String(dryRun)];
-  const errors = [
-    ...dryRunErrors(values),
-    ...(propagationPolicy === undefined || propagationPolicy === null || PROPAGATION_POLICIES.includes(String(propagationPolicy))
-      ? []
-      : [notSupported("propagationPolicy", propagationPolicy, PROPAGATION_POLICIES)]),
-    ...(propagationPolicy !== undefined && orphanDependents !== undefined
-      ? [invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set")]
-      : []),
-  ];
+  const errors = [...dryRunErrors(values), ...policyErrors(options)];
   if (errors.length > 0) throw invalidObject({ apiVersion: META, kind: "DeleteOptions" }, "", errors);
-  return { preconditions: readPreconditions(preconditions), dryRun: values.includes("All") };
+  return { ...readTerms(options), preconditions: readPreconditions(preconditions), dryRun: values.includes("All") };
+}
+
+function policyErrors({ propagationPolicy: policy, orphanDependents }: Record<string, unknown>): FieldError[] {
+  if (policy === undefined || policy === null) return [];
+  const known: readonly unknown[] = PROPAGATION_POLICIES;
+  const both = orphanDependents !== undefined && orphanDependents !== null;
+  return [
+    ...(known.includes(policy) ? [] : [notSupported("propagationPolicy", policy, PROPAGATION_POLICIES)]),
+    ...(both ? [invalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")] : []),
+  ];
+}
+
+/** Null says as much as nothing. */
+function readTerms({ propagationPolicy, orphanDependents, gracePeriodSeconds }: Record<string, unknown>): DeletionTerms {
+  const orphan = orphanDependents ?? undefined;
+  const seconds = gracePeriodSeconds ?? undefined;
+  if (orphan !== undefined && typeof orphan !== "boolean") throw badRequest("orphanDependents of a DeleteOptions is true or false");
+  if (seconds !== undefined && !isInteger(seconds)) throw badRequest("gracePeriodSeconds of a DeleteOptions is an integer");
+  return {
+    ...(typeof propagationPolicy === "string" && { propagationPolicy: propagationPolicy as PropagationPolicy }),
+    ...(orphan !== undefined && { orphanDependents: orphan }),
+    ...(seconds !== undefined && { gracePeriodSeconds: seconds }),
+  };
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 function fromQuery(query: URLSearchParams): Record<string, unknown> {
-  return { ...readTexts(query, ["propagationPolicy", "orphanDependents"]), dryRun: query.getAll("dryRun").filter((value) => value !== "") };
+  return {
+    ...readTexts(query, ["propagationPolicy"]),
+    orphanDependents: readFlag(query, "orphanDependents"),
+    gracePeriodSeconds: readInteger(query, "gracePeriodSeconds"),
+    dryRun: query.getAll("dryRun").filter((value) => value !== ""),
+  };
 }
 
 function readPreconditions(value: unknown): DeletePreconditions {

@@ -19,7 +19,7 @@ import { get } from "./verbs/get.ts";
 import { list } from "./verbs/list.ts";
 import type { ListPage, ListRequest } from "./verbs/list.ts";
 import { patch } from "./verbs/patch.ts";
-import type { PatchKind } from "./verbs/patch.ts";
+import type { PatchKind, PatchOptions } from "./verbs/patch.ts";
 import { update } from "./verbs/update.ts";
 import type { Updated, UpdateOptions } from "./verbs/update.ts";
 import { watch } from "./verbs/watch.ts";
@@ -51,7 +51,7 @@ export interface Registry {
   watch(type: ResourceType, request?: WatchRequest): Promise<WatchQueue>;
   create(type: ResourceType, namespace: string, body: unknown, options?: WriteOptions): Promise<KubeObject>;
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
-  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: UpdateOptions): Promise<Updated>;
+  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, scope: ListScope, options?: DeleteOptions): Promise<readonly KubeObject[]>;

@@ -47,6 +47,10 @@ export interface WriteOptions {
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
+  /** Who writes, for `metadata.managedFields`. Default: whoever `userAgent` names. */
+  readonly fieldManager?: string;
+  /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
+  readonly userAgent?: string;
   /** Told what the author should know; shown as `Warning` headers. */
   readonly warn?: (text: string) => void;
 }

@@ -3,9 +3,9 @@ import type { ObjectKey } from "../object/key.ts";
 import type { Answering, Exchange } from "./exchange.ts";
 import type { Presentation } from "./presentation.ts";
 import { statusOf } from "./exchange.ts";
-import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readWriteParameters } from "./query.ts";
+import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readPatchParameters, readWriteParameters } from "./query.ts";
 import type { Registry } from "./registry.ts";
-import { mediaTypeOf, parseBody, parseJson, readBytes } from "./request-body.ts";
+import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
@@ -132,7 +132,7 @@ class Routes {
   }
 
   async #post({ exchange, target, definition }: Routed): Promise<void> {
-    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), user: exchange.user, warn: exchange.warn };
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     this.#options.presentation.object(exchange, { definition, code: 201, object });
@@ -146,17 +146,21 @@ class Routes {
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
-    const options = { ...readWriteParameters(exchange.query, "PatchOptions"), ...this.#writer(exchange, target) };
+    const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
     const kind = patchKindOf(mediaTypeOf(exchange.request));
-    const body = parseJson((await this.#bytes(exchange)).toString());
+    const text = (await this.#bytes(exchange)).toString();
+    const body = kind === "apply" ? parseYaml(text) : parseJson(text);
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #delete({ exchange, definition, key }: Routed): Promise<void> {
     const { type, strategy } = definition;
-    const { object, gone } = await this.#options.registry.delete(type, key, await this.#deleteOptions(exchange));
-    if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code: 200, object });
+    const options = await this.#deleteOptions(exchange);
+    const { object, gone } = await this.#options.registry.delete(type, key, options);
+    // Only whoever said in the old way that dependents go too is told that the work is not done.
+    const code = !gone && options.orphanDependents === false ? 202 : 200;
+    if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));
   }
 
@@ -173,8 +177,8 @@ class Routes {
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
 
-  #writer({ user, warn }: Exchange, { subresource }: ResourceTarget) {
-    return { user, warn, ...(subresource !== undefined && { subresource }) };
+  #writer({ user, warn, request }: Exchange, { subresource }: ResourceTarget) {
+    return { user, warn, userAgent: request.headers["user-agent"] ?? "", ...(subresource !== undefined && { subresource }) };
   }
 
   async #body(exchange: Exchange): Promise<unknown> {

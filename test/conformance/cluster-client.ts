@@ -191,7 +191,8 @@ function updateCases(setting: () => Setting): void {
       const created = await client.create(CONFIG_MAPS, objects.configMap("replaced", { a: "1", b: "2" }));
       const updated = await client.update(CONFIG_MAPS, { ...created, data: { c: "3" } });
       expect(updated["data"]).toEqual({ c: "3" });
-      expect(updated.metadata).toEqual({ ...created.metadata, resourceVersion: updated.metadata.resourceVersion });
+      const { resourceVersion, managedFields } = updated.metadata;
+      expect(updated.metadata).toEqual({ ...created.metadata, resourceVersion, ...(managedFields && { managedFields }) });
       expect(compareResourceVersions(created.metadata.resourceVersion!, updated.metadata.resourceVersion!)).toBeLessThan(0);
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(updated);
     });

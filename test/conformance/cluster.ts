@@ -9,6 +9,7 @@ import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
 import { listCases, watchCases } from "./http-reads.ts";
 import { refusalCases } from "./http-refusals.ts";
+import { applyCases, managerCases, strategicMergeCases } from "./field-managers.ts";
 import { viewCases } from "./views.ts";
 import type { ClusterUnderTest, RawSetting } from "./raw-setting.ts";
 
@@ -46,6 +47,9 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     deleteCases(setting);
     listCases(setting);
     watchCases(setting);
+    applyCases(setting);
+    managerCases(setting);
+    strategicMergeCases(setting);
     viewCases(setting);
     discoveryCases(setting);
 

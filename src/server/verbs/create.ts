@@ -1,6 +1,8 @@
 import type { KubeObject } from "../../object/types.ts";
 import { checkNamespace, readBody } from "../body.ts";
 import { generatedName, timestamp, withMetadata } from "../metadata.ts";
+import { withManagers } from "../tracking.ts";
+import type { ManagersFrom } from "../tracking.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import { finish } from "../stages.ts";
@@ -53,8 +55,13 @@ async function createGenerated(context: ResourceContext, object: KubeObject, opt
 }
 
 /** Stores an object that has its name. */
-export async function createNamed(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
-  const created = await tryCreate(context, object, options);
+export async function createNamed(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom = {},
+): Promise<KubeObject> {
+  const created = await tryCreate(context, object, options, managers);
   if (created !== undefined) return created;
   const { type } = context.definition;
   const { name = "", namespace = "" } = object.metadata;
@@ -63,9 +70,15 @@ export async function createNamed(context: ResourceContext, object: KubeObject, 
 }
 
 /** Undefined when the name is taken. */
-async function tryCreate(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject | undefined> {
+async function tryCreate(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom = {},
+): Promise<KubeObject | undefined> {
   const { definition, store } = context;
-  const { object: ready, claim } = finish(definition, object, undefined, options.warn);
+  const { object: finished, claim } = finish(definition, object, undefined, options.warn);
+  const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
   const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
   let stored: KubeObject | undefined;
   try {

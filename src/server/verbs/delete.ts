@@ -1,16 +1,17 @@
+import { jsonEqual } from "../../base/json.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { DeletePreconditions } from "../../object/cluster-client.ts";
-import { timestamp, withMetadata } from "../metadata.ts";
-import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
+import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, UserInfo } from "../resource-context.ts";
-import { seal } from "../stages.ts";
 import { conflict, notFound } from "../status.ts";
 import type { StoredObject } from "../store.ts";
+import { deletionStep } from "./delete-step.ts";
+import type { DeletionTerms } from "./delete-step.ts";
 
 /** How a deletion is carried out. */
-export interface DeleteOptions {
+export interface DeleteOptions extends DeletionTerms {
   readonly preconditions?: DeletePreconditions;
   readonly dryRun?: boolean;
   readonly user?: UserInfo;
@@ -18,14 +19,14 @@ export interface DeleteOptions {
 
 /** What became of a deletion. */
 export interface Deleted {
-  /** The last state, or the state in which finalizers keep the object. */
+  /** The last state, or the state in which something keeps the object. */
   readonly object: KubeObject;
-  /** False while finalizers keep the object. */
+  /** False while finalizers or the time that it may take keep the object. */
   readonly gone: boolean;
 }
 
 /**
- * Deletes an object, or marks it as being deleted while finalizers keep it.
+ * Deletes an object, or marks it as being deleted while finalizers or the time that it may take keep it.
  *
  * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or whatever admission answers.
  */
@@ -37,8 +38,8 @@ export async function remove(context: ResourceContext, key: ObjectKey, options: 
     if (stored === undefined) throw notFound(type, key.name);
     checkPreconditions(type, stored.object, options.preconditions ?? {});
     await admit({ verb: "delete", type, key, user: options.user ?? SYSTEM_USER });
-    const kept = pendingFinalizers(definition, stored.object).length > 0;
-    const done = kept ? await mark(context, stored, options) : await erase(context, stored, options);
+    const next = deletionStep(definition, stored.object, options, context.clock.now());
+    const done = next === undefined ? await erase(context, stored, options) : await mark(context, { stored, next }, options);
     if (done !== undefined) return done;
   }
 }
@@ -69,17 +70,13 @@ async function erase(
   return { object: gone.object, gone: true };
 }
 
-async function mark(context: ResourceContext, stored: StoredObject, { dryRun }: DeleteOptions): Promise<Deleted | undefined> {
-  const { definition, store, clock } = context;
-  const { deletionTimestamp, generation } = stored.object.metadata;
-  if (typeof deletionTimestamp === "string") return { object: stored.object, gone: false };
-  const marked = withMetadata(stored.object, {
-    deletionTimestamp: timestamp(clock.now()),
-    deletionGracePeriodSeconds: 0,
-    generation: generation === undefined ? undefined : generation + 1,
-  });
-  const object = seal(definition, definition.strategy.terminate?.(marked) ?? marked);
-  if (dryRun === true) return { object, gone: false };
-  const written = await store.update(stored.key, object, stored.revision);
+interface Marking {
+  readonly stored: StoredObject;
+  readonly next: KubeObject;
+}
+
+async function mark({ store }: ResourceContext, { stored, next }: Marking, { dryRun }: DeleteOptions): Promise<Deleted | undefined> {
+  if (dryRun === true || jsonEqual(next, stored.object)) return { object: next, gone: false };
+  const written = await store.update(stored.key, next, stored.revision);
   return written && { object: written.object, gone: false };
 }

@@ -12,13 +12,22 @@ import {
   PatchSyntaxError,
 } from "../json-patch.ts";
 import { mergePatch } from "../merge-patch.ts";
+import { checkPatchParameters } from "../apply/parameters.ts";
 import type { ResourceContext } from "../resource-context.ts";
+import type { ResourceDefinition } from "../resource-definition.ts";
+import { strategicMerge } from "../strategic-merge.ts";
 import { badRequest, notFound, patchRefused, tooLarge } from "../status.ts";
-import { change } from "./update.ts";
+import { compileApply } from "./apply.ts";
+import { change, requestedManagers } from "./update.ts";
 import type { Updated, UpdateOptions } from "./update.ts";
 
 /** The patch types that this server applies. */
-export const PATCH_TYPES = { "application/json-patch+json": "json", "application/merge-patch+json": "merge" } as const;
+export const PATCH_TYPES = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+} as const;
 
 /** How a patch is written. */
 export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
@@ -29,8 +38,15 @@ type Apply = (document: KubeObject) => unknown;
 /** How often a patch is made anew because another writer got in between. Source: the API server's patch handler. */
 const PATCH_TRIES = 5;
 
+/** How a patch is carried out. */
+export interface PatchOptions extends UpdateOptions {
+  /** Take fields from their owners instead of answering conflicts; for applied configurations only. */
+  readonly force?: boolean;
+}
+
 /**
- * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state.
+ * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
+ * creates what is not there.
  *
  * @throws API_BAD_REQUEST when the patch can not be read, API_INVALID when it does not apply or breaks the object,
  *   API_NOT_FOUND, API_CONFLICT.
@@ -40,46 +56,47 @@ export async function patch(
   key: ObjectKey,
   kind: PatchKind,
   body: unknown,
-  options: UpdateOptions = {},
+  options: PatchOptions = {},
 ): Promise<Updated> {
   const { definition } = context;
+  checkPatchParameters({ apply: kind === "apply", fieldManager: options.fieldManager, force: options.force });
   if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
-  const apply = kind === "json" ? compileJsonPatch(body) : compileMergePatch(body);
+  if (kind === "apply") {
+    return change(context, key, { desired: compileApply(context, key, body, options), creates: true, triesMax: PATCH_TRIES }, options);
+  }
+  const apply = compile(kind, definition, body);
   const desired = (current: KubeObject | undefined) => {
     if (current === undefined) throw notFound(definition.type, key.name);
-    const object = readBody(definition, apply(current), { ...options, strictError: patchRefused });
+    const patched = refusing(() => apply(current));
+    const object = readBody(definition, patched, { ...options, strictError: patchRefused });
     checkIdentity(object, key);
-    return object;
+    return { object, managers: { requested: requestedManagers(patched) } };
   };
   return change(context, key, { desired, triesMax: PATCH_TRIES }, options);
 }
 
-function compileMergePatch(body: unknown): Apply {
+function compile(kind: Exclude<PatchKind, "apply">, { shape }: ResourceDefinition, body: unknown): Apply {
+  if (kind === "json") return compileJsonPatch(body);
   if (!isRecord(body)) throw badRequest("error decoding patch: a merge patch of an object is an object");
-  return (document) => mergePatch(document, body);
+  return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
+}
+
+/** The failures of a patch as answers. */
+function refusing<T>(apply: () => T): T {
+  try {
+    return apply();
+  } catch (error) {
+    if (error instanceof PatchSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
+    if (error instanceof PatchApplyError) throw patchRefused(error.message);
+    if (error instanceof PatchGrowthError) throw tooLarge(error.message);
+    throw error;
+  }
 }
 
 function compileJsonPatch(body: unknown): Apply {
-  const operations = readOperations(body);
+  const operations = refusing(() => parseJsonPatch(body));
   if (operations.length > PATCH_OPERATIONS_MAX) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${PATCH_OPERATIONS_MAX}, got ${operations.length}`);
   }
-  return (document) => {
-    try {
-      return applyJsonPatch(document, operations);
-    } catch (error) {
-      if (error instanceof PatchApplyError) throw patchRefused(error.message);
-      if (error instanceof PatchGrowthError) throw tooLarge(error.message);
-      throw error;
-    }
-  };
-}
-
-function readOperations(body: unknown): ReturnType<typeof parseJsonPatch> {
-  try {
-    return parseJsonPatch(body);
-  } catch (error) {
-    if (error instanceof PatchSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
-    throw error;
-  }
+  return (document) => applyJsonPatch(document, operations);
 }

@@ -1,4 +1,4 @@
-import { jsonEqual } from "../../base/json.ts";
+import { isRecord, jsonEqual } from "../../base/json.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { checkIdentity, readBody } from "../body.ts";
@@ -6,9 +6,12 @@ import { invalid } from "../field-error.ts";
 import { withMetadata } from "../metadata.ts";
 import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import type { Claim, ResourceDefinition } from "../resource-definition.ts";
 import { finish } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../status.ts";
 import type { StoredObject } from "../store.ts";
+import { withManagers } from "../tracking.ts";
+import type { ManagersFrom } from "../tracking.ts";
 import { createNamed, newObject } from "./create.ts";
 
 /** How an update is carried out. */
@@ -29,15 +32,30 @@ export interface Updated {
  * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
-  const desired = readBody(context.definition, body, options);
-  checkIdentity(desired, key);
+  const object = readBody(context.definition, body, options);
+  checkIdentity(object, key);
+  const desired = { object, managers: { requested: requestedManagers(body) } };
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
+}
+
+/** `metadata.managedFields` as a body has it: an empty list there says something, but does not survive decoding. */
+export function requestedManagers(body: unknown): unknown {
+  const metadata = isRecord(body) ? body["metadata"] : undefined;
+  return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
+}
+
+/** What a write wants to store. */
+export interface Desired {
+  readonly object: KubeObject;
+  readonly managers: ManagersFrom;
 }
 
 /** A write that is made from what is there. */
 export interface Change {
-  /** The object to store, given the stored one (undefined when there is none). Throws when it can not be made. */
-  readonly desired: (current: KubeObject | undefined) => KubeObject;
+  /** What to store, given the stored object (undefined when there is none). Throws when it can not be made. */
+  readonly desired: (current: KubeObject | undefined) => Desired;
+  /** Creates an absent object whatever the kind says of PUT. Default false. */
+  readonly creates?: boolean;
   /** How often other writers may get in between. */
   readonly triesMax: number;
 }
@@ -50,7 +68,7 @@ export interface Change {
 export async function change(
   context: ResourceContext,
   key: ObjectKey,
-  { desired, triesMax }: Change,
+  { desired, creates, triesMax }: Change,
   options: UpdateOptions,
 ): Promise<Updated> {
   const { definition, store, admit } = context;
@@ -60,7 +78,7 @@ export async function change(
   for (let attempt = 0; attempt < triesMax; attempt += 1) {
     const stored = await store.get(storeKey(type, key));
     if (stored === undefined) {
-      if (strategy.createOnUpdate !== true || subresource !== undefined) throw notFound(type, key.name);
+      if ((strategy.createOnUpdate !== true && creates !== true) || subresource !== undefined) throw notFound(type, key.name);
       return createByUpdate(context, key, desired(undefined), options);
     }
     await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
@@ -71,11 +89,16 @@ export async function change(
 }
 
 /** Even a PUT that carries a resourceVersion creates an absent object, if the kind allows creation by PUT; only a uid prevents it. */
-async function createByUpdate(context: ResourceContext, key: ObjectKey, desired: KubeObject, options: WriteOptions): Promise<Updated> {
-  const { uid = "" } = desired.metadata;
+async function createByUpdate(
+  context: ResourceContext,
+  key: ObjectKey,
+  { object, managers }: Desired,
+  options: WriteOptions,
+): Promise<Updated> {
+  const { uid = "" } = object.metadata;
   if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
   await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
-  return { object: await createNamed(context, newObject(context, desired, key.namespace), options), created: true };
+  return { object: await createNamed(context, newObject(context, object, key.namespace), options, managers), created: true };
 }
 
 function uidMismatch(wanted: string, found: string): string {
@@ -83,22 +106,38 @@ function uidMismatch(wanted: string, found: string): string {
 }
 
 /** Undefined when another writer got in between. */
-async function replace(context: ResourceContext, stored: StoredObject, desired: KubeObject, options: UpdateOptions) {
+async function replace(context: ResourceContext, stored: StoredObject, { object: desired, managers }: Desired, options: UpdateOptions) {
   const { definition, store } = context;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object, claim } = finish(definition, merged(context, desired, old, options), old, options.warn);
+  const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options.warn);
+  const object = rollingBack(claim, () => withManagers(context, { before: old, after: finished, managers }, options));
   // Nothing is written for nothing: no new resourceVersion and no event.
   if (options.dryRun === true || jsonEqual(object, old)) {
     claim.rollback();
     return options.dryRun === true ? object : old;
   }
-  const goes = typeof old.metadata.deletionTimestamp === "string" && pendingFinalizers(definition, object).length === 0;
+  const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
   const written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
   if (written === undefined) claim.rollback();
   else claim.commit();
   if (written !== undefined && goes) definition.strategy.released?.(old);
   return written && (goes ? object : written.object);
+}
+
+/** Only finalizers keep it: it is being deleted and has no time left. */
+function isEnding({ metadata }: KubeObject): boolean {
+  return typeof metadata.deletionTimestamp === "string" && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+/** What was claimed goes back when the rest fails. */
+function rollingBack<T>(claim: Claim, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    claim.rollback();
+    throw error;
+  }
 }
 
 function checkPreconditions({ definition: { type, strategy } }: ResourceContext, desired: KubeObject, old: KubeObject): void {
@@ -114,7 +153,7 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
 }
 
 /** What the author may change, on what he may not. */
-function merged({ definition }: ResourceContext, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
+export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const body = subresource === undefined ? desired : subresources[subresource]!(desired, old);
   const object = withMetadata(body, {
