@@ -1,4 +1,4 @@
-import { runInNewContext } from "node:vm";
+import { createContext, runInContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { answer, createTestSandbox, readTable } from "./support.ts";
@@ -47,8 +47,10 @@ describe("where the engine differs from others", () => {
   });
 });
 
+const elsewhere = createContext({ text: JSON.stringify(VALUE) });
+
 /** The JSON of what V8 makes of the expression. */
 function evaluateElsewhere(expression: string): unknown {
   const program = `JSON.stringify((function (value) { "use strict"; return (${expression}\n) })(JSON.parse(text)))`;
-  return JSON.parse(runInNewContext(program, { text: JSON.stringify(VALUE) }) as string);
+  return JSON.parse(runInContext(program, elsewhere) as string);
 }
