@@ -52,6 +52,11 @@ export interface Strategy {
   readonly warnings?: (object: KubeObject) => readonly string[];
   /** What besides `metadata.finalizers` keeps a deleted object. */
   readonly finalizers?: (object: KubeObject) => readonly string[];
+  /**
+   * Seconds that an object takes to end, given those that the request asks for; negative means 1. Kinds without it end at
+   * once. Somebody has to end the object for good then, by a deletion with a grace period of 0.
+   */
+  readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
   /** The object as it looks while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
   /** Called for each object that a store holds when a server starts on it. */

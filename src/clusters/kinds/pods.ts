@@ -25,6 +25,7 @@ export interface Pod extends KubeObject {
     readonly nodeName?: string;
     readonly hostname?: string;
     readonly subdomain?: string;
+    readonly terminationGracePeriodSeconds?: number;
     readonly containers?: readonly { readonly ports?: readonly ContainerPort[] }[];
   };
   readonly status?: {
@@ -57,8 +58,20 @@ export const pods: ResourceDefinition = {
     newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
     prepare: (object, old) => (old === undefined ? { ...object, status: { phase: "Pending" } } : object),
     validate,
+    gracePeriod,
   },
 };
+
+/** Seconds that a Pod may take to end unless it says otherwise. */
+const GRACE_SECONDS_DEFAULT = 30;
+
+/** A Pod on no node, or one that has ended, has nothing to wait for. Source: the strategy of Pods. */
+function gracePeriod(object: KubeObject, requested: number | undefined): number {
+  const { spec = {}, status = {} } = object as Pod;
+  const ended = status.phase === "Succeeded" || status.phase === "Failed";
+  if ((spec.nodeName ?? "") === "" || ended) return 0;
+  return requested ?? spec.terminationGracePeriodSeconds ?? GRACE_SECONDS_DEFAULT;
+}
 
 function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const { containers } = isRecord(object["spec"]) ? object["spec"] : {};

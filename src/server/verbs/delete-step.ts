@@ -33,7 +33,12 @@ export interface DeletionTerms {
 export const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
 /** The state to store, or undefined when nothing keeps the object. */
-export function deletionStep(definition: ResourceDefinition, object: KubeObject, terms: DeletionTerms, now: number): KubeObject | undefined {
+export function deletionStep(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  terms: DeletionTerms,
+  now: number,
+): KubeObject | undefined {
   const { strategy } = definition;
   if (isPending(definition, object, terms)) return object;
   const finalizers = finalizersAfter(object.metadata.finalizers ?? [], terms);
