@@ -94,6 +94,15 @@ describe("the memory of an instance", () => {
 });
 
 describe("an instance", () => {
+  test.each(["value),(1", "1)});(function(){", "1);globalThis.x=(1", "1],[1", "value)\n(1", "a)=>(a", "0 <!--(\n(value)),this"])(
+    "refuses a text that leaves its enclosure, even if nobody checked it: %s",
+    (text) => {
+      const instance = start();
+      expect(instance.compile({ text, reads: [], warnings: [] }, 1e6)).toMatchObject({ name: "SyntaxError" });
+      expect(evaluate(instance, "value")).toMatchObject({ value: "abc" });
+    },
+  );
+
   test("is unused until something was evaluated", () => {
     const instance = start();
     expect(instance.used).toBe(false);

@@ -76,6 +76,19 @@ describe("JSON data", () => {
     );
   });
 
+  test("has no negative zero, in either direction", () => {
+    for (const [text, value] of [
+      ["value", -0],
+      ["-0", 1],
+      ["[-0][0]", 1],
+    ] as const) {
+      const { value: got } = answer(sandbox, text, value) as { value: unknown };
+      expect(Object.is(got, -0)).toBe(false);
+    }
+    expect(answer(sandbox, "1 / value", -0)).toEqual({ code: "EXPRESSION_RESULT" });
+    expect(answer(sandbox, "Object.is(value, 0)", -0)).toEqual({ value: true });
+  });
+
   test("has numbers that keep every bit", () => {
     fc.assert(
       fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.maxSafeInteger()), (number) => {
