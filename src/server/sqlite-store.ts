@@ -81,19 +81,19 @@ class JournaledStore implements Store {
     this.#writesPerCommit = writesPerCommit;
   }
 
-  async revision(): Promise<number> {
+  revision(): Promise<number> {
     return this.#view.revision();
   }
 
-  async get(key: string): Promise<StoredObject | undefined> {
+  get(key: string): Promise<StoredObject | undefined> {
     return this.#view.get(key);
   }
 
-  async list(range: StoreRange): Promise<StorePage> {
+  list(range: StoreRange): Promise<StorePage> {
     return this.#view.list(range);
   }
 
-  async watch(options: StoreWatchOptions): Promise<StoreWatch> {
+  watch(options: StoreWatchOptions): Promise<StoreWatch> {
     return this.#view.watch(options);
   }
 

@@ -45,7 +45,7 @@ export function readRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
   const { last, newest } = database.prepare(sql).get() ?? {};
   if (typeof last === "number" && last >= Number(newest)) return last;
-  throw damagedFile(path, `revision ${newest} after the last one, ${last}`);
+  throw damagedFile(path, "the last revision is missing, or before that of an object");
 }
 
 interface Present {

@@ -2,6 +2,7 @@ import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 
 /** Result codes of SQLite. Source: its documentation, "Result and Error Codes". */
+const ERROR = 1;
 const BUSY = 5;
 const READONLY = 8;
 const CORRUPT = 11;
@@ -21,6 +22,8 @@ const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a
 const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
 
 const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
+  // A table or column that every file of ours has is missing.
+  [ERROR, DAMAGED],
   [BUSY, LOCKED],
   [READONLY, CLOSED_TO_US],
   [CORRUPT, DAMAGED],
