@@ -5,6 +5,7 @@ import { loadConfiguration } from "./configuration.ts";
 import { changedLines, demoTable } from "./demo-table.ts";
 import { demoFile, startDemoWorld } from "./demo-world.ts";
 import type { DemoWorld } from "./demo-world.ts";
+import { EXIT_FAILED } from "./exit-codes.ts";
 import { readObjects } from "./objects.ts";
 import { createTeardown } from "./teardown.ts";
 import type { Terminal } from "./terminal.ts";
@@ -32,7 +33,7 @@ export async function runDemo(context: CommandContext, mode: "once" | "live"): P
     const world = await startDemoWorld({ loaded, objects, teardown });
     const wanted = objects.filter(({ kind }) => kind === "Service" || kind === "Endpoints").length;
     await converged(world, wanted, stop);
-    if (stop.aborted) return;
+    if (stop.aborted) return mode === "once" ? context.exit(EXIT_FAILED) : undefined;
     const tookMs = Math.round(systemClock.monotonic() - startedMs);
     terminal.out(tableOf(world, terminal) + summary(world, tookMs));
     if (mode === "live") await live(terminal, world, stop);

@@ -49,6 +49,10 @@ describe("formatTable", () => {
     expect(formatTable(rows, { width: 40 }).split("\n")).toEqual(want);
   });
 
+  test("leaves enough of every cell to know it by", () => {
+    expect(formatTable(rows, { width: 1 }).split("\n")[1]).toBe("a-very…ndeed  short");
+  });
+
   test("fits every width that leaves room for its columns", () => {
     fc.assert(
       fc.property(

@@ -82,7 +82,7 @@ describe("a kubeconfig file", () => {
     await expect(checkKubeconfigFile({ path, name: "tenant" })).resolves.toBeUndefined();
   });
 
-  const two = `${text.replace("contexts:", 'contexts:\n- name: "work"\n  context: {}')}`;
+  const two = text.replace("current-context:", '- name: "work"\n  context: {}\ncurrent-context:');
   test.each([
     { why: "another cluster's", path: file("other", formatKubeconfig({ name: "work", url: "https://10.0.0.1" })) },
     { why: "one of several clusters", path: file("several", two) },

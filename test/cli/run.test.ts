@@ -272,4 +272,11 @@ describe("demo", () => {
     expect(await ended).toBe(0);
     expect(() => readFileSync(path)).toThrow("ENOENT");
   });
+
+  test("that is to converge once and is stopped before has failed", async () => {
+    const terminal = createTestTerminal();
+    terminal.interrupt();
+    expect(await begin(["demo", "--once"], terminal).ended).toBe(1);
+    expect(terminal.stdout).toBe("");
+  });
 });
