@@ -19,7 +19,7 @@ import { parseTarget } from "./request-target.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { ResourceRoutes } from "./resource-routes.ts";
 import { internalError, noSuchPath, tooManyRequests, unauthorized } from "./status.ts";
-import type { UserInfo } from "./resource-context.ts";
+import type { UserInfo } from "./user-info.ts";
 
 /** What a server refuses because there is too much of it. */
 export interface ServerLimits extends InFlightLimits {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { UserInfo } from "./resource-context.ts";
+import type { UserInfo } from "./user-info.ts";
 
 /** Finds out who makes a request; undefined when the credentials are missing or unknown. */
 export type Authenticate = (request: IncomingMessage) => Promise<UserInfo | undefined>;

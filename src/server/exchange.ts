@@ -4,7 +4,7 @@ import type { Status } from "../object/status.ts";
 import { textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
-import type { UserInfo } from "./resource-context.ts";
+import type { UserInfo } from "./user-info.ts";
 import { formatYaml } from "./yaml-text.ts";
 
 /** One request on its way through the handlers. */

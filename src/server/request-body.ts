@@ -3,6 +3,8 @@ import { toJson } from "../schema/node.ts";
 import { Report } from "../schema/problem.ts";
 import { readYaml } from "../schema/yaml.ts";
 import { DEPTH_MAX, isDeeperThan } from "./json-data.ts";
+import { ProtobufError, readProtobuf } from "./protobuf.ts";
+import type { ObjectShape } from "./shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "./status.ts";
 
 /**
@@ -49,6 +51,16 @@ export function parseJson(text: string): unknown {
     return checkedDepth(JSON.parse(text));
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
+  }
+}
+
+/** @throws API_BAD_REQUEST when the bytes are no object in the binary form. */
+export function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
+  try {
+    return readProtobuf(shape, bytes);
+  } catch (error) {
+    if (error instanceof ProtobufError) throw badRequest(`couldn't read the body as protobuf: ${error.message}`);
     throw error;
   }
 }

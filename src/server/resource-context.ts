@@ -6,12 +6,9 @@ import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import type { Store } from "./store.ts";
+import type { UserInfo } from "./user-info.ts";
 
-/** Who makes a request. */
-export interface UserInfo {
-  readonly name: string;
-  readonly groups: readonly string[];
-}
+export type { UserInfo } from "./user-info.ts";
 
 /** The server itself: its controllers and whoever uses it in process. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };

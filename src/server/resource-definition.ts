@@ -4,6 +4,7 @@ import type { Column } from "./columns.ts";
 import type { FieldError } from "./field-error.ts";
 import { withMetadata } from "./metadata.ts";
 import type { TextRule } from "./names.ts";
+import type { UserInfo } from "./user-info.ts";
 import type { ObjectShape } from "./shape.ts";
 
 /** What can be done with a resource, in the words of discovery and permissions. */
@@ -46,6 +47,8 @@ export interface Strategy {
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
   readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim;
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
+  /** Throws when this author may not write such an object, whatever he may do with the kind. For kinds without claims. */
+  readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /** The one spelling that is stored of all that mean the same. */
   readonly canonicalize?: (object: KubeObject) => KubeObject;
   /** Advice for the author of an object that is accepted. */
@@ -86,6 +89,8 @@ export interface ResourceDefinition {
   /** A warning that every request is given. */
   readonly deprecation?: string;
   readonly shape: ObjectShape;
+  /** For kinds that are questions, with the verb `create` alone: what is answered instead of storing anything. */
+  readonly review?: (object: KubeObject, user: UserInfo) => KubeObject;
   /** How it is shown in tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;

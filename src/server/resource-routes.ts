@@ -4,8 +4,9 @@ import type { Answering, Exchange } from "./exchange.ts";
 import type { Presentation } from "./presentation.ts";
 import { statusOf } from "./exchange.ts";
 import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readPatchParameters, readWriteParameters } from "./query.ts";
+import { isReadable, PROTOBUF_TYPE } from "./protobuf.ts";
 import type { Registry } from "./registry.ts";
-import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./request-body.ts";
+import { mediaTypeOf, parseBody, parseJson, parseProtobuf, parseYaml, readBytes } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
@@ -133,14 +134,14 @@ class Routes {
 
   async #post({ exchange, target, definition }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
-    const body = await this.#body(exchange);
+    const body = await this.#body(exchange, definition);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
-    const body = await this.#body(exchange);
+    const body = await this.#body(exchange, definition);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
@@ -181,9 +182,10 @@ class Routes {
     return { user, warn, userAgent: request.headers["user-agent"] ?? "", ...(subresource !== undefined && { subresource }) };
   }
 
-  async #body(exchange: Exchange): Promise<unknown> {
+  async #body(exchange: Exchange, { shape }: ResourceDefinition): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
-    const body = parseBody(await this.#bytes(exchange), mediaType);
+    const bytes = await this.#bytes(exchange);
+    const body = mediaType === PROTOBUF_TYPE && isReadable(shape) ? parseProtobuf(bytes, shape) : parseBody(bytes, mediaType);
     if (body === undefined) throw badRequest("the body of the request is empty");
     return body;
   }

@@ -57,6 +57,8 @@ export interface ObjectShape {
   readonly name?: string;
   /** What the type is, in a sentence or two. */
   readonly description?: string;
+  /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
+  readonly numbers?: Readonly<Record<string, number>>;
 }
 
 /** One description of a value. */
@@ -110,6 +112,20 @@ export function fields(entries: Readonly<Record<string, Shape | Field>>): Object
   return { type: "object", fields: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toField(entry)])) };
 }
 
+/**
+ * A shape with the numbers that its fields have in Kubernetes' binary form. Source: the `generated.proto` files of its API.
+ *
+ * @example
+ * numbered(fields({ name: text, port: int32 }), { name: 1, port: 2 });
+ */
+export function numbered(shape: ObjectShape, numbers: Readonly<Record<string, number>>): ObjectShape {
+  assert(
+    Object.keys(numbers).every((field) => Object.hasOwn(shape.fields, field)),
+    "the numbers are of fields that the shape has",
+  );
+  return { ...shape, numbers };
+}
+
 /** What people read about a type. */
 export interface Descriptions {
   /** Name of the type in published schemas. */
@@ -140,14 +156,17 @@ function withDescription(field: Field, description: string | undefined): Field {
 
 /** `metadata.ownerReferences[]`. */
 export const OWNER_REFERENCE = described(
-  fields({
-    apiVersion: always(text),
-    kind: always(text),
-    name: always(text),
-    uid: always(text),
-    controller: optional(bool),
-    blockOwnerDeletion: optional(bool),
-  }),
+  numbered(
+    fields({
+      apiVersion: always(text),
+      kind: always(text),
+      name: always(text),
+      uid: always(text),
+      controller: optional(bool),
+      blockOwnerDeletion: optional(bool),
+    }),
+    { kind: 1, name: 3, uid: 4, apiVersion: 5, controller: 6, blockOwnerDeletion: 7 },
+  ),
   {
     name: "OwnerReference",
     description: "An object to which another one belongs. Both are in the same namespace, or the owner is in none.",
@@ -180,8 +199,25 @@ const OBJECT_META_FIELDS = fields({
   managedFields: list(any),
 });
 
+const OBJECT_META_NUMBERS = {
+  name: 1,
+  generateName: 2,
+  namespace: 3,
+  selfLink: 4,
+  uid: 5,
+  resourceVersion: 6,
+  generation: 7,
+  creationTimestamp: 8,
+  deletionTimestamp: 9,
+  deletionGracePeriodSeconds: 10,
+  labels: 11,
+  annotations: 12,
+  ownerReferences: 13,
+  finalizers: 14,
+};
+
 /** `metadata` of every object. */
-export const OBJECT_META = described(OBJECT_META_FIELDS, {
+export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NUMBERS), {
   name: "ObjectMeta",
   description: "What every object has, whatever its kind: names, labels, and what the server notes about it.",
   fields: {

@@ -5,7 +5,7 @@ import { forbidden, invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, bytes, kindShape, optional, textMap } from "../../server/shape.ts";
+import { bool, bytes, kindShape, numbered, optional, textMap } from "../../server/shape.ts";
 import { CONFIG_MAP_COLUMNS } from "../columns/small.ts";
 
 /** All keys and values of one object's data, in bytes. */
@@ -16,16 +16,19 @@ export const configMaps: ResourceDefinition = {
   type: CONFIG_MAPS,
   singular: "configmap",
   shortNames: ["cm"],
-  shape: kindShape(
-    { immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } },
-    {
-      description: "Settings as texts by name.",
-      fields: {
-        immutable: "True forbids every change of the data from now on.",
-        data: "Texts by name. Names consist of letters, digits, '-', '_' and '.'.",
-        binaryData: "Bytes by name, in base64; no name may be in data too.",
+  shape: numbered(
+    kindShape(
+      { immutable: optional(bool), data: textMap, binaryData: { type: "map", of: bytes } },
+      {
+        description: "Settings as texts by name.",
+        fields: {
+          immutable: "True forbids every change of the data from now on.",
+          data: "Texts by name. Names consist of letters, digits, '-', '_' and '.'.",
+          binaryData: "Bytes by name, in base64; no name may be in data too.",
+        },
       },
-    },
+    ),
+    { metadata: 1, data: 2, binaryData: 3, immutable: 4 },
   ),
   columns: CONFIG_MAP_COLUMNS,
   strategy: { nameRule: dnsSubdomain, validate },

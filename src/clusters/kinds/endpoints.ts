@@ -7,40 +7,63 @@ import { invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, list, optional, text } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
 import { ENDPOINTS_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
-const ADDRESS = described(fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
-  name: "EndpointAddress",
-  description: "One address at which a Service is reached.",
-  fields: {
-    ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
-    hostname: "Name under which DNS knows this address within the Service.",
-    nodeName: "Node on which the address is.",
-    targetRef: "The object behind the address, most often a Pod.",
+const ADDRESS = described(
+  numbered(fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
+    ip: 1,
+    targetRef: 2,
+    hostname: 3,
+    nodeName: 4,
+  }),
+  {
+    name: "EndpointAddress",
+    description: "One address at which a Service is reached.",
+    fields: {
+      ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
+      hostname: "Name under which DNS knows this address within the Service.",
+      nodeName: "Node on which the address is.",
+      targetRef: "The object behind the address, most often a Pod.",
+    },
   },
-});
-const PORT = described(fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) }), {
-  name: "EndpointPort",
-  description: "One port at which the addresses of a subset are reached.",
-  fields: {
-    name: "Name of the Service's port; may be left out when there is only one.",
-    port: "Port number, 1 to 65535.",
-    protocol: "TCP, UDP or SCTP; TCP when left out.",
-    appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+);
+const PORT = described(
+  numbered(fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) }), {
+    name: 1,
+    port: 2,
+    protocol: 3,
+    appProtocol: 4,
+  }),
+  {
+    name: "EndpointPort",
+    description: "One port at which the addresses of a subset are reached.",
+    fields: {
+      name: "Name of the Service's port; may be left out when there is only one.",
+      port: "Port number, 1 to 65535.",
+      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+    },
   },
-});
-const SUBSET = described(fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) }), {
-  name: "EndpointSubset",
-  description: "Addresses with the ports that all of them have: every address goes with every port.",
-  fields: {
-    addresses: "Addresses that take traffic.",
-    notReadyAddresses: "Addresses that take no traffic for now.",
-    ports: "Ports of all these addresses.",
+);
+const SUBSET = described(
+  numbered(fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) }), {
+    addresses: 1,
+    notReadyAddresses: 2,
+    ports: 3,
+  }),
+  {
+    name: "EndpointSubset",
+    description: "Addresses with the ports that all of them have: every address goes with every port.",
+    fields: {
+      addresses: "Addresses that take traffic.",
+      notReadyAddresses: "Addresses that take no traffic for now.",
+      ports: "Ports of all these addresses.",
+    },
   },
-});
+);
 
 /** Protocols of a port. */
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
@@ -54,14 +77,17 @@ export const endpoints: ResourceDefinition = {
   singular: "endpoints",
   shortNames: ["ep"],
   deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-  shape: kindShape(
-    { subsets: list(SUBSET) },
-    {
-      description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
-      fields: {
-        subsets: "All addresses, grouped by the ports that they have. The server regroups them on every write, in an order of its own.",
+  shape: numbered(
+    kindShape(
+      { subsets: list(SUBSET) },
+      {
+        description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
+        fields: {
+          subsets: "All addresses, grouped by the ports that they have. The server regroups them on every write, in an order of its own.",
+        },
       },
-    },
+    ),
+    { metadata: 1, subsets: 2 },
   ),
   columns: ENDPOINTS_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },

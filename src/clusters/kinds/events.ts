@@ -4,20 +4,23 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, described, fields, int32, kindShape, microTime, optional, text, time } from "../../server/shape.ts";
+import { always, any, described, fields, int32, kindShape, microTime, numbered, optional, text, time } from "../../server/shape.ts";
 import { EVENT_COLUMNS } from "../columns/events.ts";
 
 /** A reference to an object, as Events and addresses hold it. */
 export const OBJECT_REFERENCE = described(
-  fields({
-    kind: text,
-    namespace: text,
-    name: text,
-    uid: text,
-    apiVersion: text,
-    resourceVersion: text,
-    fieldPath: text,
-  }),
+  numbered(
+    fields({
+      kind: text,
+      namespace: text,
+      name: text,
+      uid: text,
+      apiVersion: text,
+      resourceVersion: text,
+      fieldPath: text,
+    }),
+    { kind: 1, namespace: 2, name: 3, uid: 4, apiVersion: 5, resourceVersion: 6, fieldPath: 7 },
+  ),
   {
     name: "ObjectReference",
     description: "Points at an object, or at a part of it.",

@@ -4,7 +4,7 @@ import { withMetadata } from "../../server/metadata.ts";
 import { dnsLabel } from "../../server/names.ts";
 import { ALL_VERBS, replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, fields, kindShape, list, text } from "../../server/shape.ts";
+import { always, any, fields, kindShape, list, numbered, text } from "../../server/shape.ts";
 import { NAMESPACE_COLUMNS } from "../columns/small.ts";
 
 interface Namespace extends KubeObject {
@@ -22,12 +22,18 @@ export const namespaces: ResourceDefinition = {
   singular: "namespace",
   shortNames: ["ns"],
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
-  shape: kindShape(
-    { spec: always(fields({ finalizers: list(text) })), status: always(fields({ phase: text, conditions: list(any) })) },
-    {
-      description: "A room for names: names of objects are unique among their kind in it.",
-      fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
-    },
+  shape: numbered(
+    kindShape(
+      {
+        spec: always(numbered(fields({ finalizers: list(text) }), { finalizers: 1 })),
+        status: always(fields({ phase: text, conditions: list(any) })),
+      },
+      {
+        description: "A room for names: names of objects are unique among their kind in it.",
+        fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
+      },
+    ),
+    { metadata: 1, spec: 2 },
   ),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
   columns: NAMESPACE_COLUMNS,

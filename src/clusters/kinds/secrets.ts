@@ -4,7 +4,7 @@ import { IMMUTABLE, invalid, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, bytes, kindShape, optional, text, textMap } from "../../server/shape.ts";
+import { bool, bytes, kindShape, numbered, optional, text, textMap } from "../../server/shape.ts";
 import { SECRET_COLUMNS } from "../columns/small.ts";
 import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
 
@@ -18,17 +18,20 @@ interface Secret extends KubeObject {
 export const secrets: ResourceDefinition = {
   type: SECRETS,
   singular: "secret",
-  shape: kindShape(
-    { immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text },
-    {
-      description: "Secret bytes by name.",
-      fields: {
-        immutable: "True forbids every change of the data from now on.",
-        data: "Bytes by name, in base64.",
-        stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
-        type: "What the data is for; it can not be changed. Well-known types demand certain names in data.",
+  shape: numbered(
+    kindShape(
+      { immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text },
+      {
+        description: "Secret bytes by name.",
+        fields: {
+          immutable: "True forbids every change of the data from now on.",
+          data: "Bytes by name, in base64.",
+          stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
+          type: "What the data is for; it can not be changed. Well-known types demand certain names in data.",
+        },
       },
-    },
+    ),
+    { metadata: 1, data: 2, type: 3, stringData: 4, immutable: 5 },
   ),
   selectableFields: { type: (object) => (object as Secret).type ?? "" },
   columns: SECRET_COLUMNS,

@@ -3,7 +3,21 @@ import type { KubeObject, ServicePort } from "../../object/types.ts";
 import { dns1035Label } from "../../server/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, bool, described, fields, int32, intOrText, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import {
+  always,
+  any,
+  bool,
+  described,
+  fields,
+  int32,
+  intOrText,
+  kindShape,
+  list,
+  numbered,
+  optional,
+  text,
+  textMap,
+} from "../../server/shape.ts";
 import { SERVICE_COLUMNS } from "../columns/services.ts";
 import { createServiceClaims } from "./service-claims.ts";
 import type { ServiceClaimsOptions } from "./service-claims.ts";
@@ -11,14 +25,17 @@ import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors } fr
 import type { ServiceSpec } from "./service-rules.ts";
 
 const PORT = described(
-  fields({
-    name: text,
-    protocol: text,
-    appProtocol: optional(text),
-    port: always(int32),
-    targetPort: always(intOrText),
-    nodePort: int32,
-  }),
+  numbered(
+    fields({
+      name: text,
+      protocol: text,
+      appProtocol: optional(text),
+      port: always(int32),
+      targetPort: always(intOrText),
+      nodePort: int32,
+    }),
+    { name: 1, protocol: 2, port: 3, targetPort: 4, nodePort: 5, appProtocol: 6 },
+  ),
   {
     name: "ServicePort",
     description: "One port of a Service.",
@@ -34,28 +51,51 @@ const PORT = described(
 );
 
 const SPEC = described(
-  fields({
-    ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
-    selector: textMap,
-    clusterIP: text,
-    clusterIPs: list(text),
-    type: text,
-    externalIPs: list(text),
-    sessionAffinity: text,
-    loadBalancerIP: text,
-    loadBalancerSourceRanges: list(text),
-    externalName: text,
-    externalTrafficPolicy: text,
-    healthCheckNodePort: int32,
-    publishNotReadyAddresses: bool,
-    sessionAffinityConfig: optional(any),
-    ipFamilies: list(text),
-    ipFamilyPolicy: optional(text),
-    allocateLoadBalancerNodePorts: optional(bool),
-    loadBalancerClass: optional(text),
-    internalTrafficPolicy: optional(text),
-    trafficDistribution: optional(text),
-  }),
+  numbered(
+    fields({
+      ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+      selector: textMap,
+      clusterIP: text,
+      clusterIPs: list(text),
+      type: text,
+      externalIPs: list(text),
+      sessionAffinity: text,
+      loadBalancerIP: text,
+      loadBalancerSourceRanges: list(text),
+      externalName: text,
+      externalTrafficPolicy: text,
+      healthCheckNodePort: int32,
+      publishNotReadyAddresses: bool,
+      sessionAffinityConfig: optional(any),
+      ipFamilies: list(text),
+      ipFamilyPolicy: optional(text),
+      allocateLoadBalancerNodePorts: optional(bool),
+      loadBalancerClass: optional(text),
+      internalTrafficPolicy: optional(text),
+      trafficDistribution: optional(text),
+    }),
+    {
+      ports: 1,
+      selector: 2,
+      clusterIP: 3,
+      type: 4,
+      externalIPs: 5,
+      sessionAffinity: 7,
+      loadBalancerIP: 8,
+      loadBalancerSourceRanges: 9,
+      externalName: 10,
+      externalTrafficPolicy: 11,
+      healthCheckNodePort: 12,
+      publishNotReadyAddresses: 13,
+      ipFamilyPolicy: 17,
+      clusterIPs: 18,
+      ipFamilies: 19,
+      allocateLoadBalancerNodePorts: 20,
+      loadBalancerClass: 21,
+      internalTrafficPolicy: 22,
+      trafficDistribution: 23,
+    },
+  ),
   {
     name: "ServiceSpec",
     description: "What a Service offers, and where its traffic goes.",
@@ -91,12 +131,15 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
     singular: "service",
     shortNames: ["svc"],
     categories: ["all"],
-    shape: kindShape(
-      { spec: always(SPEC), status: always(STATUS) },
-      {
-        description: "A name and an address for a set of Pods, or of whatever its Endpoints say.",
-        fields: { spec: "What the Service offers.", status: "What the load balancer says." },
-      },
+    shape: numbered(
+      kindShape(
+        { spec: always(SPEC), status: always(STATUS) },
+        {
+          description: "A name and an address for a set of Pods, or of whatever its Endpoints say.",
+          fields: { spec: "What the Service offers.", status: "What the load balancer says." },
+        },
+      ),
+      { metadata: 1, spec: 2 },
     ),
     selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
     columns: SERVICE_COLUMNS,

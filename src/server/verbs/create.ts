@@ -5,7 +5,7 @@ import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { finish } from "../stages.ts";
+import { finish, seal } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
 
 /** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
@@ -19,6 +19,7 @@ const GENERATED_TRIES = 8;
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;
   const given = readBody(definition, body, options);
+  if (definition.review !== undefined) return seal(definition, definition.review(given, options.user ?? SYSTEM_USER));
   const { resourceVersion = "", namespace: ownNamespace = "", name = "", generateName = "" } = given.metadata;
   if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("resourceVersion should not be set on objects to be created");
   checkNamespace(ownNamespace, namespace);
@@ -78,6 +79,7 @@ async function tryCreate(
 ): Promise<KubeObject | undefined> {
   const { definition, store } = context;
   const { object: finished, claim } = finish(definition, object, undefined, options.warn);
+  definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });
   const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
   const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
   let stored: KubeObject | undefined;

@@ -1,0 +1,5 @@
+/** Who makes a request. */
+export interface UserInfo {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
