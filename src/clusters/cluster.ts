@@ -7,8 +7,6 @@ import type { Logger } from "../base/logger.ts";
 import { startApiServer } from "../server/api-server.ts";
 import type { ServerLimits } from "../server/api-server.ts";
 import { createLoopbackAuthentication, createTokenAuthentication } from "../server/authentication.ts";
-import { createServerCertificate } from "../server/certificates.ts";
-import type { ServerCertificate } from "../server/certificates.ts";
 import { formatKubeconfig } from "../server/kubeconfig.ts";
 import { createMemoryStore } from "../server/memory-store.ts";
 import { createRegistry } from "../server/registry.ts";
@@ -18,8 +16,12 @@ import type { Store } from "../server/store.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { startEndpointsController } from "./controllers/endpoints-controller.ts";
 import type { Controller } from "./controllers/endpoints-controller.ts";
+import { startGarbageCollector } from "./controllers/garbage-collector.ts";
+import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
 import { startNamespaceController } from "./controllers/namespace-controller.ts";
 import { createCoreKinds } from "./core-kinds.ts";
+import { createClusterCredentials } from "./credentials.ts";
+import type { ClusterCredentials } from "./credentials.ts";
 import { createInProcessClient } from "./in-process-client.ts";
 import type { InProcessClient } from "./in-process-client.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
@@ -32,10 +34,15 @@ export interface EmbeddedClusterOptions {
   readonly logger?: Logger;
   /** Events kept for watches that start in the past. Default 10,000. */
   readonly history?: number;
-  /** Where objects are kept. Default: a new memory store with `history`. */
+  /** Where objects are kept; the cluster closes it. Default: a new memory store with `history`. */
   readonly store?: Store;
   /** Endpoints follow their Services, as in a real cluster. Default true. */
   readonly endpointsController?: boolean;
+  /**
+   * Objects go with their owners. Without it objects that are deleted in the foreground or leaving orphans wait for
+   * somebody else. Default true.
+   */
+  readonly garbageCollector?: boolean;
 }
 
 /** A cluster in this process, with no port. */
@@ -57,6 +64,8 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
+  /** What clients trust and show. Default: made anew, so that no kubeconfig from before works. */
+  readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }
 
@@ -75,7 +84,6 @@ export interface Cluster extends EmbeddedCluster {
 
 const ADMIN: UserInfo = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
-const TOKEN_BYTES = 32;
 
 /**
  * A cluster in this process: registry, first objects, controllers and a client.
@@ -90,8 +98,10 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance, admit: createNamespaceLifecycle(store) });
   await registry.restore();
   await bootstrap(registry);
-  const controllers: Controller[] = [await startNamespaceController({ registry, store, logger })];
-  if (options.endpointsController !== false) controllers.push(await startEndpointsController({ registry, store, logger }));
+  const parts = { registry, store, logger };
+  const controllers: Controller[] = [await startNamespaceController(parts), await startGracePeriodController({ ...parts, clock })];
+  if (options.endpointsController !== false) controllers.push(await startEndpointsController(parts));
+  if (options.garbageCollector !== false) controllers.push(await startGarbageCollector(parts));
   const client = createInProcessClient(registry);
   return {
     registry,
@@ -122,18 +132,27 @@ async function settled(store: Store, controllers: readonly Controller[]): Promis
  * await cluster.stop();
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { name, port, limits, tls = true, clock = systemClock, chance = systemChance, logger = silentLogger } = options;
   const cluster = await createEmbeddedCluster(options);
-  const certificate = tls ? createServerCertificate({ name, clock, chance }) : undefined;
-  const token = certificate ? Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") : "";
+  try {
+    return await serve(cluster, options);
+  } catch (error) {
+    // A store in a file is locked until it is closed.
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise<Cluster> {
+  const { name, port, limits, tls = true, clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const credentials = tls ? (options.credentials ?? createClusterCredentials({ name, clock, chance })) : undefined;
+  const { token = "", caPem = "" } = credentials ?? {};
   const server = await startApiServer({
     registry: cluster.registry,
-    clock,
     chance,
     logger,
     version: VERSION,
-    authenticate: certificate ? createTokenAuthentication([{ token, user: ADMIN }]) : createLoopbackAuthentication(ADMIN),
-    ...(certificate && { tls: certificate }),
+    authenticate: credentials ? createTokenAuthentication([{ token, user: ADMIN }]) : createLoopbackAuthentication(ADMIN),
+    ...(credentials && { tls: credentials }),
     ...(port !== undefined && { port }),
     ...(limits && { limits }),
   });
@@ -142,8 +161,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ...cluster,
     url,
     token,
-    caPem: certificate?.caPem ?? "",
-    kubeconfig: kubeconfigOf({ name, url, token, certificate }),
+    caPem,
+    kubeconfig: formatKubeconfig({ name, url, ...(credentials && { caPem, token }) }),
     disconnect() {
       server.disconnect();
       cluster.client.disconnect();
@@ -153,18 +172,4 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await cluster.stop();
     },
   };
-}
-
-function kubeconfigOf({
-  name,
-  url,
-  token,
-  certificate,
-}: {
-  name: string;
-  url: string;
-  token: string;
-  certificate: ServerCertificate | undefined;
-}): string {
-  return formatKubeconfig({ name, url, ...(certificate && { caPem: certificate.caPem, token }) });
 }
