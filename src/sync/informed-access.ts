@@ -20,6 +20,8 @@ export interface InformedAccessOptions {
   readonly client: ClusterClient;
   /** Which objects of each kind are followed: one namespace, or all. */
   readonly scope?: ListScope;
+  /** Tells this cluster from the other one in metrics and log lines. Default "". */
+  readonly cluster?: string;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
