@@ -148,6 +148,7 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
   const { token = "", caPem = "" } = credentials ?? {};
   const server = await startApiServer({
     registry: cluster.registry,
+    clock,
     chance,
     logger,
     version: VERSION,
