@@ -1,0 +1,47 @@
+import type { ResourceType } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { bool, fields, kindShape, list, optional, text } from "../../server/shape.ts";
+
+/** `v1` ServiceAccounts, as a resource. */
+export const SERVICE_ACCOUNTS: ResourceType = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };
+
+const SECRET_REFERENCE = fields({
+  kind: text,
+  namespace: text,
+  name: text,
+  uid: text,
+  apiVersion: text,
+  resourceVersion: text,
+  fieldPath: text,
+});
+
+/** `v1` ServiceAccounts: users that are programs. */
+export const serviceAccounts: ResourceDefinition = {
+  type: SERVICE_ACCOUNTS,
+  singular: "serviceaccount",
+  shortNames: ["sa"],
+  shape: kindShape(
+    {
+      secrets: list(SECRET_REFERENCE, { as: "map", keys: ["name"] }),
+      imagePullSecrets: list(fields({ name: text })),
+      automountServiceAccountToken: optional(bool),
+    },
+    {
+      description: "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
+      fields: {
+        secrets: "Secrets that Pods of the account may use.",
+        imagePullSecrets: "Secrets for fetching images.",
+        automountServiceAccountToken: "Whether Pods of the account find a token of it.",
+      },
+    },
+  ),
+  columns: [NAME_COLUMN, textColumn("Secrets", "How many Secrets the account lists.", secretCount), AGE_COLUMN],
+  strategy: { nameRule: dnsSubdomain },
+};
+
+function secretCount({ secrets }: KubeObject): number {
+  return ((secrets ?? []) as readonly unknown[]).length;
+}
