@@ -111,6 +111,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const old = stored.object;
   checkPreconditions(context, desired, old);
   const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options.warn);
+  definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
   const object = rollingBack(claim, () => withManagers(context, { before: old, after: finished, managers }, options));
   // Nothing is written for nothing: no new resourceVersion and no event.
   if (options.dryRun === true || jsonEqual(object, old)) {
