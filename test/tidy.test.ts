@@ -139,7 +139,8 @@ describe("the tree", () => {
 
   test("tests do not skip or single out, but for named conditions", () => {
     const loose = filesBelow("test", ".ts").filter(
-      (file) => /\.(only|todo|skip)\(/.test(readFileSync(join(ROOT, file), "utf8")) && file !== "test/tidy.test.ts",
+      (file) =>
+        /\b(test|it|describe)(\.\w+)*\.(only|todo|skip)\(/.test(readFileSync(join(ROOT, file), "utf8")) && file !== "test/tidy.test.ts",
     );
     expect(loose).toEqual([]);
   });

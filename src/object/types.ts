@@ -98,3 +98,26 @@ export interface Service extends KubeObject {
     readonly [field: string]: unknown;
   };
 }
+
+/** One endpoint of an EndpointSlice: a Pod in most cases. */
+export interface SliceEndpoint {
+  readonly addresses: readonly string[] | null;
+  readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly zone?: string;
+}
+
+/** One port of an EndpointSlice; every port when `port` is left out. */
+export interface SlicePort {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly port?: number;
+  readonly appProtocol?: string;
+}
+
+/** `discovery.k8s.io/v1` EndpointSlice as it is stored; absent lists show as null. */
+export interface EndpointSlice extends KubeObject {
+  readonly addressType: string;
+  readonly endpoints: readonly SliceEndpoint[] | null;
+  readonly ports: readonly SlicePort[] | null;
+}

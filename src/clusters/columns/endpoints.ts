@@ -1,7 +1,6 @@
-import type { Endpoints, EndpointSubset } from "../../object/types.ts";
+import type { Endpoints, EndpointSlice, EndpointSubset } from "../../object/types.ts";
 import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn } from "../../server/columns.ts";
 import type { Column } from "../../server/columns.ts";
-import type { EndpointSlice } from "../kinds/endpoint-slices.ts";
 
 /** Columns of Endpoints. */
 export const ENDPOINTS_COLUMNS: readonly Column[] = [

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { jsonEqual } from "../../base/json.ts";
 import { ENDPOINT_SLICES } from "../../object/resource.ts";
-import type { KubeObject } from "../../object/types.ts";
+import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../object/types.ts";
 import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
@@ -48,27 +48,6 @@ const PORT = described(fields({ name: optional(text), protocol: optional(text), 
   },
 });
 
-interface Endpoint {
-  readonly addresses: readonly string[] | null;
-  readonly hostname?: string;
-  readonly nodeName?: string;
-  readonly zone?: string;
-}
-
-interface Port {
-  readonly name?: string;
-  readonly protocol?: string;
-  readonly port?: number;
-  readonly appProtocol?: string;
-}
-
-/** `discovery.k8s.io/v1` EndpointSlice as it is stored; absent lists show as null. */
-export interface EndpointSlice extends KubeObject {
-  readonly addressType: string;
-  readonly endpoints: readonly Endpoint[] | null;
-  readonly ports: readonly Port[] | null;
-}
-
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 const ENDPOINTS_MAX = 1_000;
 const PORTS_MAX = 20_000;
@@ -105,7 +84,7 @@ function content({ metadata, ...rest }: KubeObject): unknown {
 
 function prepare(object: KubeObject): KubeObject {
   const { endpoints, ports } = object as EndpointSlice;
-  const named = (port: Port) => ({ ...port, name: port.name ?? "", protocol: port.protocol ?? "TCP" });
+  const named = (port: SlicePort) => ({ ...port, name: port.name ?? "", protocol: port.protocol ?? "TCP" });
   return { ...object, endpoints: nullIfEmpty(endpoints), ports: nullIfEmpty(ports?.map(named)) };
 }
 
@@ -135,7 +114,7 @@ function tooMany(field: string, count: number | undefined, max: number): FieldEr
   return [{ reason: "FieldValueTooMany", field, message: `Too many: ${count}: must have at most ${max} items` }];
 }
 
-function endpointErrors({ addresses, hostname, nodeName, zone }: Endpoint, addressType: string, field: string): FieldError[] {
+function endpointErrors({ addresses, hostname, nodeName, zone }: SliceEndpoint, addressType: string, field: string): FieldError[] {
   const texts = addresses ?? [];
   return [
     ...(texts.length === 0 ? [required(`${field}.addresses`, "must contain at least 1 address")] : []),
@@ -154,7 +133,7 @@ function addressErrors(address: string, addressType: string, field: string): Fie
   return endpointAddressErrors(address, field);
 }
 
-function portsErrors(ports: readonly Port[]): FieldError[] {
+function portsErrors(ports: readonly SlicePort[]): FieldError[] {
   const names = new Set<string>();
   return ports.flatMap(({ name = "", protocol = "", port, appProtocol }, index) => {
     const field = `ports[${index}]`;
