@@ -132,7 +132,6 @@ const lookalike = {};
 for (const key of ownKeys(global)) hide(lookalike, key, global[key]);
 hide(lookalike, "globalThis", lookalike);
 hide(global, "globalThis", lookalike);
-deleteProperty(Array, "fromAsync");
 for (const key of ["fileName", "lineNumber", "columnNumber"]) deleteProperty(Function.prototype, key);
 
 // Everything reachable, also what only a call or syntax gives.
