@@ -1,5 +1,6 @@
 import { EngineError } from "../base/errors.ts";
-import type { KubeObject, ObjectMeta } from "../object/types.ts";
+import { canonicalJson } from "../base/json.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../object/types.ts";
 import { forbidden, IMMUTABLE, invalid, required, tooLong } from "./field-error.ts";
 import type { FieldError } from "./field-error.ts";
 import { dnsLabel, labelValue, qualifiedName } from "./names.ts";
@@ -43,6 +44,27 @@ export function withMetadata(object: KubeObject, changes: MetadataChanges): Kube
   const merged = { ...object.metadata, ...changes };
   const metadata = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
   return { ...object, metadata };
+}
+
+/** The object with each owner reference once; whoever wrote one twice is told so. Source: the API server's write handlers. */
+export function withUniqueOwners(object: KubeObject, warn: (text: string) => void = () => {}): KubeObject {
+  const given = object.metadata.ownerReferences ?? [];
+  if (given.length < 2) return object;
+  const unique = new Map(given.map((reference) => [canonicalJson(reference), reference]));
+  if (unique.size === given.length) return object;
+  warn(`.metadata.ownerReferences contains duplicate entries, of which one each is kept; duplicate UID(s): ${repeated(given).join(", ")}`);
+  return withMetadata(object, { ownerReferences: [...unique.values()] });
+}
+
+function repeated(references: readonly OwnerReference[]): readonly string[] {
+  const seen = new Set<string>();
+  const again = references.filter((reference) => {
+    const text = canonicalJson(reference);
+    const known = seen.has(text);
+    seen.add(text);
+    return known;
+  });
+  return [...new Set(again.map(({ uid }) => uid))];
 }
 
 /** What a kind demands of names. */
@@ -117,6 +139,10 @@ function ownerErrors({ ownerReferences = [] }: ObjectMeta): FieldError[] {
       ...(["kind", "name", "uid"] as const)
         .filter((part) => reference[part] === "")
         .map((part) => invalid(`${at}.${part}`, "", "must not be empty")),
+      // Events come and go by the hour; nothing may hang on them.
+      ...(reference.kind === "Event" && reference.apiVersion === "v1"
+        ? [invalid(at, reference, "/v1, Kind=Event is disallowed from being an owner")]
+        : []),
     ];
   });
   const controllers = ownerReferences.filter((reference) => reference.controller === true);

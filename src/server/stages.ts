@@ -2,7 +2,7 @@ import { assert } from "../base/errors.ts";
 import type { KubeObject } from "../object/types.ts";
 import { decode } from "./decode.ts";
 import { deepFreeze } from "./json-data.ts";
-import { validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import { validateMetadata, validateMetadataUpdate, withUniqueOwners } from "./metadata.ts";
 import type { Claim, ResourceDefinition } from "./resource-definition.ts";
 import { invalidObject } from "./status.ts";
 
@@ -20,7 +20,8 @@ export interface Finished {
  */
 export function finish(definition: ResourceDefinition, object: KubeObject, old?: KubeObject, warn?: (text: string) => void): Finished {
   const { type, strategy } = definition;
-  const prepared = strategy.prepare?.(object, old) ?? object;
+  const given = withUniqueOwners(object, warn);
+  const prepared = strategy.prepare?.(given, old) ?? given;
   const claim = strategy.claim?.(prepared, old) ?? { object: prepared, commit() {}, rollback() {} };
   const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
   if (errors.length > 0) {

@@ -8,6 +8,7 @@ import { createRawClient } from "./raw-client.ts";
 import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
 import { listCases, watchCases } from "./http-reads.ts";
+import { lifetimeCases } from "./lifetimes.ts";
 import { refusalCases } from "./http-refusals.ts";
 import { applyCases, managerCases, strategicMergeCases } from "./field-managers.ts";
 import { viewCases } from "./views.ts";
@@ -45,6 +46,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     refusalCases(setting);
     writeCases(setting);
     deleteCases(setting);
+    lifetimeCases(setting);
     listCases(setting);
     watchCases(setting);
     applyCases(setting);

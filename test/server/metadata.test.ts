@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ObjectMeta } from "../../src/object/types.ts";
-import { generatedName, parseRevision, timestamp, validateMetadata, validateMetadataUpdate } from "../../src/server/metadata.ts";
+import {
+  generatedName,
+  parseRevision,
+  timestamp,
+  validateMetadata,
+  validateMetadataUpdate,
+  withUniqueOwners,
+} from "../../src/server/metadata.ts";
 import { dns1035Label, dnsLabel, dnsSubdomain, dataKey, labelValue, pathSegment, qualifiedName } from "../../src/server/names.ts";
 
 describe("names", () => {
@@ -32,6 +39,17 @@ describe("metadata", () => {
   const base: ObjectMeta = { name: "db", namespace: "shop" };
   const owner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "1" };
 
+  test("owners that are named twice are kept once, with a warning; the same uid alone is no repetition", () => {
+    const warnings: string[] = [];
+    const other = { ...owner, name: "b" };
+    const object = { apiVersion: "v1", kind: "Pod", metadata: { ...base, ownerReferences: [owner, other, { ...owner }, owner] } };
+    expect(withUniqueOwners(object, (text) => warnings.push(text)).metadata.ownerReferences).toEqual([owner, other]);
+    expect(warnings).toEqual([expect.stringMatching(/^\.metadata\.ownerReferences contains duplicate entries.*: 1$/)]);
+    const plain = { ...object, metadata: { ...base, ownerReferences: [owner, other] } };
+    expect(withUniqueOwners(plain, (text) => warnings.push(text))).toBe(plain);
+    expect(warnings).toHaveLength(1);
+  });
+
   test.each([
     { why: "a plain object", metadata: base, want: [] },
     { why: "a prefix that ends in a dash", metadata: { ...base, generateName: "db-" }, want: [] },
@@ -48,6 +66,7 @@ describe("metadata", () => {
       metadata: { ...base, ownerReferences: [{ ...owner, kind: "" }] },
       want: ["metadata.ownerReferences[0].kind"],
     },
+    { why: "an owner that is an Event", metadata: { ...base, ownerReferences: [{ ...owner, kind: "Event" }] }, want: ["metadata.ownerReferences[0]"] }, // prettier-ignore
     { why: "both finalizers of the garbage collector", metadata: { ...base, finalizers: ["orphan", "foregroundDeletion"] }, want: ["metadata.finalizers"] }, // prettier-ignore
   ])("$why: $want", ({ metadata, want }) => {
     expect(validateMetadata(metadata, rules).map(({ field }) => field)).toEqual(want);
