@@ -341,24 +341,30 @@ function listCases(setting: () => Setting): void {
     });
 
     test.each([
-      { labelSelector: "set=chosen,parity=even", want: ["chosen-0", "chosen-2"] },
-      { labelSelector: "set in (chosen, other),parity!=even", want: ["chosen-1"] },
-      { labelSelector: "set=chosen,!parity", want: [] },
-      { fieldSelector: "metadata.name=chosen-1", want: ["chosen-1"] },
-      { labelSelector: "set=chosen", fieldSelector: "metadata.name!=chosen-1", want: ["chosen-0", "chosen-2"] },
-    ])("selectors choose: $labelSelector $fieldSelector", async ({ want, ...selectors }) => {
+      { why: "labels of certain values", labelSelector: "set=chosen,parity=even", want: ["chosen-0", "chosen-2"] },
+      {
+        why: "labels of several values, and not of another",
+        labelSelector: "set in (chosen, other),parity!=even",
+        want: ["chosen-1"],
+      },
+      { why: "labels that are absent", labelSelector: "set=chosen,!parity", want: [] },
+      { why: "a name", fieldSelector: "metadata.name=chosen-1", want: ["chosen-1"] },
+      { why: "labels and any name but one", labelSelector: "set=chosen", fieldSelector: "metadata.name!=chosen-1", want: ["chosen-0", "chosen-2"] }, // prettier-ignore
+    ])("selectors choose by $why", async ({ want, why: _why, ...selectors }) => {
       const { client, namespace } = setting();
       if ((await client.get(CONFIG_MAPS, { namespace, name: "chosen-0" })) === undefined) await make("chosen", 3);
       expect(names((await client.list(CONFIG_MAPS, { namespace, ...selectors })).items)).toEqual(want);
     });
 
-    test.each([{ labelSelector: "a in" }, { labelSelector: "-a=b" }, { fieldSelector: "data.a=b" }, { continue: "nonsense" }])(
-      "what can not be understood is API_BAD_REQUEST: %o",
-      async (options) => {
-        const { client, namespace } = setting();
-        expect(await codeOf(client.list(CONFIG_MAPS, { namespace, ...options }))).toBe("API_BAD_REQUEST");
-      },
-    );
+    test.each([
+      { why: "an operator without values", options: { labelSelector: "a in" } },
+      { why: "a label that is no name", options: { labelSelector: "-a=b" } },
+      { why: "a field that can not be selected by", options: { fieldSelector: "data.a=b" } },
+      { why: "a continue token of somebody else", options: { continue: "nonsense" } },
+    ])("$why is API_BAD_REQUEST", async ({ options }) => {
+      const { client, namespace } = setting();
+      expect(await codeOf(client.list(CONFIG_MAPS, { namespace, ...options }))).toBe("API_BAD_REQUEST");
+    });
 
     test("pages show one state, whatever is written between them", async () => {
       const { client, namespace, objects } = setting();

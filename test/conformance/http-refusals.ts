@@ -138,7 +138,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([400, "the name of the object (b) does not match the name on the URL (a)"]);
     });
 
-    test("a form is 415, and only protobuf is 406", async () => {
+    test("a form is 415, an image 406", async () => {
       const { raw, path } = setting();
       const form = { "content-type": "application/x-www-form-urlencoded" };
       const posted = await raw.send("POST", path("configmaps"), { body: "a=b", headers: form });

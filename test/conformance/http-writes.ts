@@ -21,6 +21,18 @@ export function writeCases(setting: () => RawSetting): void {
       expect(second.json["subsets"]).toEqual([{ addresses: [{ ip: "10.1.0.2" }] }]);
     });
 
+    test("an object may be written in protobuf, as kubectl creates ConfigMaps", async () => {
+      const { raw, path } = setting();
+      const block = (field: number, content: string) => `${String.fromCharCode(field * 8 + 2, content.length)}${content}`;
+      const type = `${block(1, "v1")}${block(2, "ConfigMap")}`;
+      const object = `${block(1, block(1, "in-protobuf"))}${block(2, `${block(1, "a")}${block(2, "1")}`)}`;
+      const body = Buffer.from(`k8s\0${block(1, type)}${block(2, object)}`, "latin1");
+      const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
+      const { code, json } = await raw.send("POST", path("configmaps"), { body, headers });
+      expect([code, json]).toMatchObject([201, { kind: "ConfigMap", metadata: { name: "in-protobuf" }, data: { a: "1" } }]);
+      expect((await raw.send("POST", path("configmaps"), { body: "k8s", headers })).code).toBe(400);
+    });
+
     test("even with a resourceVersion it creates Endpoints that are gone, unless it names their uid", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("endpoints"), { body: { metadata: { name: "revenant" } } });

@@ -24,7 +24,7 @@ export type Json = { readonly [field: string]: Json } & readonly Json[];
 
 /** A request besides its method and path. */
 export interface RawRequest {
-  /** Sent as JSON, or as it is when it is text. */
+  /** Sent as JSON, or as it is when it is text or bytes. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ export function createRawClient({ url, caPem, token }: ClusterAddress): RawClien
   const dispatcher = new Agent({ connect: caPem ? { ca: caPem } : {} });
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
   const open = (method: string, path: string, { body, headers = {} }: RawRequest) => {
-    const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const text = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
     return request(`${url}${path}`, {
       method,

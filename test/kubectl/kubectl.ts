@@ -46,6 +46,8 @@ export function createKubectl(path: string, kubeconfig: string): Kubectl {
         printed += chunk;
         if (until?.test(printed) === true) child.kill();
       });
+      // A program that has seen enough does not read to the end.
+      child.stdin!.on("error", () => {});
       child.stdin!.end(input === undefined ? "" : typeof input === "string" ? input : JSON.stringify(input));
     });
   };

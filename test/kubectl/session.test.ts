@@ -16,11 +16,8 @@ const all = process.env["KUBECTL"] === "all";
 const used = all ? found : found.slice(-1);
 const missing = MINORS_PROMISED.filter((promised) => !found.some(({ minor }) => minor === promised));
 
-test.runIf(found.length > 0)("a kubectl is on this machine; without one the sessions are skipped", () => {
-  expect(used.length).toBeGreaterThan(0);
-});
-
 // These never run: they only say in the report what was not tried.
+test.runIf(false).each(found.length === 0 ? [29] : [])("no kubectl from 1.%s on is on this machine: nothing was tried", () => {});
 test.runIf(false).each(all ? missing : [])("kubectl 1.%s is not on this machine", () => {});
 
 const configMap = (name: string, data: object, more: object = {}) => ({

@@ -176,6 +176,14 @@ async function speak(port: number, text: string): Promise<string> {
   return answer;
 }
 
+describe("a body in protobuf", () => {
+  test("is 415 for kinds whose fields have no numbers", async () => {
+    const { raw } = await start();
+    const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
+    expect((await raw.send("POST", COLLECTION, { body: "k8s", headers })).code).toBe(415);
+  });
+});
+
 describe("the second version of the schemas", () => {
   test("is refused in protobuf and not found in JSON, so that old clients say what is wrong", async () => {
     const { raw } = await start();

@@ -1,0 +1,174 @@
+/**
+ * Citations of the cases in `cluster-client.ts` and `patches.ts`.
+ */
+import type { CatalogueSection, Citation } from "./citations.ts";
+
+const updates: Citation = ["API concepts", "Updates to existing resources"];
+const detection: Citation = ["API concepts", "Efficient detection of changes"];
+const consistency: Citation = ["API conventions", "Concurrency Control and Consistency"];
+const jsonPatch = (place: string): Citation => ["RFC 6902", place];
+
+/** In the order of the suite. */
+export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
+  {
+    subject: "Read",
+    suite: "client",
+    group: "get and create",
+    cases: {
+      "an absent object is undefined, not an error": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+    },
+  },
+  {
+    subject: "Create",
+    suite: "client",
+    group: "get and create",
+    cases: {
+      "what is created is read back, with type and with what only the server sets": ["API conventions", "Metadata"],
+      "system fields of the author are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
+      "create never overwrites": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
+      "a namespace that does not exist takes no objects": ["Admission controllers", "NamespaceLifecycle"],
+      "generateName ends in five characters of the server's choice": ["ObjectMeta", "generateName"],
+      "a resourceVersion on a new object is refused": ["upstream", "`storage.ErrResourceVersionSetOnCreate`"],
+    },
+  },
+  {
+    subject: "Metadata",
+    suite: "client",
+    group: "get and create",
+    cases: {
+      "a name in capitals is API_INVALID": ["Object names", "DNS Subdomain Names"],
+      "a name of 254 characters is API_INVALID": ["Object names", "DNS Subdomain Names"],
+      "a label value with a space is API_INVALID": ["Labels and selectors", "Syntax and character set"],
+      "an annotation key without a name is API_INVALID": ["Annotations", "Syntax and character set"],
+      "annotations of more than 256 KiB is API_INVALID": ["upstream", "`ValidateAnnotationsSize`, `TotalAnnotationSizeLimitB`"],
+      "an owner without uid is API_INVALID": ["Owners and dependents", "Owner references in object specifications"],
+      "a finalizer that is no name is API_INVALID": ["upstream", "`ValidateFinalizerName`"],
+    },
+  },
+  {
+    subject: "Update",
+    suite: "client",
+    group: "update",
+    cases: {
+      "it replaces the object and moves its resourceVersion on": updates,
+      "an object that moved on is API_CONFLICT and stays as it is": consistency,
+      "of many writers from one state exactly one wins": consistency,
+      "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+      "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
+      "an object that was made anew under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
+      "a write that changes nothing keeps the resourceVersion and makes no event": [
+        "upstream",
+        "`GuaranteedUpdate`, no write without change",
+      ],
+      "uid, creationTimestamp and unknown fields of the author do not stick": ["upstream", "`rest.BeforeUpdate`"],
+    },
+  },
+  {
+    subject: "The client itself",
+    suite: "client",
+    group: "update",
+    cases: { "without resourceVersion it is a bug of the caller": ["this client", "update"] },
+  },
+  {
+    subject: "Patch",
+    suite: "client",
+    group: "patch",
+    cases: {
+      "JSON patch: add sets and replaces": jsonPatch("4.1 add"),
+      "JSON patch: remove takes away": jsonPatch("4.2 remove"),
+      "JSON patch: replace changes what is there": jsonPatch("4.3 replace"),
+      "JSON patch: move renames": jsonPatch("4.4 move"),
+      "JSON patch: copy doubles": jsonPatch("4.5 copy"),
+      "JSON patch: test lets the others through when it holds": jsonPatch("4.6 test"),
+      "JSON patch: a test that fails is API_INVALID and changes nothing": jsonPatch("5 Error Handling"),
+      "JSON patch: a parent that is missing is API_INVALID and changes nothing": jsonPatch("4.1 add"),
+      "JSON patch: a replacement of nothing is API_INVALID and changes nothing": jsonPatch("4.3 replace"),
+      "JSON patch: a label that is no text is API_BAD_REQUEST and changes nothing": ["API concepts", "Field validation"],
+      "JSON patch: a patch that is no list is API_BAD_REQUEST and changes nothing": jsonPatch("3 Document Structure"),
+      "JSON patch: another name is API_BAD_REQUEST and changes nothing": ["ObjectMeta", "name"],
+      "merge patch: null removes, objects merge, the rest is replaced": ["RFC 7386", "2 Processing Merge Patch Documents"],
+      "merge patch: a body that is no object is API_BAD_REQUEST": ["upstream", "`jsonPatcher.applyJSPatch`"],
+      "a patch that changes nothing keeps the resourceVersion": ["upstream", "`GuaranteedUpdate`, no write without change"],
+      "a patch with an old resourceVersion is API_CONFLICT, with the present one it applies": updates,
+      "patches of several writers at once all arrive": ["API concepts", "Choosing an update mechanism"],
+      "an absent object is API_NOT_FOUND": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+    },
+  },
+  {
+    subject: "Delete",
+    suite: "client",
+    group: "delete",
+    cases: {
+      "it answers deleted once and absent from then on": ["API concepts", "Resource deletion"],
+      "another uid in the preconditions is API_CONFLICT and deletes nothing": ["DeleteOptions", "preconditions.uid"],
+      "an older resourceVersion in the preconditions is API_CONFLICT and deletes nothing": [
+        "DeleteOptions",
+        "preconditions.resourceVersion",
+      ],
+      "preconditions that hold do not hinder": ["DeleteOptions", "preconditions"],
+      "finalizers keep an object, marked as being deleted, until the last one is taken off": ["Finalizers", "How finalizers work"],
+    },
+  },
+  {
+    subject: "List",
+    suite: "client",
+    group: "list",
+    cases: {
+      "items come in order, each with its type, at a state that is told": ["API concepts", "Collections"],
+      "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
+      "selectors choose by labels of certain values": ["Labels and selectors", "Equality-based requirement"],
+      "selectors choose by labels of several values, and not of another": ["Labels and selectors", "Set-based requirement"],
+      "selectors choose by labels that are absent": ["Labels and selectors", "Set-based requirement"],
+      "selectors choose by a name": ["Field selectors", "Supported fields"],
+      "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],
+      "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
+      "a label that is no name is API_BAD_REQUEST": ["Labels and selectors", "Syntax and character set"],
+      "a field that can not be selected by is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
+      "a continue token of somebody else is API_BAD_REQUEST": ["API concepts", "Retrieving large results sets in chunks"],
+      "pages show one state, whatever is written between them": ["API concepts", "Retrieving large results sets in chunks"],
+      "a list not older than a write shows the write": ["API concepts", "Semantics for get and list"],
+    },
+  },
+  {
+    subject: "Watch",
+    suite: "client",
+    group: "watch",
+    cases: {
+      "events come in order from after the list, each with the object of that moment": detection,
+      "a watch that is open already sees what comes, and tells when it is open": detection,
+      "a selector sees objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
+      "timeoutSeconds ends it without an error": ["Common parameters", "timeoutSeconds"],
+    },
+  },
+  {
+    subject: "The client itself",
+    suite: "client",
+    group: "watch",
+    cases: {
+      "the signal ends it without an error": ["this client", "watch"],
+      "a signal that was raised before opens nothing": ["this client", "watch"],
+      "leaving the loop early ends the watch": ["this client", "watch"],
+    },
+  },
+  {
+    subject: "Watch",
+    suite: "client",
+    group: "history and broken streams",
+    cases: { "a watch from before the history is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
+  },
+  {
+    subject: "List",
+    suite: "client",
+    group: "history and broken streams",
+    cases: { "a page of a forgotten state is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
+  },
+  {
+    subject: "The client itself",
+    suite: "client",
+    group: "history and broken streams",
+    cases: {
+      "a stream that breaks is API_UNAVAILABLE": ["this client", "watch"],
+      "a client that is closed refuses calls and ends its watches": ["this client", "close"],
+    },
+  },
+];

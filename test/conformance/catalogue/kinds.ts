@@ -1,0 +1,121 @@
+/**
+ * Citations of the cases in `kinds.ts`.
+ */
+import type { CatalogueSection, Citation } from "./citations.ts";
+
+const repack: Citation = ["upstream", "`RepackSubsets`"];
+const addressIp: Citation = ["Endpoints v1", "subsets.addresses.ip"];
+const nonSpecialIp: Citation = ["upstream", "`ValidateNonSpecialIP`"];
+const endpointPorts: Citation = ["Endpoints v1", "subsets.ports.name"];
+const clusterIp: Citation = ["Service v1", "spec.clusterIP"];
+const immutable: Citation = ["Secrets", "Immutable Secrets"];
+
+/** In the order of the suite. */
+export const KIND_SECTIONS: readonly CatalogueSection[] = [
+  {
+    subject: "Endpoints",
+    suite: "client",
+    group: "endpoints",
+    cases: {
+      "subsets are regrouped: one per set of addresses, whatever the author wrote": repack,
+      "of one address twice the first spelling stays, and not ready wins": repack,
+      "the order of subsets is nobody's: neither the author's nor that of addresses or ports": repack,
+      "a write that means the same as what is stored is no write": repack,
+      "addresses without ports are legal, as are no subsets at all": ["Endpoints v1", "subsets"],
+      "Endpoints go when their Service goes": ["upstream", "endpoints controller, `syncService`"],
+      "nodeName may change": ["upstream", "`ValidateEndpointsUpdate`"],
+      "a subset without addresses is API_INVALID": ["upstream", "`validateEndpointSubsets`"],
+      "an address that is none is API_INVALID": addressIp,
+      "a loopback address is API_INVALID": addressIp,
+      "a link-local address is API_INVALID": addressIp,
+      "the unspecified address is API_INVALID": nonSpecialIp,
+      "a link-local multicast address is API_INVALID": addressIp,
+      "a port of 0 is API_INVALID": ["Endpoints v1", "subsets.ports.port"],
+      "two ports, one without a name is API_INVALID": endpointPorts,
+      "a port name in capitals is API_INVALID": endpointPorts,
+      "an unknown protocol is API_INVALID": ["Endpoints v1", "subsets.ports.protocol"],
+      "a hostname that is no label is API_INVALID": ["Object names", "DNS Label Names"],
+      "a node name in capitals is API_INVALID": ["upstream", "`ValidateNodeName`"],
+      "multicast beyond the link is accepted, as it is by Kubernetes": nonSpecialIp,
+      "a port that is no number is API_BAD_REQUEST": ["API concepts", "Field validation"],
+    },
+  },
+  {
+    subject: "Services",
+    suite: "client",
+    group: "services",
+    cases: {
+      "defaults are filled in and an address is given": ["API conventions", "Defaulting"],
+      "the address stays: an update without it keeps it, one with another is API_INVALID": clusterIp,
+      "an address is given once, and again when it is free": ["ClusterIP allocation", "How Service ClusterIPs are allocated"],
+      "a headless Service has no address and needs no ports": ["Service", "Headless Services"],
+      "an external name has no address": ["Service", "type: ExternalName"],
+      "node ports are given, kept, and given back with the type": ["Service", "type: NodePort"],
+      "no ports is API_INVALID": ["Service v1", "spec.ports"],
+      "two ports, one without a name is API_INVALID": ["Service", "Multi-port Services"],
+      "two ports of one name is API_INVALID": ["Service v1", "spec.ports.name"],
+      "one port twice is API_INVALID": ["Service v1", "spec.ports, unique by port and protocol"],
+      "a port out of range is API_INVALID": ["Service v1", "spec.ports.port"],
+      "an unknown type is API_INVALID": ["Service v1", "spec.type"],
+      "an external name that is missing is API_INVALID": ["Service v1", "spec.externalName"],
+      "an address that is none is API_INVALID": clusterIp,
+      "a selector value with a space is API_INVALID": ["Labels and selectors", "Syntax and character set"],
+      "a node port on a ClusterIP is API_INVALID": ["Service v1", "spec.ports.nodePort"],
+      "a node port out of range is API_INVALID": ["Service", "Choosing your own port"],
+      "a name that starts with a digit is API_INVALID": ["Object names", "RFC 1035 Label Names"],
+    },
+  },
+  {
+    subject: "Endpoint slices",
+    suite: "client",
+    group: "endpoint slices",
+    cases: {
+      "ports are completed, nothing is regrouped, generations count": ["EndpointSlice v1", "ports"],
+      "the addressType stays": ["EndpointSlice v1", "addressType"],
+      "no addressType is API_INVALID": ["EndpointSlice v1", "addressType"],
+      "an address of another family is API_INVALID": ["EndpointSlices", "Address types"],
+      "an endpoint without address is API_INVALID": ["EndpointSlice v1", "endpoints.addresses"],
+      "a loopback address is API_INVALID": nonSpecialIp,
+      "two ports of one name is API_INVALID": ["EndpointSlice v1", "ports.name"],
+    },
+  },
+  {
+    subject: "Secrets and ConfigMaps",
+    suite: "client",
+    group: "secrets and config maps",
+    cases: {
+      "stringData is written into data and never read back": ["Secret v1", "stringData"],
+      "data that is no base64 is API_BAD_REQUEST": ["Secret v1", "data"],
+      "the type stays, and so does what is immutable": immutable,
+      "a key with a slash is API_INVALID": ["ConfigMap v1", "data"],
+      "more than 1 MiB is API_INVALID": ["ConfigMaps", "Motivation"],
+      "a key in both kinds of data is API_INVALID": ["ConfigMap v1", "binaryData"],
+      "a TLS secret without its key is API_INVALID": ["Secrets", "TLS Secrets"],
+    },
+  },
+  {
+    subject: "Leases and Events",
+    suite: "client",
+    group: "leases and events",
+    cases: {
+      "lease times keep their microseconds": ["Lease v1", "spec.renewTime"],
+      "events are found by what they are about": ["Field selectors", "Supported fields"],
+      "an event about another namespace is API_INVALID": ["upstream", "`legacyValidateEvent`"],
+    },
+  },
+  {
+    subject: "Namespaces",
+    suite: "client",
+    group: "namespaces",
+    cases: {
+      "default is there and stays": ["Namespaces", "Initial namespaces"],
+      "kube-system is there and stays": ["Namespaces", "Initial namespaces"],
+      "kube-public is there and stays": ["Namespaces", "Initial namespaces"],
+      "default/kubernetes leads to the API server": ["upstream", "`kubernetesservice` controller"],
+      "a namespace that is deleted takes its contents with it, waiting for finalizers, and takes no more": [
+        "Admission controllers",
+        "NamespaceLifecycle",
+      ],
+    },
+  },
+];
