@@ -14,3 +14,4 @@ export type { MemoryStoreOptions } from "./server/memory-store.ts";
 export { openSqliteStore } from "./server/sqlite-store.ts";
 export type { SqliteStoreOptions } from "./server/sqlite-store.ts";
 export type { Store } from "./server/store.ts";
+export type { IssuedToken, TokenSubject } from "./clusters/token-for.ts";

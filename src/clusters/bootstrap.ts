@@ -3,6 +3,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../object/reso
 import type { ResourceType } from "../object/resource.ts";
 import type { StringMap } from "../object/types.ts";
 import type { Registry } from "../server/registry.ts";
+import { defaultRoles } from "./rbac/default-roles.ts";
 
 const NAMESPACE_NAMES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -14,9 +15,10 @@ const API_SERVER_PORT = 6_443;
 
 const LABELS = { component: "apiserver", provider: "kubernetes" };
 
-/** What every cluster has from the start: its first namespaces and the way to its API server. Objects that exist stay. */
+/** What every cluster has from the start: its first namespaces, roles and the way to its API server. Objects that exist stay. */
 export async function bootstrap(registry: Registry): Promise<void> {
   for (const name of NAMESPACE_NAMES) await ensure(registry, NAMESPACES, { metadata: { name } });
+  for (const { type, body } of defaultRoles()) await ensure(registry, type, body);
   const port = { name: "https", protocol: "TCP", port: API_SERVER_PORT };
   await ensure(registry, SERVICES, {
     metadata: { name: "kubernetes", labels: LABELS },

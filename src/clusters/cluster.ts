@@ -6,25 +6,31 @@ import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { startApiServer } from "../server/api-server.ts";
 import type { ServerLimits } from "../server/api-server.ts";
-import { createLoopbackAuthentication, createTokenAuthentication } from "../server/authentication.ts";
+import { createLoopbackAuthentication } from "../server/authentication.ts";
 import { formatKubeconfig } from "../server/kubeconfig.ts";
 import { createMemoryStore } from "../server/memory-store.ts";
 import { createRegistry } from "../server/registry.ts";
 import type { Registry } from "../server/registry.ts";
 import type { UserInfo } from "../server/resource-context.ts";
 import type { Store } from "../server/store.ts";
+import { createBearerAuthentication } from "../server/tokens.ts";
+import { createAccess, createCreationAdmission } from "./access.ts";
+import type { Access } from "./access.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { startEndpointsController } from "./controllers/endpoints-controller.ts";
 import type { Controller } from "./controllers/endpoints-controller.ts";
 import { startGarbageCollector } from "./controllers/garbage-collector.ts";
 import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
 import { startNamespaceController } from "./controllers/namespace-controller.ts";
+import { startServiceAccountController } from "./controllers/service-account-controller.ts";
 import { createCoreKinds } from "./core-kinds.ts";
 import { createClusterCredentials } from "./credentials.ts";
 import type { ClusterCredentials } from "./credentials.ts";
 import { createInProcessClient } from "./in-process-client.ts";
 import type { InProcessClient } from "./in-process-client.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
+import { bearerOf } from "./token-for.ts";
+import type { IssuedToken, TokenSubject } from "./token-for.ts";
 
 /** What an embedded cluster is without a network. */
 export interface EmbeddedClusterOptions {
@@ -49,6 +55,8 @@ export interface EmbeddedClusterOptions {
 export interface EmbeddedCluster {
   readonly registry: Registry;
   readonly client: InProcessClient;
+  /** Who is known and what they may do; the client in process may do everything. */
+  readonly access: Access;
   /** Forgets the history: a watch or page that starts before this moment is answered 410. */
   compact(): Promise<void>;
   /** Resolves when the cluster's own controllers have caught up. */
@@ -78,6 +86,15 @@ export interface Cluster extends EmbeddedCluster {
   readonly caPem: string;
   /** The administrator's bearer token; "" for plain HTTP. */
   readonly token: string;
+  /**
+   * Credentials for somebody else than the administrator, valid as long as the cluster runs. Over plain HTTP, requests
+   * without credentials are still the administrator's.
+   *
+   * @throws API_NOT_FOUND when there is no such ServiceAccount.
+   * @example
+   * const { kubeconfig } = await cluster.tokenFor({ user: "jane", groups: ["dev"] });
+   */
+  tokenFor(subject: TokenSubject): Promise<IssuedToken>;
   /** Cuts off every open watch, over the network and in process. */
   disconnect(): void;
 }
@@ -95,21 +112,29 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance, admit: createNamespaceLifecycle(store) });
+  const access = await createAccess({ store, chance });
+  const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
+  const registry = createRegistry({ store, definitions: [...createCoreKinds(chance), ...access.kinds], clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);
   const parts = { registry, store, logger };
-  const controllers: Controller[] = [await startNamespaceController(parts), await startGracePeriodController({ ...parts, clock })];
+  const controllers: Controller[] = [
+    await startNamespaceController(parts),
+    await startServiceAccountController(parts),
+    await startGracePeriodController({ ...parts, clock }),
+  ];
   if (options.endpointsController !== false) controllers.push(await startEndpointsController(parts));
   if (options.garbageCollector !== false) controllers.push(await startGarbageCollector(parts));
   const client = createInProcessClient(registry);
   return {
     registry,
     client,
+    access,
     compact: () => store.compact(),
     settled: () => settled(store, controllers),
     async stop() {
       controllers.forEach((controller) => controller.stop());
+      access.stop();
       await client.close();
       await store.close();
     },
@@ -146,13 +171,17 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
   const { name, port, limits, tls = true, clock = systemClock, chance = systemChance, logger = silentLogger } = options;
   const credentials = tls ? (options.credentials ?? createClusterCredentials({ name, clock, chance })) : undefined;
   const { token = "", caPem = "" } = credentials ?? {};
+  const { access, registry } = cluster;
+  if (credentials) access.tokens.add(token, { user: ADMIN });
+  const authenticate = createBearerAuthentication(access.tokens, credentials ? undefined : createLoopbackAuthentication(ADMIN));
   const server = await startApiServer({
-    registry: cluster.registry,
+    registry,
     clock,
     chance,
     logger,
     version: VERSION,
-    authenticate: credentials ? createTokenAuthentication([{ token, user: ADMIN }]) : createLoopbackAuthentication(ADMIN),
+    authenticate,
+    authorizer: access.authorizer,
     ...(credentials && { tls: credentials }),
     ...(port !== undefined && { port }),
     ...(limits && { limits }),
@@ -164,6 +193,10 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
     token,
     caPem,
     kubeconfig: formatKubeconfig({ name, url, ...(credentials && { caPem, token }) }),
+    async tokenFor(subject) {
+      const issued = access.tokens.issue(await bearerOf(registry, subject));
+      return { token: issued, kubeconfig: formatKubeconfig({ name, url, token: issued, ...(credentials && { caPem }) }) };
+    },
     disconnect() {
       server.disconnect();
       cluster.client.disconnect();

@@ -8,12 +8,12 @@ import { leases } from "./kinds/leases.ts";
 import { namespaces } from "./kinds/namespaces.ts";
 import { nodes } from "./kinds/nodes.ts";
 import { pods } from "./kinds/pods.ts";
-import { REVIEWS } from "./kinds/reviews.ts";
 import { secrets } from "./kinds/secrets.ts";
+import { serviceAccounts } from "./kinds/service-accounts.ts";
 import { createServices } from "./kinds/services.ts";
 
 /** The kinds of one embedded cluster. They hold the addresses that were given out, so every cluster needs its own. */
 export function createCoreKinds(chance: Chance): readonly ResourceDefinition[] {
   const services = createServices({ fraction: () => chance.fraction() });
-  return [configMaps, endpoints, events, namespaces, nodes, pods, secrets, services, leases, endpointSlices, ...REVIEWS];
+  return [configMaps, endpoints, events, namespaces, nodes, pods, secrets, serviceAccounts, services, leases, endpointSlices];
 }

@@ -7,12 +7,15 @@ import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Authenticate } from "./authentication.ts";
+import { attributesOf, demandAllowed } from "./authorization.ts";
+import type { Authorizer } from "./authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./document-routes.ts";
 import { Answering, statusOf, warningHeaders } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { InFlight, InFlightLimits } from "./in-flight.ts";
+import { impersonated } from "./impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation.ts";
 import { parseTarget } from "./request-target.ts";
@@ -34,6 +37,8 @@ export interface ApiServerOptions {
   readonly chance: Chance;
   readonly logger: Logger;
   readonly authenticate: Authenticate;
+  /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
+  readonly authorizer?: Authorizer;
   readonly version: VersionInfo;
   /** Certificate and key as PEM texts; plain HTTP when left out. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
@@ -141,10 +146,11 @@ class Serving {
   async #answer(request: IncomingMessage, response: ServerResponse, warn: (text: string) => void): Promise<void> {
     const [path = "/", search = ""] = splitOnce(request.url ?? "/", "?");
     const method = request.method ?? "GET";
-    const user = isOpenPath(path) ? ANONYMOUS : await this.#options.authenticate(request);
-    if (user === undefined) throw this.#unauthorized(response);
+    const user = await this.#identify(request, response, path);
     const exchange: Exchange = { request, response, method, path, query: new URLSearchParams(search), user, warn };
     const target = parseTarget(path);
+    const { authorizer } = this.#options;
+    if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));
     if (target !== undefined && isWatch(exchange, target)) return this.#watch(exchange, target);
     const leave = this.#inFlight.enter(method);
     if (leave === undefined) throw tooManyRequests();
@@ -154,6 +160,14 @@ class Serving {
     } finally {
       leave();
     }
+  }
+
+  async #identify(request: IncomingMessage, response: ServerResponse, path: string): Promise<UserInfo> {
+    if (isOpenPath(path)) return ANONYMOUS;
+    const { authenticate, authorizer } = this.#options;
+    const user = await authenticate(request);
+    if (user === undefined) throw this.#unauthorized(response);
+    return authorizer === undefined ? user : impersonated(request, user, authorizer);
   }
 
   /** Watches last, so they do not count as requests under way. */

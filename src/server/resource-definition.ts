@@ -90,7 +90,7 @@ export interface ResourceDefinition {
   readonly deprecation?: string;
   readonly shape: ObjectShape;
   /** For kinds that are questions, with the verb `create` alone: what is answered instead of storing anything. */
-  readonly review?: (object: KubeObject, user: UserInfo) => KubeObject;
+  readonly review?: (object: KubeObject, user: UserInfo) => KubeObject | Promise<KubeObject>;
   /** How it is shown in tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;

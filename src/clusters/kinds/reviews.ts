@@ -1,40 +1,44 @@
 /**
- * Questions that clients ask about themselves: who am I, and what may I do. Everybody whom an embedded cluster lets in may
- * do everything, so the answers are short.
+ * Questions about users: who is this, and what may he do. They are answered, not stored.
  *
  * @module
  */
+import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
+import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttributes } from "../../server/authorization.ts";
+import { invalid } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, any, bool, fields, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
+import type { Shape } from "../../server/shape.ts";
+import { badRequest, invalidObject } from "../../server/status.ts";
+import type { Tokens } from "../../server/tokens.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+
+/** Who answers the questions. */
+export interface ReviewsOptions {
+  readonly authorizer: Authorizer;
+  readonly tokens: Pick<Tokens, "identify">;
+}
 
 const AUTHORIZATION = "authorization.k8s.io/v1";
-
-/** What every review has in common. */
-const review = { verbs: ["create"], strategy: { nameRule: dnsSubdomain } } as const;
+const AUTHENTICATION = "authentication.k8s.io/v1";
 
 const RESOURCE_ATTRIBUTES = numbered(
   fields({ namespace: text, verb: text, group: text, version: text, resource: text, subresource: text, name: text, fieldSelector: optional(any), labelSelector: optional(any) }), // prettier-ignore
   { namespace: 1, verb: 2, group: 3, version: 4, resource: 5, subresource: 6, name: 7 },
 );
-const ACCESS_SPEC = numbered(
-  fields({
-    resourceAttributes: RESOURCE_ATTRIBUTES,
-    nonResourceAttributes: numbered(fields({ path: text, verb: text }), { path: 1, verb: 2 }),
-  }),
-  { resourceAttributes: 1, nonResourceAttributes: 2 },
-);
+const PATH_ATTRIBUTES = numbered(fields({ path: text, verb: text }), { path: 1, verb: 2 });
+const ASKED = { resourceAttributes: RESOURCE_ATTRIBUTES, nonResourceAttributes: PATH_ATTRIBUTES };
+const ASKED_NUMBERS = { resourceAttributes: 1, nonResourceAttributes: 2 };
+const EXTRA: Shape = { type: "map", of: list(text) };
+const SELF_SPEC = numbered(fields(ASKED), ASKED_NUMBERS);
+const SUBJECT_SPEC = numbered(fields({ ...ASKED, user: text, groups: list(text), extra: EXTRA, uid: text }), {
+  ...ASKED_NUMBERS,
+  user: 3,
+  groups: 4,
+});
 const ACCESS_STATUS = fields({ allowed: always(bool), denied: bool, reason: text, evaluationError: text });
-
-/** May I do this? */
-const accessReviews: ResourceDefinition = {
-  ...review,
-  type: { apiVersion: AUTHORIZATION, kind: "SelfSubjectAccessReview", plural: "selfsubjectaccessreviews", namespaced: false },
-  singular: "selfsubjectaccessreview",
-  shape: numbered(kindShape({ spec: always(ACCESS_SPEC), status: ACCESS_STATUS }), { metadata: 1, spec: 2 }),
-  review: (object) => ({ ...object, status: { allowed: true, reason: "everything is allowed here" } }),
-};
 
 const RULE = fields({ verbs: always(list(text)), apiGroups: list(text), resources: list(text), resourceNames: list(text) });
 const PATH_RULE = fields({ verbs: always(list(text)), nonResourceURLs: list(text) });
@@ -44,37 +48,131 @@ const RULES_STATUS = fields({
   incomplete: always(bool),
   evaluationError: text,
 });
-const ALL = ["*"];
+const USER_INFO = fields({ username: text, uid: text, groups: list(text), extra: EXTRA });
 
-/** What may I do? */
-const rulesReviews: ResourceDefinition = {
-  ...review,
-  type: { apiVersion: AUTHORIZATION, kind: "SelfSubjectRulesReview", plural: "selfsubjectrulesreviews", namespaced: false },
-  singular: "selfsubjectrulesreview",
-  shape: numbered(kindShape({ spec: always(numbered(fields({ namespace: text }), { namespace: 1 })), status: RULES_STATUS }), {
-    metadata: 1,
-    spec: 2,
-  }),
-  review: (object) => ({
-    ...object,
-    status: {
-      resourceRules: [{ verbs: ALL, apiGroups: ALL, resources: ALL }],
-      nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
-      incomplete: false,
+/**
+ * The reviews of a cluster.
+ *
+ * @example
+ * createReviews({ authorizer, tokens }).map(({ type }) => type.plural); // ["selfsubjectreviews", "tokenreviews", ...]
+ */
+export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly ResourceDefinition[] {
+  return [
+    {
+      ...kind(AUTHENTICATION, "SelfSubjectReview"),
+      shape: numbered(kindShape({ status: fields({ userInfo: USER_INFO }) }), { metadata: 1 }),
+      review: (object, user) => ({ ...object, status: { userInfo: shown(user) } }),
     },
-  }),
-};
+    {
+      ...kind(AUTHENTICATION, "TokenReview"),
+      shape: questionShape(numbered(fields({ token: text, audiences: list(text) }), { token: 1, audiences: 2 }), TOKEN_STATUS),
+      review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<{ token?: string }>(object).token ?? "") }),
+    },
+    {
+      ...kind(AUTHORIZATION, "SelfSubjectAccessReview"),
+      shape: questionShape(SELF_SPEC, ACCESS_STATUS),
+      review: (object, user) => decided(authorizer, object, user),
+    },
+    {
+      ...kind(AUTHORIZATION, "SelfSubjectRulesReview"),
+      shape: questionShape(numbered(fields({ namespace: text }), { namespace: 1 }), RULES_STATUS),
+      review: (object, user) => ({
+        ...object,
+        status: rulesStatus(authorizer, user, specOf<{ namespace?: string }>(object).namespace ?? ""),
+      }),
+    },
+    {
+      ...kind(AUTHORIZATION, "SubjectAccessReview"),
+      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      review: (object) => decided(authorizer, object, subjectOf(object)),
+    },
+    {
+      ...kind(AUTHORIZATION, "LocalSubjectAccessReview", { namespaced: true }),
+      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      review: (object) => decided(authorizer, local(object), subjectOf(object)),
+    },
+  ];
+}
 
-const USER_INFO = fields({ username: text, uid: text, groups: list(text), extra: { type: "map", of: list(text) } });
+const TOKEN_STATUS = fields({ authenticated: bool, user: USER_INFO, audiences: list(text), error: text });
 
-/** Who am I? */
-const selfReviews: ResourceDefinition = {
-  ...review,
-  type: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", plural: "selfsubjectreviews", namespaced: false },
-  singular: "selfsubjectreview",
-  shape: numbered(kindShape({ status: fields({ userInfo: USER_INFO }) }), { metadata: 1 }),
-  review: (object: KubeObject, { name, groups }) => ({ ...object, status: { userInfo: { username: name, groups } } }),
-};
+function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
+  const singular = name.toLowerCase();
+  const type: ResourceType = { apiVersion, kind: name, plural: `${singular}s`, namespaced };
+  return { type, singular, verbs: ["create"], strategy: { nameRule: dnsSubdomain } } as const;
+}
 
-/** The reviews that an embedded cluster answers. */
-export const REVIEWS: readonly ResourceDefinition[] = [selfReviews, accessReviews, rulesReviews];
+function questionShape(spec: Shape, status: Shape) {
+  return numbered(kindShape({ spec: always(spec), status }), { metadata: 1, spec: 2 });
+}
+
+function specOf<Spec>(object: KubeObject): Spec {
+  return object["spec"] as Spec;
+}
+
+function shown({ name, groups }: UserInfo) {
+  return { username: name, groups };
+}
+
+async function tokenStatus(tokens: ReviewsOptions["tokens"], token: string) {
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
+  const user = await tokens.identify(token);
+  return user === undefined ? { authenticated: false } : { authenticated: true, user: shown(user) };
+}
+
+/** What an access review asks. */
+interface AccessSpec {
+  readonly resourceAttributes?: Partial<ResourceAttributes>;
+  readonly nonResourceAttributes?: Partial<PathAttributes>;
+  readonly user?: string;
+  readonly groups?: readonly string[];
+}
+
+function decided(authorizer: Authorizer, object: KubeObject, user: UserInfo): KubeObject {
+  const { allowed, reason } = authorizer.decide(user, askedIn(object));
+  return { ...object, status: { allowed, reason } };
+}
+
+/** @throws API_INVALID unless the review asks about one thing. */
+function askedIn(object: KubeObject): Attributes {
+  const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    throw refused(object, "spec.nonResourceAttributes", "cannot be specified in combination with resourceAttributes");
+  }
+  if (resourceAttributes !== undefined) {
+    return { verb: "", group: "", version: "", resource: "", subresource: "", namespace: "", name: "", ...resourceAttributes };
+  }
+  if (nonResourceAttributes !== undefined) return { verb: "", path: "", ...nonResourceAttributes };
+  throw refused(object, "spec.resourceAttributes", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+}
+
+/** @throws API_INVALID when the review names neither a user nor a group. */
+function subjectOf(object: KubeObject): UserInfo {
+  const { user = "", groups = [] } = specOf<AccessSpec>(object);
+  if (user === "" && groups.length === 0) throw refused(object, "spec.user", "at least one of user or group must be specified");
+  return { name: user, groups };
+}
+
+/** @throws API_BAD_REQUEST when the review asks about another namespace than its own. */
+function local(object: KubeObject): KubeObject {
+  const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
+  if (nonResourceAttributes !== undefined) throw refused(object, "spec.nonResourceAttributes", "disallowed on this kind of request");
+  const { namespace = "" } = object.metadata;
+  if (resourceAttributes === undefined || resourceAttributes.namespace === namespace) return object;
+  throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+}
+
+function refused({ apiVersion, kind: name }: KubeObject, field: string, why: string) {
+  return invalidObject({ apiVersion, kind: name }, "", [invalid(field, null, why)]);
+}
+
+function rulesStatus(authorizer: Authorizer, user: UserInfo, namespace: string) {
+  if (namespace === "") throw badRequest("no namespace on request");
+  const rules = authorizer.rulesFor(user, namespace);
+  const onPaths = ({ nonResourceURLs = [] }: PolicyRule) => nonResourceURLs.length > 0;
+  return {
+    resourceRules: rules.filter((rule) => !onPaths(rule)),
+    nonResourceRules: rules.filter(onPaths),
+    incomplete: false,
+  };
+}

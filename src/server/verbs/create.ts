@@ -19,11 +19,14 @@ const GENERATED_TRIES = 8;
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;
   const given = readBody(definition, body, options);
-  if (definition.review !== undefined) return seal(definition, definition.review(given, options.user ?? SYSTEM_USER));
   const { resourceVersion = "", namespace: ownNamespace = "", name = "", generateName = "" } = given.metadata;
   if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("resourceVersion should not be set on objects to be created");
   checkNamespace(ownNamespace, namespace);
   const key = { namespace: definition.type.namespaced ? namespace : "", name };
+  if (definition.review !== undefined) {
+    const question = definition.type.namespaced ? withMetadata(given, { namespace }) : given;
+    return seal(definition, await definition.review(question, options.user ?? SYSTEM_USER));
+  }
   await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
   const object = newObject(context, given, key.namespace);
   return name === "" && generateName !== "" ? createGenerated(context, object, options) : createNamed(context, object, options);
