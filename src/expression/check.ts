@@ -65,7 +65,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
   const warnings = findWarnings({ root: parsed.root, steps, declared, text: parsed.text });
   return {
     text,
-    reads: findReads(steps, declared),
+    reads: findReads(steps),
     warnings: warnings.map(({ message, offset, hint }) => ({ message, hint, ...placeOf(text, offset - parsed.start) })),
   };
 }

@@ -1,8 +1,7 @@
 /**
  * Which names an expression declares and which it uses.
  *
- * Scopes are not told apart: a name that is declared anywhere counts as declared everywhere. That is enough for warnings, and
- * {@link findReads} errs on the safe side with it.
+ * Scopes are not told apart: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
  *
  * @module
  */

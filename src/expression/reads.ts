@@ -15,11 +15,10 @@ export type Reads = readonly (readonly string[])[] | "all";
 /**
  * The members of `context` that the nodes can read.
  *
- * A path that is called loses its last name: a method sees the object it is called on.
+ * A path that is called loses its last name: a method sees the object it is called on. A declaration of the name `context` counts as a
+ * use of all of it, so that nobody has to tell scopes apart.
  */
-export function findReads(steps: readonly Step[], declared: ReadonlySet<string>): Reads {
-  // One declaration of the name anywhere makes it unclear which occurrence means which; nobody needs that to be fast.
-  if (declared.has("context")) return "all";
+export function findReads(steps: readonly Step[]): Reads {
   const paths: (readonly string[])[] = [];
   const inner = new Set<AnyNode>();
   for (const step of steps) {

@@ -165,7 +165,6 @@ const openToOverride = (owner, key) => {
   const accessors = {
     get [key]() { return value; },
     set [key](own) {
-      if (this === owner) throw new TypeError("'" + String(key) + "' is read-only");
       const isNew = getOwnPropertyDescriptor(this, key) === undefined;
       define(this, key, isNew ? { value: own, writable: true, enumerable: true, configurable: true } : { value: own });
     },

@@ -73,6 +73,7 @@ describe("the parts of context", () => {
     { reads: [["virtualObject", "metadata", "labels", "none"]], want: { virtualObject: { metadata: { labels: {} } } } },
     { reads: [["virtualObject", "metadata", "labels", "toString"]], want: { virtualObject: { metadata: { labels: {} } } } },
     { reads: [["virtualObject", "none", "deeper"]], want: { virtualObject: {} } },
+    { reads: [["virtualObject", "__proto__", "a"]], want: { virtualObject: {} } },
     {
       reads: [
         ["virtualObject", "metadata", "name"],

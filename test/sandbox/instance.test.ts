@@ -9,6 +9,7 @@ import { CONTEXT, createTestSandbox, readTable, toHostDns } from "./support.ts";
 
 const MIB = 2 ** 20;
 const INITIAL = 16 * MIB;
+const LONG = "a".repeat(2000);
 
 let realm: LoadedRealm;
 beforeAll(async () => {
@@ -45,20 +46,20 @@ describe("the memory of an instance", () => {
   });
 
   test.each([
-    { text: "value", value: "abc" },
-    { text: "({ ...value, x: [value] })", value: { a: 1 } },
-    { text: "value.replace(/a/, x => x + x) + context.vcluster.name + context.path", value: "abc" },
-    { text: "virtualToHostDNS(value)", value: "a.b.svc" },
-    { text: "virtualToHostDNS(value)", value: "nonsense" },
-    { text: "null.x", value: 1 },
-    { text: "(() => { throw { name: value } })()", value: "a\0" },
-    { text: "[1n]", value: 1 },
-    { text: "value.map(x => x + 1)", value: [1, 2, 3] },
+    { text: "value", value: LONG },
+    { text: "({ ...value, x: [value] })", value: { long: LONG } },
+    { text: "value.replace(/a/, x => x + x) + context.vcluster.name + context.path", value: LONG },
+    { text: "virtualToHostDNS(value)", value: `${LONG}.b.svc` },
+    { text: "virtualToHostDNS(value)", value: LONG },
+    { text: "null[value]", value: LONG },
+    { text: "(() => { throw { name: value } })()", value: `${LONG}\0` },
+    { text: "[1n, value]", value: LONG },
+    { text: "value.map(x => x + 1)", value: [1, LONG, 3] },
   ])("does not grow while the same is evaluated: $text", ({ text, value }) => {
     const instance = start();
     const expression = checkExpression(text);
-    // A leak of a few hundred bytes each would fill what the memory has from the start.
-    for (let round = 0; round < 25_000; round += 1) {
+    // A leak of one text each would fill several times what the memory has from the start.
+    for (let round = 0; round < 15_000; round += 1) {
       instance.evaluate(expression, { value, valueExists: true, context: CONTEXT, fuel: 1e6, resultBytes: MIB });
     }
     expect(instance.engine.memoryBytes).toBe(INITIAL);

@@ -196,6 +196,11 @@ describe("virtualToHostDNS", () => {
     expect(failureOf(sandbox, 'virtualToHostDNS("nowhere")').message).toContain('Error: Cannot translate DNS name "nowhere"');
   });
 
+  test("has its price in fuel", () => {
+    const { fuel } = sandbox.evaluate(sandbox.compile(name), { value: 1, context: CONTEXT });
+    expect(fuel).toBeGreaterThan(1000);
+  });
+
   test("tells nothing of any other error", async () => {
     const broken = await createSandbox({
       toHostDns: () => {
@@ -290,6 +295,12 @@ describe("a sandbox", () => {
     expect(() => other.evaluate(expression, { value: 1, context: CONTEXT })).toThrow("Broken invariant: a disposed sandbox");
     expect(() => other.compile("value")).toThrow("Broken invariant: a disposed sandbox");
     expect(answer(sandbox, "value")).toEqual({ value: "abc" });
+  });
+
+  test("takes the same fuel however much was allocated before", () => {
+    const expression = sandbox.compile("Array.from({ length: 30_000 }, (_, index) => ({ index })).length");
+    const fuel = Array.from({ length: 4 }, () => sandbox.evaluate(expression, { value: 1, context: CONTEXT }).fuel);
+    expect(new Set(fuel).size).toBe(1);
   });
 
   test("evaluates only what was compiled", () => {
