@@ -8,12 +8,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cliPage } from "./generate/cli-page.ts";
+import { conformancePage } from "./generate/conformance-page.ts";
 import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 
 /** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/cli.md": cliPage,
+  "reference/conformance.md": conformancePage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
   "reference/settings.md": settingsPage,

@@ -2,7 +2,9 @@
  * The documents in which Kubernetes says what its API does, and how a case of the suites names a place in one of them.
  */
 
-/** Documents by their names. Those with a path are pages of the Kubernetes documentation, below its host. */
+/**
+ * Documents by their names; a case may cite any of them, and the page lists those that are cited. Those with a path are pages of the Kubernetes documentation, below its host.
+ */
 export const DOCUMENTS = {
   "API concepts": { path: "/docs/reference/using-api/api-concepts/" },
   "API conventions": { where: "`api-conventions.md` of the architecture group, in the community repository of Kubernetes" },
@@ -35,7 +37,6 @@ export const DOCUMENTS = {
   "ConfigMap v1": { path: "/docs/reference/kubernetes-api/config-and-storage-resources/config-map-v1/" },
   "Secret v1": { path: "/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/" },
   "Lease v1": { path: "/docs/reference/kubernetes-api/cluster-resources/lease-v1/" },
-  "Event v1": { path: "/docs/reference/kubernetes-api/cluster-resources/event-v1/" },
   "Namespace v1": { path: "/docs/reference/kubernetes-api/cluster-resources/namespace-v1/" },
   "Pod v1": { path: "/docs/reference/kubernetes-api/workload-resources/pod-v1/" },
   ObjectMeta: { path: "/docs/reference/kubernetes-api/common-definitions/object-meta/" },
@@ -45,7 +46,6 @@ export const DOCUMENTS = {
   "Common parameters": { path: "/docs/reference/kubernetes-api/common-parameters/common-parameters/" },
   "RFC 6902": { where: "JavaScript Object Notation (JSON) Patch" },
   "RFC 7386": { where: "JSON Merge Patch" },
-  "RFC 9110": { where: "HTTP Semantics" },
   upstream: { where: "what the API server does and no document says, by the name that it has in the source of Kubernetes" },
   "this client": { where: "`ClusterClient` in `src/object/cluster-client.ts`, which stands for an API server here" },
 } as const satisfies Record<string, { readonly path: string } | { readonly where: string }>;

@@ -78,7 +78,10 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Representations",
     suite: "http",
     group: "writes",
-    cases: { "YAML goes in and comes out": mediaTypes },
+    cases: {
+      "YAML goes in and comes out": mediaTypes,
+      "an object may be written in protobuf, as kubectl creates ConfigMaps": ["API concepts", "Kubernetes Protobuf encoding"],
+    },
   },
   {
     subject: "Endpoints",
@@ -95,6 +98,39 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "preconditions that fail are 409": ["DeleteOptions", "preconditions"],
       "an object that finalizers keep is answered itself": ["Finalizers", "How finalizers work"],
       "a collection is deleted by selector and answered as a list": ["API concepts", "Single resource API"],
+    },
+  },
+  {
+    subject: "Delete",
+    suite: "http",
+    group: "ends",
+    cases: {
+      "what keeps an object is only taken away, and the last write answers the object": ["Finalizers", "How finalizers work"],
+      "both ways to say what becomes of dependents is 422": ["DeleteOptions", "orphanDependents"],
+      "an unknown policy is 422": ["DeleteOptions", "propagationPolicy"],
+      "another kind of options is 400": ["API conventions", "Resources, kind"],
+      "both finalizers for dependents at once are 422": ["upstream", "`ValidateFinalizers`"],
+      "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
+      "whoever keeps to the old way of not orphaning is told that the end is not yet": [
+        "upstream",
+        "`DeleteResource`, 202 for `orphanDependents: false`",
+      ],
+      "a Pod on a node takes its time, which can only be shortened": ["Pod lifecycle", "Termination of Pods"],
+      "dependents go with their owner": ["Garbage collection", "Background cascading deletion"],
+      "an owner in the foreground goes after those that block it": ["Garbage collection", "Foreground cascading deletion"],
+      "orphans stay and forget their owner": ["Garbage collection", "Orphaned dependents"],
+    },
+  },
+  {
+    subject: "Metadata",
+    suite: "http",
+    group: "ends",
+    cases: {
+      "an owner that is named twice counts once, with a warning": ["upstream", "`dedupOwnerReferencesAndAddWarning`"],
+      "two owners that both manage is 422": ["ObjectMeta", "ownerReferences.controller"],
+      "an owner without a name is 422": ["ObjectMeta", "ownerReferences.name"],
+      "an owner without a uid is 422": ["ObjectMeta", "ownerReferences.uid"],
+      "an owner without a kind is 422": ["ObjectMeta", "ownerReferences.kind"],
     },
   },
   {

@@ -1,0 +1,109 @@
+import { CATALOGUE } from "../../test/conformance/catalogue.ts";
+import { DOCUMENTS, SUBJECTS } from "../../test/conformance/catalogue/citations.ts";
+import type { CatalogueSection, Citation, DocumentName, Subject } from "../../test/conformance/catalogue/citations.ts";
+import { code, GENERATED, plain, prose, table } from "./markdown.ts";
+
+/** Pages of the documentation stand below it. */
+const DOCUMENTATION = "https://kubernetes.io";
+
+/** What the section checks is Kubernetes' behaviour, and not only that of the client it is seen through. */
+export function isApiBehaviour({ subject }: CatalogueSection): boolean {
+  return subject !== "The client itself";
+}
+
+/** `reference/conformance.md`: which API behaviour the suites check, and where Kubernetes defines it. */
+export function conformancePage(): string {
+  const all = SUBJECTS.map((subject) => ({ subject, sections: CATALOGUE.filter((section) => section.subject === subject) }));
+  const subjects = all.filter(({ sections }) => sections.length > 0);
+  return `${GENERATED}
+# API conformance
+
+An embedded cluster stands for a Kubernetes API server, so it must behave like one. Two suites say what that means, in
+${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
+
+${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
+Both suites know nothing of the cluster behind the address. They make a namespace of their own with a random name, keep to it, and
+delete it at the end. \`test/docs-conformance.test.ts\` compares this page with what the suites register: a case without a citation
+fails the build, and so does a line without a case.
+
+## Run it against a real cluster
+
+\`\`\`sh
+TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml npm run test:clusters
+\`\`\`
+
+runs both suites against the current context of each of the two files, and the syncer between the two clusters; the two may name the
+same file. Reports carry the titles of this page. What it needs and what it does not check there:
+
+- The user needs what \`cluster-admin\` may do in a namespace, may create and delete namespaces, and may read discovery. Without
+  \`TENANT_KUBECONFIG\` and \`HOST_KUBECONFIG\` everything runs against embedded clusters, and needs nothing.
+- Cases that need a cluster to forget its history, to break a stream or to be asked without credentials do not run: a real cluster
+  offers no way to do the first two, and answers the third as its administrator chose.
+- Messages and defaults are those of Kubernetes ${VERSION}; the words of a message can differ in other versions.
+
+## Subjects
+
+${table(["Subject", "Cases"], subjects.map(subjectRow))}
+A case is found in the suites under its title, and reported below its group.
+
+${subjects.map(subjectSection).join("\n")}
+## Documents
+
+${table(["Name", "Where"], citedDocuments().map(documentRow))}`;
+}
+
+/** Whose words and defaults the suites expect. */
+const VERSION = "1.34";
+
+function suiteRows(): string[][] {
+  const row = (suite: CatalogueSection["suite"], looksAt: string, suiteFile: string, runner: string) => [
+    `${code(suite)}, ${code(suiteFile)} (${CATALOGUE.filter((section) => section.suite === suite).reduce((sum, { cases }) => sum + Object.keys(cases).length, 0)})`, // prettier-ignore
+    looksAt,
+    code(runner),
+  ];
+  return [
+    row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/clusters/cluster.test.ts"),
+    row("client", "objects and outcomes as a client of this package sees them", "test/conformance/cluster-client.ts", "test/clusters/in-process-client.test.ts"), // prettier-ignore
+  ];
+}
+
+interface SubjectSections {
+  readonly subject: Subject;
+  readonly sections: readonly CatalogueSection[];
+}
+
+function subjectRow({ subject, sections }: SubjectSections): string[] {
+  const anchor = subject.toLowerCase().replaceAll(" ", "-");
+  return [`[${subject}](#${anchor})`, String(casesOf(sections).length)];
+}
+
+function subjectSection({ subject, sections }: SubjectSections): string {
+  const rows = sections.flatMap(({ suite, group, cases }) =>
+    Object.entries(cases).map(([title, citation]) => [plain(title), `${code(suite)} ${plain(group)}`.trim(), cited(citation)]),
+  );
+  return `### ${subject}\n\n${table(["Behaviour", "Suite and group", "Defined by"], rows)}`;
+}
+
+function cited([document, place]: Citation): string {
+  const entry: { readonly path?: string } = DOCUMENTS[document];
+  const name = entry.path === undefined ? document : `[${document}](${DOCUMENTATION}${entry.path})`;
+  return `${name}: ${prose(place)}`;
+}
+
+function citedDocuments(): string[] {
+  const cited = new Set<string>(CATALOGUE.flatMap(({ cases }) => Object.values(cases).map(([document]) => document)));
+  return Object.keys(DOCUMENTS).filter((name) => cited.has(name));
+}
+
+function documentRow(name: string): string[] {
+  const entry: { readonly path?: string; readonly where?: string } = DOCUMENTS[name as DocumentName];
+  return [name, entry.path === undefined ? prose(entry.where!) : `[${entry.path}](${DOCUMENTATION}${entry.path})`];
+}
+
+function casesOf(sections: readonly CatalogueSection[]): string[] {
+  return sections.flatMap(({ cases }) => Object.keys(cases));
+}
+
+function countOf(sections: readonly CatalogueSection[]): number {
+  return casesOf(sections).length;
+}
