@@ -253,7 +253,7 @@ function arrange(items: readonly unknown[], { wanted, known, idOf }: Arrangement
   let next = 0;
   for (const other of others) {
     const before = at(knownAt, other);
-    while (next < named.length && !(before >= 0 && before < at(knownAt, named[next]))) arranged.push(named[next++]);
+    while (next < named.length && before >= at(knownAt, named[next])) arranged.push(named[next++]);
     arranged.push(other);
   }
   return [...arranged, ...named.slice(next)];

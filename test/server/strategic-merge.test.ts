@@ -154,6 +154,12 @@ const cases: readonly Case[] = [
     want: { spec: { ports: [{ port: 3 }, { port: 1, name: "x" }] } },
   },
   {
+    why: "$patch: replace does not ask for keys",
+    document: ports(1),
+    patch: { spec: { ports: [{ name: "x" }, { $patch: "replace" }] } },
+    want: { spec: { ports: [{ name: "x" }] } },
+  },
+  {
     why: "$patch: delete removes every item with the key",
     document: { spec: { ports: [{ port: 53, protocol: "TCP" }, { port: 53, protocol: "UDP" }, { port: 80 }] } },
     patch: { spec: { ports: [{ port: 53, $patch: "delete" }] } },

@@ -26,8 +26,8 @@ export function appliedByClient(definition: ReadConfigOptions["definition"], liv
   if (last === undefined) return NO_FIELDS;
   const config = readOrNothing(definition, last);
   if (config === undefined) return NO_FIELDS;
-  const { removed, modified, added } = compare(definition.shape, { metadata: {}, ...config } as KubeObject, live);
-  return [removed, modified, added].reduce(difference, appliedFields(definition.shape, config));
+  const { modified } = compare(definition.shape, { metadata: {}, ...config } as KubeObject, live);
+  return difference(appliedFields(definition.shape, config), modified);
 }
 
 function parse(annotation: string | undefined): unknown {

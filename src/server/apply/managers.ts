@@ -186,9 +186,10 @@ export function withoutExcess(managers: Managers): Managers {
     const first = oldest.get(entry.apiVersion);
     if (excess <= 0) break;
     if (first === undefined) oldest.set(entry.apiVersion, id);
-    else if (first !== id) {
-      excess -= 1;
+    else {
+      const count = left.size;
       oldest.set(entry.apiVersion, joinAncient(left, [first, id]));
+      excess -= count - left.size;
     }
   }
   return left;

@@ -44,7 +44,7 @@ function pruneValue(shape: Shape, value: unknown, parts: Parts): unknown {
   if (remove === undefined) return value;
   if (includesSelf(remove)) return undefined;
   const division = divide(shape, value);
-  if (division === undefined || value === null) return value;
+  if (division === undefined) return value;
   const { by } = division;
   const kept = by === "members" ? pruneMembers(shape, division.members, parts) : pruneItems(division.list, division.items, parts);
   const empty = Object.keys(kept).length === 0;

@@ -209,9 +209,12 @@ const cases: readonly Case[] = [
   },
   {
     why: "null removes a value that nobody else owns, and a null map is as good as an empty one",
-    acts: [apply("a", { spec: { title: "t" }, data: { x: "1" } }), apply("a", { spec: { title: null }, data: null })],
+    acts: [
+      apply("a", { spec: { title: "t", nested: {}, tags: ["t"] }, data: { x: "1" } }),
+      apply("a", { spec: { title: null, nested: null, tags: null }, data: null }),
+    ],
     want: { spec: {} },
-    owners: { "Apply a": [".data", ".spec.title"] },
+    owners: { "Apply a": [".data", ".spec.nested", ".spec.tags", ".spec.title"] },
   },
   {
     why: "fields that the kind does not have are not owned",
@@ -266,6 +269,25 @@ describe("apply", () => {
     const { live } = acts.reduce((tracked, act) => act(tracked), new Tracked());
     expect(contentOf(live)).toEqual(contentOf(sealed(widget(want))));
     expect(ownersOf(live)).toEqual(owners);
+  });
+
+  test("takes over what the applier applied in another version", () => {
+    const entry = { manager: "a", operation: "Apply", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:x": {} } } };
+    const tracked = new Tracked().write("u", { data: { x: "1" } });
+    tracked.write("u", { data: { x: "1" } }, { requested: [{ ...entry, apiVersion: "test/v0" }] }).apply("a", { data: { x: "1" } });
+    expect(tracked.live.metadata.managedFields).toEqual([{ ...entry, apiVersion: "test/v1", time: second(3).text }]);
+  });
+
+  test("leaves nobody the owner of what is gone with its last part", () => {
+    const tracked = new Tracked().write("u", { data: { x: "1" }, spec: { size: 1 } });
+    tracked.apply("a", { data: { x: "2" } }, { force: true }).apply("a", {});
+    expect(ownersOf(tracked.live)).toEqual({ "Update u": [".spec", ".spec.size"] });
+  });
+
+  test("without metadata leaves the object its identity", () => {
+    const tracked = new Tracked().apply("a", { metadata: { labels: { l: "1" } } });
+    tracked.apply("a", {}, { config: { apiVersion: "test/v1", kind: "Widget" } });
+    expect(tracked.live.metadata).toEqual({ name: "w", namespace: "shop" });
   });
 
   test("gives up with an object what the server had filled in beside it", () => {

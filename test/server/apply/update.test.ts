@@ -184,6 +184,26 @@ describe("managers of updates", () => {
     expect(timesOf(live)["Update ancient-changes"]).toBe(second(5).text);
   });
 
+  test("join an entry of the joined that is there, wherever it stands", () => {
+    const entry = (manager: string, index: number, subresource = "") => ({
+      manager,
+      operation: "Update",
+      apiVersion: "test/v1",
+      time: second(index).text,
+      fieldsType: "FieldsV1",
+      fieldsV1: { "f:data": { [`f:k${index}`]: {} } },
+      ...(subresource !== "" && { subresource }),
+    });
+    const middle = [entry("m0", 0), entry("m1", 1, "status"), entry("ancient-changes", 2)];
+    const requested = [...middle, ...Array.from({ length: 9 }, (_, index) => entry(`m${index + 3}`, index + 3))];
+    const tracked = new Tracked().write("a", { data: { x: "1" } });
+    tracked.seconds = 100;
+    tracked.write("a", { data: { x: "2" } }, { requested });
+    const owners = ownersOf(tracked.live);
+    expect(Object.keys(owners)).toHaveLength(10);
+    expect(owners["Update ancient-changes"]).toEqual([".data.k0", ".data.k1", ".data.k2", ".data.k3"]);
+  });
+
   test("of different versions are not joined with each other", () => {
     const entry = (index: number, apiVersion: string) => ({
       manager: `m${index}`,
