@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessCases } from "./access.ts";
 import { createRawClient } from "./raw-client.ts";
 import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -54,6 +55,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     strategicMergeCases(setting);
     viewCases(setting);
     discoveryCases(setting);
+    accessCases(setting);
 
     test.runIf(authenticates)("without credentials everything but health and version is 401", async () => {
       const { url, caPem } = shared.cluster;
