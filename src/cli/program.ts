@@ -49,7 +49,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "cluster",
-    summary: "run one embedded cluster until stopped; its objects live in memory",
+    summary: "run one embedded cluster until stopped; its objects live in memory, or in a folder",
     load: async () => (await import("./commands/cluster.ts")).defineCluster,
   },
   {

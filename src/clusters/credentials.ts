@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import { createServerCertificate } from "../server/certificates.ts";
@@ -35,4 +35,15 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
 /** For how many days from now on the server's certificate is valid; below 0 when it no longer is. */
 export function daysLeft({ certPem }: ClusterCredentials, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
+}
+
+/** Tells whether these are certificates, and the key is that of the server. */
+export function fitTogether({ caPem, certPem, keyPem }: ClusterCredentials): boolean {
+  try {
+    const certificate = new X509Certificate(certPem);
+    return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);
+  } catch {
+    // One of them is no PEM text, or of something else.
+    return false;
+  }
 }

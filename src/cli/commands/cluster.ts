@@ -3,6 +3,7 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Cluster } from "../../clusters/cluster.ts";
 import { aborted, examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
+import type { DataFolder } from "../data-folder.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
 import { parseLabel, parsePort } from "../options.ts";
 
@@ -10,27 +11,36 @@ interface ClusterOptions {
   readonly name: string;
   readonly port?: number;
   readonly kubeconfig?: string;
+  readonly data?: string;
 }
 
 /** `cluster`: one embedded cluster until it is stopped. */
 export function defineCluster(command: Command, context: CommandContext): void {
   command
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
-    .option("--port <port>", "TCP port on loopback; a free one when left out", parsePort)
+    .option("--port <port>", "TCP port on loopback; a free one when left out, or that of the last start with --data", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
+    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out")
     .addHelpText(
       "after",
-      examples("endpoint-sync cluster --name tenant --port 7001", "kubectl --kubeconfig tenant.kubeconfig get namespaces"),
+      examples(
+        "endpoint-sync cluster --name tenant --port 7001 --data tenant-data",
+        "kubectl --kubeconfig tenant.kubeconfig get namespaces",
+      ),
     )
     .action((options: ClusterOptions) => runCluster(context, options));
 }
 
-async function runCluster({ terminal }: CommandContext, { name, port, kubeconfig = `${name}.kubeconfig` }: ClusterOptions): Promise<void> {
+async function runCluster({ terminal }: CommandContext, options: ClusterOptions): Promise<void> {
+  const { name, kubeconfig = `${name}.kubeconfig`, data } = options;
   await checkKubeconfigFile({ path: kubeconfig, name });
   const stop = terminal.stopSignal();
-  const cluster = await startCluster(name, port);
+  const folder = data === undefined ? undefined : await (await import("../data-folder.ts")).openDataFolder(data, name);
+  const cluster = await startCluster(options, folder);
   try {
+    await folder?.keep(Number(new URL(cluster.url).port));
     await writeKubeconfigFile(kubeconfig, cluster.kubeconfig);
+    if (folder?.renewed) terminal.err("The certificate was about to expire and was replaced: kubeconfigs from before no longer work");
     terminal.out(`Cluster "${name}" serves ${cluster.url}\nkubectl --kubeconfig ${kubeconfig} get namespaces\n`);
     await aborted(stop);
   } finally {
@@ -38,13 +48,22 @@ async function runCluster({ terminal }: CommandContext, { name, port, kubeconfig
   }
 }
 
-async function startCluster(name: string, port: number | undefined): Promise<Cluster> {
+async function startCluster({ name, port: asked }: ClusterOptions, folder: DataFolder | undefined): Promise<Cluster> {
   const clusters = await import("../../clusters/cluster.ts");
+  const port = asked ?? folder?.port;
   try {
-    return await clusters.startCluster({ name, ...(port !== undefined && { port }) });
+    return await clusters.startCluster({
+      name,
+      ...(port !== undefined && { port }),
+      ...(folder && { store: folder.store, credentials: folder.credentials }),
+    });
   } catch (error) {
+    await folder?.store.close();
     if (!["EADDRINUSE", "EACCES"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-    const hint = "Choose another port, or leave --port out for a free one";
+    const hint =
+      asked === undefined
+        ? "It is the port of the last start. Choose another one with --port; kubeconfigs from before do not know it"
+        : "Choose another port, or leave --port out for a free one";
     throw new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error, details: { hint } });
   }
 }

@@ -38,7 +38,8 @@ export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): 
       conflicts.set(key, count);
       const again = isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS") && count < CONFLICTS_MAX;
       if (again) waiting.add(key);
-      else logger.error("Cannot reconcile", { controller: name, key, error });
+      // A worker that was stopped in the middle may find the store closed.
+      else if (!stopped) logger.error("Cannot reconcile", { controller: name, key, error });
     }
   };
   const run = async () => {

@@ -1,0 +1,197 @@
+/**
+ * `cluster --data`: what is left of a cluster when it starts again.
+ */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { systemChance } from "../../src/base/chance.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { runCli } from "../../src/cli/program.ts";
+import { createHttpClient } from "../../src/client/http-client.ts";
+import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import { startCluster } from "../../src/clusters/cluster.ts";
+import { createClusterCredentials } from "../../src/clusters/credentials.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import { NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { until } from "../support/fake-clock.ts";
+import { createTestTerminal, run } from "./support.ts";
+import type { TestTerminal } from "./support.ts";
+
+const root = mkdtempSync(join(tmpdir(), "endpoint-sync-data-"));
+const opened: { stop: () => Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const { stop } of opened.splice(0).reverse()) await stop();
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+let count = 0;
+const newFolder = () => join(root, `data-${(count += 1)}`, "deep");
+
+interface Running {
+  readonly terminal: TestTerminal;
+  /** The kubeconfig's text and file. */
+  readonly kubeconfig: string;
+  readonly path: string;
+  readonly client: ClusterClient;
+  stop(): Promise<number>;
+}
+
+async function begin(folder: string, ...argv: readonly string[]): Promise<Running> {
+  const path = join(root, `kubeconfig-${(count += 1)}`);
+  const terminal = createTestTerminal();
+  const ended = runCli(["cluster", "--name", "kept", "--data", folder, "--kubeconfig", path, ...argv], terminal);
+  const stop = () => {
+    terminal.interrupt();
+    return ended;
+  };
+  opened.push({ stop });
+  let over = false;
+  void ended.then(() => (over = true));
+  await until("it serves", () => over || terminal.stdout.includes("get namespaces\n"), 10_000);
+  expect(over, terminal.stderr).toBe(false);
+  return { terminal, kubeconfig: readFileSync(path, "utf8"), path, client: await clientOf(path), stop };
+}
+
+async function clientOf(path: string): Promise<ClusterClient> {
+  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ path }), clock: systemClock });
+  opened.push({ stop: () => client.close() });
+  return client;
+}
+
+const service = (name: string, clusterIP?: string) =>
+  ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { namespace: "shop", name },
+    spec: { clusterIP, type: "NodePort", ports: [{ port: 80, nodePort: clusterIP && 30_080 }] },
+  }) as KubeObject;
+
+const refused = (folder: string, ...argv: readonly string[]) =>
+  run(["cluster", "--name", "kept", "--data", folder, "--kubeconfig", join(root, "none"), ...argv]);
+
+describe("a cluster with a folder", () => {
+  test("is the same one at the next start: objects, addresses, and the way to it", async () => {
+    const folder = newFolder();
+    const first = await begin(folder);
+    await first.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    const web = await first.client.create(SERVICES, service("web", "10.96.0.80"));
+    expect(await first.stop()).toBe(0);
+
+    const second = await begin(folder);
+    expect(second.kubeconfig).toBe(first.kubeconfig);
+    const old = await clientOf(first.path);
+    expect(await old.get(SERVICES, { namespace: "shop", name: "web" })).toEqual(web);
+    await expect(old.create(SERVICES, service("thief", "10.96.0.80"))).rejects.toThrow(
+      /10\.96\.0\.80: provided IP is already allocated[^]*provided port is already allocated/,
+    );
+    const next = await old.create(SERVICES, service("next"));
+    expect(Number(next.metadata.resourceVersion)).toBeGreaterThan(Number(web.metadata.resourceVersion));
+    expect(await second.stop()).toBe(0);
+    expect(second.terminal.stderr).toBe("");
+  });
+
+  test("goes on with watches of before", async () => {
+    const folder = newFolder();
+    const first = await begin(folder);
+    const { resourceVersion } = await first.client.list(NAMESPACES);
+    await first.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await first.stop();
+    const { client } = await begin(folder);
+    await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
+    const ending = new AbortController();
+    const names: string[] = [];
+    for await (const event of client.watch(NAMESPACES, { resourceVersion, signal: ending.signal, bookmarks: false })) {
+      if (event.type === "ADDED") names.push(event.object.metadata.name!);
+      if (names.length === 2) ending.abort();
+    }
+    expect(names).toEqual(["shop", "team"]);
+  });
+
+  test("keeps what is in it to its owner", async () => {
+    const folder = newFolder();
+    await begin(folder);
+    const modes = ["", "cluster.db", "credentials.json"].map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+    expect(modes).toEqual(["700", "600", "600"]);
+  });
+
+  test("is one process at a time", async () => {
+    const folder = newFolder();
+    await begin(folder);
+    expect(await refused(folder)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `error CONFIG_FILE: Cannot open "${join(folder, "cluster.db")}": another process has it open\n  Stop that process, or name another file\n`,
+    });
+  });
+
+  test("says when its port is no longer free, and takes another one on demand", async () => {
+    const folder = newFolder();
+    const first = await begin(folder);
+    await first.stop();
+    const port = Number(/127\.0\.0\.1:([0-9]+)/.exec(first.kubeconfig)![1]);
+    const other = await startCluster({ name: "other", port });
+    opened.push(other);
+    const { code, stderr } = await refused(folder);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        new RegExp(`^error USAGE: Cannot listen on port ${port}: .*\\n  It is the port of the last start\\. `),
+      ) as string,
+    });
+    const second = await begin(folder, "--port", "0");
+    expect(second.kubeconfig).toBe(first.kubeconfig.replace(String(port), /127\.0\.0\.1:([0-9]+)/.exec(second.kubeconfig)![1]!));
+  });
+
+  test("replaces a certificate that is about to expire, and says so", async () => {
+    const folder = newFolder();
+    const first = await begin(folder);
+    await first.stop();
+    const file = join(folder, "credentials.json");
+    const { port } = JSON.parse(readFileSync(file, "utf8")) as { port: number };
+    const clock = { ...systemClock, now: () => systemClock.now() - 340 * 86_400_000 };
+    writeFileSync(file, JSON.stringify({ ...createClusterCredentials({ name: "kept", clock, chance: systemChance }), port }));
+    const second = await begin(folder);
+    expect(second.terminal.stderr).toBe("The certificate was about to expire and was replaced: kubeconfigs from before no longer work\n");
+    expect((await second.client.list(NAMESPACES)).items.length).toBeGreaterThan(0);
+    await second.stop();
+    expect((await begin(folder)).kubeconfig).toBe(second.kubeconfig);
+  });
+});
+
+describe("a folder that can not be used", () => {
+  const HINT = "  Remove the file to have new credentials made; kubeconfigs from before do not work with them\n";
+  const made = (at: number) => createClusterCredentials({ name: `c${at}`, clock: systemClock, chance: systemChance });
+
+  test.each<{ why: string; text: string }>([
+    { why: "no JSON", text: '{"token": "secret-' },
+    { why: "no object", text: "[]" },
+    { why: "no port", text: JSON.stringify(made(1)) },
+    { why: "an empty token", text: JSON.stringify({ ...made(1), token: "", port: 1 }) },
+    { why: "no certificate", text: JSON.stringify({ ...made(1), certPem: "x", port: 1 }) },
+    { why: "the key of another certificate", text: JSON.stringify({ ...made(1), keyPem: made(2).keyPem, port: 1 }) },
+    { why: "another authority", text: JSON.stringify({ ...made(1), caPem: made(2).caPem, port: 1 }) },
+  ])("for its credentials: $why", async ({ text }) => {
+    const folder = newFolder();
+    await (await begin(folder)).stop();
+    const file = join(folder, "credentials.json");
+    writeFileSync(file, text);
+    const stderr = `error CONFIG_FILE: Cannot read "${file}": it holds no credentials of a cluster\n${HINT}`;
+    expect(await refused(folder)).toEqual({ code: 2, stdout: "", stderr });
+    rmSync(file);
+    await begin(folder);
+  });
+
+  test("for it is a file", async () => {
+    const file = join(root, "file");
+    writeFileSync(file, "");
+    expect(await refused(file)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^error CONFIG_FILE: Cannot use the folder ".*file": it is a file\n {2}Name a folder, or one that is to be made\n$/,
+      ) as string,
+    });
+  });
+});
