@@ -60,8 +60,8 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     await cluster.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   });
   afterAll(async () => {
-    kubectl.close();
-    await cluster.stop();
+    kubectl?.close();
+    await cluster?.stop();
   });
 
   test("finds out what is served", async () => {
