@@ -35,8 +35,9 @@ TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml np
 runs both suites against the current context of each of the two files, and the syncer between the two clusters; the two may name the
 same file. Reports carry the titles of this page. What it needs and what it does not check there:
 
-- The user needs what \`cluster-admin\` may do in a namespace, may create and delete namespaces, and may read discovery. Without
-  \`TENANT_KUBECONFIG\` and \`HOST_KUBECONFIG\` everything runs against embedded clusters, and needs nothing.
+- The user of each file must be an administrator of its cluster: the suites make and delete namespaces, roles and bindings, act as
+  users of their own invention, and read all discovery. Take clusters that are made for tests.
+- Without the two variables everything runs against embedded clusters, and needs nothing.
 - Cases that need a cluster to forget its history, to break a stream or to be asked without credentials do not run: a real cluster
   offers no way to do the first two, and answers the third as its administrator chose.
 - Messages and defaults are those of Kubernetes ${VERSION}; the words of a message can differ in other versions.
@@ -84,8 +85,14 @@ function subjectSection({ subject, sections }: SubjectSections): string {
   return `### ${subject}\n\n${table(["Behaviour", "Suite and group", "Defined by"], rows)}`;
 }
 
+/** Where a document is found, in one of two ways. */
+interface Place {
+  readonly path?: string;
+  readonly where?: string;
+}
+
 function cited([document, place]: Citation): string {
-  const entry: { readonly path?: string } = DOCUMENTS[document];
+  const entry: Place = DOCUMENTS[document];
   const name = entry.path === undefined ? document : `[${document}](${DOCUMENTATION}${entry.path})`;
   return `${name}: ${prose(place)}`;
 }
@@ -96,7 +103,7 @@ function citedDocuments(): string[] {
 }
 
 function documentRow(name: string): string[] {
-  const entry: { readonly path?: string; readonly where?: string } = DOCUMENTS[name as DocumentName];
+  const entry: Place = DOCUMENTS[name as DocumentName];
   return [name, entry.path === undefined ? prose(entry.where!) : `[${entry.path}](${DOCUMENTATION}${entry.path})`];
 }
 

@@ -7,6 +7,8 @@ import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import { addressOf } from "../conformance/kube-config-address.ts";
+import { clusterSuite } from "../conformance/cluster.ts";
 import { clusterClientSuite } from "../conformance/cluster-client.ts";
 import { syncerSuite } from "../conformance/syncer.ts";
 
@@ -36,6 +38,12 @@ if (tenantPath !== undefined && hostPath !== undefined) {
         const client = await clientFor({ path });
         return { client, close: () => client.close() };
       },
+    });
+    clusterSuite({
+      name: `the cluster of ${path} over HTTP`,
+      // Whether strangers may ask for more than health and version is for the administrator to say.
+      authenticates: false,
+      create: async () => ({ ...(await addressOf(await loadKubeConfig({ path }))), close: async () => {} }),
     });
   }
   syncerSuite({

@@ -2,13 +2,14 @@
  * Every case of the suites that say what a Kubernetes API server does, with the place where Kubernetes says so.
  * `test/docs-conformance.test.ts` holds it against the suites; `docs/reference/conformance.md` is written from it.
  */
+import { ACCESS_SECTIONS } from "./catalogue/access.ts";
 import type { CatalogueSection } from "./catalogue/citations.ts";
 import { CLIENT_SECTIONS } from "./catalogue/client.ts";
 import { HTTP_SECTIONS } from "./catalogue/http.ts";
 import { KIND_SECTIONS } from "./catalogue/kinds.ts";
 
 /** All sections, in the order of the suites. */
-export const CATALOGUE: readonly CatalogueSection[] = [...CLIENT_SECTIONS, ...HTTP_SECTIONS, ...KIND_SECTIONS];
+export const CATALOGUE: readonly CatalogueSection[] = [...CLIENT_SECTIONS, ...HTTP_SECTIONS, ...KIND_SECTIONS, ...ACCESS_SECTIONS];
 
 /**
  * The full title of a case: suite, group and title.

@@ -8,6 +8,9 @@ export interface ClusterAddress {
   readonly url: string;
   readonly caPem?: string;
   readonly token?: string;
+  /** The user's certificate and its key. */
+  readonly certPem?: string;
+  readonly keyPem?: string;
 }
 
 /** An answer. */
@@ -38,8 +41,9 @@ export interface RawClient {
 }
 
 /** A client with its own connections. */
-export function createRawClient({ url, caPem, token }: ClusterAddress): RawClient {
-  const dispatcher = new Agent({ connect: caPem ? { ca: caPem } : {} });
+export function createRawClient({ url, caPem, token, certPem, keyPem }: ClusterAddress): RawClient {
+  const own = { ...(caPem && { ca: caPem }), ...(certPem && { cert: certPem }), ...(keyPem && { key: keyPem }) };
+  const dispatcher = new Agent({ connect: own });
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
   const open = (method: string, path: string, { body, headers = {} }: RawRequest) => {
     const text = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);

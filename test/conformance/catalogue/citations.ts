@@ -90,7 +90,6 @@ export const SUBJECTS = [
   "Secrets and ConfigMaps",
   "Leases and Events",
   "Namespaces",
-  "Pods and service accounts",
   "The client itself",
 ] as const;
 

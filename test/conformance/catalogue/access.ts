@@ -1,0 +1,72 @@
+/**
+ * Citations of the cases in `access.ts`.
+ */
+import type { CatalogueSection, Citation } from "./citations.ts";
+
+const forbidden: Citation = ["API conventions", "HTTP Status codes, 403 StatusForbidden"];
+const verbs: Citation = ["Authorization", "Determine the request verb"];
+const binding: Citation = ["upstream", "`ValidateRoleBinding`"];
+const rule: Citation = ["upstream", "`ValidatePolicyRule`"];
+const selfReview: Citation = ["Authorization", "Checking API access"];
+const reviewed: Citation = ["upstream", "`ValidateSelfSubjectAccessReviewSpec`"];
+
+/** In the order of the suite. */
+export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
+  {
+    subject: "Access",
+    suite: "http",
+    group: "access",
+    cases: {
+      "whoever was given nothing is told so in a Status with the usual text and details": forbidden,
+      "GET of configmaps without permission is 403 and speaks of list": verbs,
+      "POST of configmaps without permission is 403 and speaks of create": verbs,
+      "DELETE of configmaps without permission is 403 and speaks of deletecollection": verbs,
+      "PUT of configmaps/a without permission is 403 and speaks of update": verbs,
+      "PATCH of configmaps/a without permission is 403 and speaks of patch": verbs,
+      "DELETE of configmaps/a without permission is 403 and speaks of delete": verbs,
+      "GET of configmaps?watch=1 without permission is 403 and speaks of watch": verbs,
+      "a kind that nobody serves is forbidden before it is unknown": ["upstream", "`WithAuthorization` before routing"],
+      "a path that is no resource is forbidden, but discovery is not": ["RBAC", "API discovery roles"],
+      "a role allows its verbs on its resources in its namespace, and no more": ["RBAC", "Role and ClusterRole"],
+      "a role ends with its binding": ["RBAC", "RoleBinding and ClusterRoleBinding"],
+      "names narrow a role, also for lists that select them": ["RBAC", "Referring to resources"],
+      "patching is a verb of its own, and applying what is absent is creating it": ["API concepts", "Updates to existing resources"],
+      "nobody writes rules that he does not have, unless he may escalate": ["RBAC", "Restrictions on role creation or update"],
+      "nobody gives a role that he does not have, unless he may bind it": ["RBAC", "Restrictions on role binding creation or update"],
+      "a binding with a changed role is 422": ["RBAC", "RoleBinding and ClusterRoleBinding"],
+      "a binding with an unknown kind of role is 422": binding,
+      "a binding with a role of another API is 422": binding,
+      "a binding with an unknown kind of subject is 422": ["RBAC", "Referring to subjects"],
+      "a binding with a subject without a name is 422": ["RBAC", "Referring to subjects"],
+      "a binding with an account of another API is 422": ["upstream", "`ValidateRoleBindingSubject`"],
+      "a rule without verbs is 422": rule,
+      "a rule without groups is 422": rule,
+      "a rule without resources is 422": rule,
+      "a rule about paths in a namespace is 422": rule,
+      "the roles of the first moment are there; endpoints are not for editing": ["RBAC", "User-facing roles"],
+      "nobody acts as somebody else without permission": ["Authentication", "User impersonation"],
+    },
+  },
+  {
+    subject: "Namespaces",
+    suite: "http",
+    group: "access",
+    cases: { "every namespace has the default account": ["Service accounts", "Default service accounts"] },
+  },
+  {
+    subject: "Access",
+    suite: "http",
+    group: "reviews",
+    cases: {
+      "tell what the asker may do": selfReview,
+      "list what the asker may do in a namespace": selfReview,
+      "tell what others may do, to those who may ask": selfReview,
+      "that ask about nothing are 422": reviewed,
+      "that ask about a resource and a path at once are 422": reviewed,
+      "tell the asker who he is, and have no other verbs than create": [
+        "Authentication",
+        "API access to authentication information for a client",
+      ],
+    },
+  },
+];
