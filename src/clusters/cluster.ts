@@ -17,6 +17,8 @@ import { createBearerAuthentication } from "../server/tokens.ts";
 import { createAccess, createCreationAdmission } from "./access.ts";
 import type { Access } from "./access.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { startEndpointSliceController } from "./controllers/endpoint-slice-controller.ts";
+import { startEndpointSliceMirroring } from "./controllers/endpoint-slice-mirroring.ts";
 import { startEndpointsController } from "./controllers/endpoints-controller.ts";
 import type { Controller } from "./controllers/endpoints-controller.ts";
 import { startGarbageCollector } from "./controllers/garbage-collector.ts";
@@ -49,6 +51,10 @@ export interface EmbeddedClusterOptions {
    * somebody else. Default true.
    */
   readonly garbageCollector?: boolean;
+  /** Services with a selector have EndpointSlices, made from their Endpoints. Default true. */
+  readonly endpointSliceController?: boolean;
+  /** Endpoints of Services without a selector are copied into EndpointSlices. Default true. */
+  readonly endpointSliceMirroring?: boolean;
 }
 
 /** A cluster in this process, with no port. */
@@ -125,6 +131,8 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   ];
   if (options.endpointsController !== false) controllers.push(await startEndpointsController(parts));
   if (options.garbageCollector !== false) controllers.push(await startGarbageCollector(parts));
+  if (options.endpointSliceController !== false) controllers.push(await startEndpointSliceController(parts));
+  if (options.endpointSliceMirroring !== false) controllers.push(await startEndpointSliceMirroring(parts));
   const client = createInProcessClient(registry);
   return {
     registry,
