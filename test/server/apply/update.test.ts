@@ -194,8 +194,11 @@ describe("managers of updates", () => {
       fieldsV1: { "f:data": { [`f:k${index}`]: {} } },
       ...(subresource !== "" && { subresource }),
     });
-    const middle = [entry("m0", 0), entry("m1", 1, "status"), entry("ancient-changes", 2)];
-    const requested = [...middle, ...Array.from({ length: 9 }, (_, index) => entry(`m${index + 3}`, index + 3))];
+    const middle = [entry("m0", 0), entry("m1", 1), entry("ancient-changes", 2)];
+    const requested = [
+      ...middle,
+      ...Array.from({ length: 9 }, (_, index) => entry(`m${index + 3}`, index + 3, index === 0 ? "status" : "")),
+    ];
     const tracked = new Tracked().write("a", { data: { x: "1" } });
     tracked.seconds = 100;
     tracked.write("a", { data: { x: "2" } }, { requested });
