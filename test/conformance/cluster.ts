@@ -9,6 +9,7 @@ import { createRawClient } from "./raw-client.ts";
 import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
 import { listCases, watchCases } from "./http-reads.ts";
+import { initialEventCases } from "./initial-events.ts";
 import { lifetimeCases } from "./lifetimes.ts";
 import { refusalCases } from "./http-refusals.ts";
 import { applyCases, managerCases, strategicMergeCases } from "./field-managers.ts";
@@ -50,6 +51,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     lifetimeCases(setting);
     listCases(setting);
     watchCases(setting);
+    initialEventCases(setting);
     applyCases(setting);
     managerCases(setting);
     strategicMergeCases(setting);
