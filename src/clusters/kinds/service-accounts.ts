@@ -3,12 +3,12 @@ import type { KubeObject } from "../../object/types.ts";
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, fields, kindShape, list, optional, text } from "../../server/shape.ts";
+import { bool, fields, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
 
 /** `v1` ServiceAccounts, as a resource. */
 export const SERVICE_ACCOUNTS: ResourceType = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };
 
-const SECRET_REFERENCE = fields({
+const REFERENCE_FIELDS = fields({
   kind: text,
   namespace: text,
   name: text,
@@ -18,25 +18,37 @@ const SECRET_REFERENCE = fields({
   fieldPath: text,
 });
 
+const SECRET_REFERENCE = numbered(REFERENCE_FIELDS, {
+  kind: 1,
+  namespace: 2,
+  name: 3,
+  uid: 4,
+  apiVersion: 5,
+  resourceVersion: 6,
+  fieldPath: 7,
+});
+
+const OWN_FIELDS = {
+  secrets: list(SECRET_REFERENCE, { as: "map", keys: ["name"] } as const),
+  imagePullSecrets: list(numbered(fields({ name: text }), { name: 1 })),
+  automountServiceAccountToken: optional(bool),
+};
+
 /** `v1` ServiceAccounts: users that are programs. */
 export const serviceAccounts: ResourceDefinition = {
   type: SERVICE_ACCOUNTS,
   singular: "serviceaccount",
   shortNames: ["sa"],
-  shape: kindShape(
-    {
-      secrets: list(SECRET_REFERENCE, { as: "map", keys: ["name"] }),
-      imagePullSecrets: list(fields({ name: text })),
-      automountServiceAccountToken: optional(bool),
-    },
-    {
+  shape: numbered(
+    kindShape(OWN_FIELDS, {
       description: "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
       fields: {
         secrets: "Secrets that Pods of the account may use.",
         imagePullSecrets: "Secrets for fetching images.",
         automountServiceAccountToken: "Whether Pods of the account find a token of it.",
       },
-    },
+    }),
+    { metadata: 1, secrets: 2, imagePullSecrets: 3, automountServiceAccountToken: 4 },
   ),
   columns: [NAME_COLUMN, textColumn("Secrets", "How many Secrets the account lists.", secretCount), AGE_COLUMN],
   strategy: { nameRule: dnsSubdomain },

@@ -4,20 +4,23 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
 import type { Column } from "../../server/columns.ts";
 import { pathSegment } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, described, fields, kindShape, list, text } from "../../server/shape.ts";
+import { always, described, fields, kindShape, list, numbered, text, textMap } from "../../server/shape.ts";
 import { createBindingPermit, createRolePermit } from "./escalation.ts";
 import type { Binding, Policy, Subject } from "./policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 import { validateBinding, validateRole } from "./validation.ts";
 
 const POLICY_RULE = described(
-  fields({
-    verbs: always(list(text)),
-    apiGroups: list(text),
-    resources: list(text),
-    resourceNames: list(text),
-    nonResourceURLs: list(text),
-  }),
+  numbered(
+    fields({
+      verbs: always(list(text)),
+      apiGroups: list(text),
+      resources: list(text),
+      resourceNames: list(text),
+      nonResourceURLs: list(text),
+    }),
+    { verbs: 1, apiGroups: 2, resources: 3, resourceNames: 4, nonResourceURLs: 5 },
+  ),
   {
     name: "PolicyRule",
     description: "Verbs on resources or on paths that are allowed.",
@@ -31,13 +34,24 @@ const POLICY_RULE = described(
   },
 );
 
-const AGGREGATION_RULE = described(fields({ clusterRoleSelectors: list(any) }), {
+const LABEL_REQUIREMENT = numbered(fields({ key: always(text), operator: always(text), values: list(text) }), {
+  key: 1,
+  operator: 2,
+  values: 3,
+});
+const LABEL_SELECTOR = numbered(fields({ matchLabels: textMap, matchExpressions: list(LABEL_REQUIREMENT) }), {
+  matchLabels: 1,
+  matchExpressions: 2,
+});
+
+const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(LABEL_SELECTOR) }), { clusterRoleSelectors: 1 }), {
   name: "AggregationRule",
   description: "The ClusterRoles whose rules another one is made of.",
   fields: { clusterRoleSelectors: "Label selectors; a ClusterRole that one of them matches is part." },
 });
 
-const SUBJECT = described(fields({ kind: always(text), apiGroup: text, name: always(text), namespace: text }), {
+const SUBJECT_FIELDS = fields({ kind: always(text), apiGroup: text, name: always(text), namespace: text });
+const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }), {
   name: "Subject",
   description: "Somebody to whom a role is given.",
   fields: {
@@ -48,7 +62,8 @@ const SUBJECT = described(fields({ kind: always(text), apiGroup: text, name: alw
   },
 });
 
-const ROLE_REF = described(fields({ apiGroup: always(text), kind: always(text), name: always(text) }), {
+const ROLE_REF_FIELDS = fields({ apiGroup: always(text), kind: always(text), name: always(text) });
+const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, name: 3 }), {
   name: "RoleRef",
   description: "The role that is given. It can not be changed.",
   fields: { apiGroup: "rbac.authorization.k8s.io.", kind: "Role or ClusterRole.", name: "Name of the role." },
@@ -60,10 +75,16 @@ const BINDING = { subjects: list(SUBJECT), roleRef: always(ROLE_REF) };
 /** Roles and bindings, for namespaces and for the whole cluster. What they give away is measured by `policy`. */
 export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {
   return [
-    role(policy, { type: ROLES, own: { rules: RULES }, description: "What is allowed in one namespace." }),
+    role(policy, {
+      type: ROLES,
+      own: { rules: RULES },
+      numbers: { metadata: 1, rules: 2 },
+      description: "What is allowed in one namespace.",
+    }),
     role(policy, {
       type: CLUSTER_ROLES,
       own: { rules: RULES, aggregationRule: AGGREGATION_RULE },
+      numbers: { metadata: 1, rules: 2, aggregationRule: 3 },
       description: "What is allowed, in all namespaces or in those where it is given.",
     }),
     binding(policy, ROLE_BINDINGS, "Gives a role to subjects, in one namespace."),
@@ -74,15 +95,16 @@ export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {
 interface RoleKind {
   readonly type: ResourceType;
   readonly own: Parameters<typeof kindShape>[0];
+  readonly numbers: Readonly<Record<string, number>>;
   readonly description: string;
 }
 
-function role(policy: Policy, { type, own, description }: RoleKind): ResourceDefinition {
+function role(policy: Policy, { type, own, numbers, description }: RoleKind): ResourceDefinition {
   const permit = createRolePermit(policy);
   return {
     type,
     singular: type.kind.toLowerCase(),
-    shape: kindShape(own, { description, fields: { rules: "What the role allows." } }),
+    shape: numbered(kindShape(own, { description, fields: { rules: "What the role allows." } }), numbers),
     columns: [NAME_COLUMN, CREATED_COLUMN],
     strategy: {
       nameRule: pathSegment,
@@ -97,7 +119,10 @@ function binding(policy: Policy, type: ResourceType, description: string): Resou
   return {
     type,
     singular: type.kind.toLowerCase(),
-    shape: kindShape(BINDING, { description, fields: { subjects: "To whom the role is given.", roleRef: "The role that is given." } }),
+    shape: numbered(
+      kindShape(BINDING, { description, fields: { subjects: "To whom the role is given.", roleRef: "The role that is given." } }),
+      { metadata: 1, subjects: 2, roleRef: 3 },
+    ),
     columns: [NAME_COLUMN, ROLE_COLUMN, AGE_COLUMN],
     strategy: {
       nameRule: pathSegment,
