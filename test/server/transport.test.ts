@@ -109,7 +109,11 @@ describe("parameters", () => {
   });
 
   test.each([
-    { why: "kubectl's body has no kind", body: { propagationPolicy: "Background" }, want: { preconditions: {}, dryRun: false } },
+    {
+      why: "kubectl's body has no kind",
+      body: { propagationPolicy: "Background" },
+      want: { propagationPolicy: "Background", preconditions: {}, dryRun: false },
+    },
     { why: "preconditions are read", body: { kind: "DeleteOptions", preconditions: { uid: "a", resourceVersion: "1" } }, want: { preconditions: { uid: "a", resourceVersion: "1" }, dryRun: false } }, // prettier-ignore
     { why: "a dry run is a list", body: { dryRun: ["All"] }, want: { preconditions: {}, dryRun: true } },
   ])("$why", ({ body, want }) => {
