@@ -8,6 +8,7 @@ import { accessCases } from "./access.ts";
 import { createRawClient } from "./raw-client.ts";
 import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
+import { edgeCases, readCases } from "./http-edges.ts";
 import { listCases, watchCases } from "./http-reads.ts";
 import { initialEventCases } from "./initial-events.ts";
 import { lifetimeCases } from "./lifetimes.ts";
@@ -46,7 +47,9 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     });
 
     refusalCases(setting);
+    readCases(setting);
     writeCases(setting);
+    edgeCases(setting);
     deleteCases(setting);
     lifetimeCases(setting);
     listCases(setting);

@@ -6,6 +6,7 @@ import type { CatalogueSection, Citation } from "./citations.ts";
 const notFound: Citation = ["API conventions", "HTTP Status codes, 404 StatusNotFound"];
 const statusKind: Citation = ["API conventions", "Response Status Kind"];
 const reads: Citation = ["API concepts", "Semantics for get and list"];
+const initialEvents: Citation = ["Common parameters", "sendInitialEvents"];
 const tables: Citation = ["API concepts", "Receiving resources as Tables"];
 const metadataOnly: Citation = ["upstream", "`PartialObjectMetadata` of `meta.k8s.io/v1`"];
 const mediaTypes: Citation = ["API concepts", "HTTP media types"];
@@ -15,6 +16,44 @@ const aggregated: Citation = ["The Kubernetes API", "Aggregated discovery"];
 
 /** In the order of the suite. */
 export const HTTP_SECTIONS: readonly CatalogueSection[] = [
+  {
+    subject: "Read",
+    suite: "http",
+    group: "reads",
+    cases: {
+      "any state of an object will do for those who say so, and a state not older than a write has the write": reads,
+      "an object at a state that is yet to come is 504 Timeout": ["API concepts", "Unavailable resource versions"],
+      "the status is read under a path of its own, as the whole object": ["API conventions", "Spec and Status"],
+    },
+  },
+  {
+    subject: "List",
+    suite: "http",
+    group: "reads",
+    cases: {
+      "a namespace that does not exist has an empty list": ["API concepts", "Collections"],
+      "a namespace can be chosen by a field as well": ["Field selectors", "Supported fields"],
+      "a page that goes on with a state of its own choice is 400, with a way to match 422": reads,
+    },
+  },
+  {
+    subject: "Dry run and unknown fields",
+    suite: "http",
+    group: "edges of writes",
+    cases: { "a dry run of a name that is taken is 409, of a collection deletes nothing": ["API concepts", "Make a dry-run request"] },
+  },
+  {
+    subject: "Patch",
+    suite: "http",
+    group: "edges of writes",
+    cases: { "a JSON patch of more than 10,000 operations is 413": ["upstream", "`maxJSONPatchOperations`"] },
+  },
+  {
+    subject: "Create",
+    suite: "http",
+    group: "edges of writes",
+    cases: { "a name that the server makes up is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"] },
+  },
   {
     subject: "Status and errors",
     suite: "http",
@@ -169,6 +208,28 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "lines are the objects as they are read": ["API concepts", "Efficient detection of changes"],
       "it ends by itself after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
     },
+  },
+  {
+    subject: "Watch",
+    suite: "http",
+    group: "initial events",
+    cases: {
+      "?sendInitialEvents=true is 422": initialEvents,
+      "?sendInitialEvents=false is 422": initialEvents,
+      "?sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1 is 422": initialEvents,
+      "?sendInitialEvents=true&resourceVersionMatch=Nearly is 422": initialEvents,
+      "?resourceVersionMatch=NotOlderThan is 422": ["upstream", "`validateWatchOptions`"],
+      "?resourceVersionMatch=Exact&resourceVersion=1 is 422": ["upstream", "`validateWatchOptions`"],
+      "that there are none of end at once, at the state of a list": ["API concepts", "Streaming lists"],
+      "are at least as new as the state that is named; one that is yet to come is 504": initialEvents,
+      "end in the same way for those who want metadata alone": ["API concepts", "Streaming lists"],
+    },
+  },
+  {
+    subject: "List",
+    suite: "http",
+    group: "initial events",
+    cases: { "are no part of lists": ["upstream", "`ValidateListOptions`"] },
   },
   {
     subject: "Server-side apply",

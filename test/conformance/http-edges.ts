@@ -1,0 +1,103 @@
+/**
+ * Reads of one object, and the edges of requests: states that do not exist, names that are taken, patches that are too long;
+ * part of the cluster suite.
+ */
+import { describe, expect, test } from "vitest";
+import type { RawSetting } from "./raw-setting.ts";
+
+/** No JSON patch has more operations. */
+const OPERATIONS_MAX = 10_000;
+
+/** The cases of reads. */
+export function readCases(setting: () => RawSetting): void {
+  describe("reads", () => {
+    const make = async (name: string) => {
+      const { raw, path } = setting();
+      return raw.send("POST", path("configmaps"), { body: { metadata: { name, labels: { read: "yes" } }, data: { a: "1" } } });
+    };
+
+    test("any state of an object will do for those who say so, and a state not older than a write has the write", async () => {
+      const { raw, path } = setting();
+      const { json } = await make("r-one");
+      const version = json["metadata"]!["resourceVersion"];
+      expect((await raw.send("GET", `${path("configmaps", "r-one")}?resourceVersion=0`)).json).toEqual(json);
+      expect((await raw.send("GET", `${path("configmaps", "r-one")}?resourceVersion=${version}`)).json).toEqual(json);
+    });
+
+    test("an object at a state that is yet to come is 504 Timeout", async () => {
+      const { raw, path } = setting();
+      await make("r-future");
+      const { code, json } = await raw.send("GET", `${path("configmaps", "r-future")}?resourceVersion=999999999999`);
+      expect([code, json["reason"]]).toEqual([504, "Timeout"]);
+      expect(json["message"]).toMatch(/^Timeout: Too large resource version: 999999999999, current: \d+/);
+      expect(json["details"]).toMatchObject({ causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 });
+    });
+
+    test("the status is read under a path of its own, as the whole object", async () => {
+      const { raw, path } = setting();
+      await raw.send("POST", path("services"), { body: { metadata: { name: "r-status" }, spec: { clusterIP: "None" } } });
+      const [whole, status] = [
+        await raw.send("GET", path("services", "r-status")),
+        await raw.send("GET", path("services", "r-status/status")),
+      ];
+      expect([status.code, status.json]).toEqual([200, whole.json]);
+      await raw.send("DELETE", path("services", "r-status"));
+    });
+
+    test("a namespace that does not exist has an empty list", async () => {
+      const { code, json } = await setting().raw.send("GET", "/api/v1/namespaces/no-such-namespace/configmaps");
+      expect([code, json]).toMatchObject([200, { kind: "ConfigMapList", items: [] }]);
+    });
+
+    test("a namespace can be chosen by a field as well", async () => {
+      await make("r-field");
+      const { raw, namespace } = setting();
+      const query = `labelSelector=read%3Dyes&fieldSelector=metadata.namespace%3D${namespace}%2Cmetadata.name%3Dr-field`;
+      const { json } = await raw.send("GET", `/api/v1/configmaps?${query}`);
+      expect(json["items"]!.map((item) => `${item["metadata"]!["namespace"]}/${item["metadata"]!["name"]}`)).toEqual([
+        `${namespace}/r-field`,
+      ]);
+    });
+
+    test("a page that goes on with a state of its own choice is 400, with a way to match 422", async () => {
+      const { raw, path } = setting();
+      for (const name of ["r-page-a", "r-page-b"]) await make(name);
+      const first = await raw.send("GET", `${path("configmaps")}?limit=1`);
+      const next = `${path("configmaps")}?limit=1&continue=${first.json["metadata"]!["continue"]}&resourceVersion=1`;
+      expect((await raw.send("GET", next)).code).toBe(400);
+      expect((await raw.send("GET", `${next}&resourceVersionMatch=Exact`)).code).toBe(422);
+    });
+  });
+}
+
+/** The cases of writes. */
+export function edgeCases(setting: () => RawSetting): void {
+  describe("edges of writes", () => {
+    test("a dry run of a name that is taken is 409, of a collection deletes nothing", async () => {
+      const { raw, path } = setting();
+      const body = { metadata: { name: "dry-taken", labels: { dry: "yes" } } };
+      await raw.send("POST", path("configmaps"), { body });
+      expect((await raw.send("POST", `${path("configmaps")}?dryRun=All`, { body })).code).toBe(409);
+      expect((await raw.send("DELETE", `${path("configmaps")}?dryRun=All&labelSelector=dry%3Dyes`)).code).toBe(200);
+      expect((await raw.send("GET", path("configmaps", "dry-taken"))).code).toBe(200);
+    });
+
+    test("a JSON patch of more than 10,000 operations is 413", async () => {
+      const { raw, path } = setting();
+      await raw.send("POST", path("configmaps"), { body: { metadata: { name: "long-patch" }, data: { a: "1" } } });
+      const body = Array.from({ length: OPERATIONS_MAX + 1 }, () => ({ op: "test", path: "/data/a", value: "1" }));
+      const headers = { "content-type": "application/json-patch+json" };
+      const { code, json } = await raw.send("PATCH", path("configmaps", "long-patch"), { body, headers });
+      expect([code, json["reason"]]).toEqual([413, "RequestEntityTooLarge"]);
+    });
+
+    test("a name that the server makes up is not longer than names may be", async () => {
+      const { raw, path } = setting();
+      const { code, json } = await raw.send("POST", path("services"), {
+        body: { metadata: { generateName: "a".repeat(63) }, spec: { clusterIP: "None" } },
+      });
+      await raw.send("DELETE", path("services", String(json["metadata"]!["name"])));
+      expect([code, String(json["metadata"]!["name"])]).toEqual([201, expect.stringMatching(/^a{58}[a-z0-9]{5}$/)]);
+    });
+  });
+}
