@@ -1,12 +1,11 @@
-import { formatKey } from "../object/key.ts";
+import { formatKey, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
-import { ENDPOINTS } from "../object/resource.ts";
+import { ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { Code } from "../base/codes.ts";
 import { matchesSelector } from "../object/selector.ts";
 import type { KubeObject, Service } from "../object/types.ts";
-import { isOurs } from "../translate/markers.ts";
+import { isOurs, readMarkers } from "../translate/markers.ts";
 import type { Rules, Surroundings } from "./rules.ts";
-import { SERVICES } from "../object/resource.ts";
 
 /** What should become of an object's copy on the host. */
 export type Gate =
@@ -84,10 +83,21 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
     return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service is about to be created" } : undefined;
   }
   const { translator } = rules;
-  if (isOurs(translator.markerPrefix, translator.vcluster.name, hostService, SERVICES)) return undefined;
+  if (isOurs(translator.markerPrefix, translator.vcluster.name, hostService, SERVICES)) return besideCopy(rules, key, hostService);
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
     message: `The host Service for "${formatKey(key)}" belongs to somebody else; its Endpoints are not written`,
+  };
+}
+
+/** Endpoints beside the copy of another tenant Service with the same host name would become its backends. */
+function besideCopy({ translator }: Rules, key: ObjectKey, hostService: Service): Gate | undefined {
+  const source = readMarkers(translator.markerPrefix, hostService)!;
+  if (sameKey(source, key)) return undefined;
+  return {
+    action: "leave",
+    code: "NAME_COLLISION",
+    message: `"${formatKey(key)}" and the Service "${formatKey(source)}" have the same host name`,
   };
 }

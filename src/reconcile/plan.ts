@@ -38,6 +38,8 @@ export interface PlanInput extends Surroundings {
   readonly owner?: OwnerReference | undefined;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
+  /** The host object whose edits this very version of the tenant object took over, while the copy's base does not say so yet. */
+  readonly flowedFrom?: KubeObject | undefined;
 }
 
 /** One intended write. */
@@ -109,6 +111,8 @@ function planAtHostKey(rules: Rules, input: PlanInput): Plan {
   if (tenant === undefined) return planAbsent(rules, input, answer);
 
   const decision = gate(rules, input.key, tenant, input);
+  const rewrites = decision.action === "copy" || decision.action === "remove";
+  if (rewrites && isStale(rules, { ...input, tenant })) return answer("stale");
   if (decision.action === "copy" && hostKey !== undefined) return planCopy(rules, { ...input, tenant, hostKey }, answer);
   if (decision.action === "copy") return answer("left");
   const notes = [{ code: decision.code, message: decision.message }];
@@ -144,7 +148,8 @@ function deletion(host: KubeObject, reason: string, confirmAbsent: boolean): Ope
 
 /** What is still as we wrote it goes; what the host's controller has changed already stays, without our marks. */
 function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Answer): Plan {
-  if (host === undefined || !isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
+  if (host === undefined || host.metadata.deletionTimestamp) return answer("left");
+  if (!isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
   const asWritten = isCopyOf(rules, host, key) && bodyIsAsWritten(rules, host, tenant!);
   const operation: Operation = asWritten
     ? deletion(host, "The host Service has a selector now", false)
@@ -189,7 +194,8 @@ function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
       notes: [{ code: "NAME_COLLISION", message: `"${formatKey(key)}" and "${other}" have the same host name` }],
     });
   }
-  if (mayTakeOver(rules, input, host)) return planTakeOver(rules, { ...input, host }, answer);
+  if (mayTakeOver(rules, input, host))
+    return host.metadata.deletionTimestamp ? answer("waiting") : planTakeOver(rules, { ...input, host }, answer);
   return answer("refused", {
     notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that is not ours has the host name of "${formatKey(key)}"` }],
   });
@@ -213,7 +219,8 @@ function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
 function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
   const reason = "Endpoints left beside a host Service without selector are taken over";
   const planned = planRebuild(rules, input, answer, reason);
-  return { ...planned, notes: [...planned.notes, { code: "TAKEN_OVER", message: reason }] };
+  const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
+  return { ...planned, notes: [...planned.notes, ...taken] };
 }
 
 function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
@@ -221,7 +228,6 @@ function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answe
   const markers = readMarkers(rules.translator.markerPrefix, host)!;
   if (host.metadata.deletionTimestamp) return answer("waiting");
   if (markers.uid !== (tenant.metadata.uid ?? "")) return planRebuild(rules, input, answer, "The tenant object was created anew");
-  if (isStale(markers, input)) return answer("stale");
   if (isRewritten(rules, host)) return planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
   if (base === undefined) return planRebuild(rules, input, answer, "The copy carries no readable base");
@@ -237,11 +243,15 @@ function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   return kind.resource === ENDPOINTS && labelled;
 }
 
-/** The fence: a cache that lags behind what was copied already must not undo it. */
-function isStale(markers: Source, { tenant, sourceConfirmed }: CopyInput): boolean {
-  const [copied, cached] = [markers.resourceVersion, tenant.metadata.resourceVersion];
-  if (copied === undefined || cached === undefined || sourceConfirmed) return false;
-  return compareResourceVersions(cached, copied) < 0;
+/**
+ * The fence: a cache that lags behind what was copied already must neither undo it nor take the copy away. Versions of one kind
+ * are comparable across objects, so that it also tells an earlier life of the tenant object from a later one.
+ */
+function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput & { readonly tenant: KubeObject }): boolean {
+  if (host === undefined || sourceConfirmed || host.metadata.deletionTimestamp || !isCopyOf(rules, host, key)) return false;
+  const copied = readMarkers(rules.translator.markerPrefix, host)!.resourceVersion;
+  const cached = tenant.metadata.resourceVersion;
+  return copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
 }
 
 /** Everything that may cross is written anew; nothing of an earlier life of the copy stays. */
@@ -262,8 +272,9 @@ function recreation(host: KubeObject): Operation {
   return deletion(host, "A field that can not be changed differs; the copy is created anew", false);
 }
 
-function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, base: Base, answer: Answer): Plan {
+function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, written: Base, answer: Answer): Plan {
   const wanted = forward(rules, input);
+  const base = input.flowedFrom === undefined ? written : flowedBase(rules, input, wanted, written);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = unitsOf(rules, input.tenant, wanted.object, input.host);
@@ -277,7 +288,18 @@ function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, b
     return answer("copied", { ...parts, outcomes, notes, operations: [{ action: "update", side: "tenant", object: back.tenant, reason }] });
   }
   const left = new Set(edits.filter(isForeign).map(({ id }) => id));
-  return answer("copied", { ...parts, outcomes, notes, operations: hostUpdate(rules, input, { wanted, units, left, base, edits }) });
+  return answer("copied", {
+    ...parts,
+    outcomes,
+    notes,
+    operations: hostUpdate(rules, input, { wanted, units, left, base: written, edits }),
+  });
+}
+
+/** Where the tenant already agrees with an earlier host edit, only what the host changed after that is an edit. */
+function flowedBase(rules: Rules, { tenant, flowedFrom }: CopyInput, wanted: Forward, base: Base): Base {
+  const agreed = unitsOf(rules, tenant, wanted.object, flowedFrom!).filter(({ desired, host }) => desired === host);
+  return new Map([...base, ...agreedBase(agreed)]);
 }
 
 interface Difference {
