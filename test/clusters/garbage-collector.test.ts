@@ -245,7 +245,7 @@ describe("Pods on nodes", () => {
     for (const name of ["a", "b"]) expect((await registry.delete(PODS, key(name))).gone).toBe(false);
     await registry.delete(PODS, key("b"), { gracePeriodSeconds: 3 });
     await clock.advance(3_000);
-    expect(await names(PODS)).toEqual(["a"]);
+    expect([await names(PODS), clock.pending]).toEqual([["a"], 1]);
     await clock.advance(6_999);
     expect(await names(PODS)).toEqual(["a"]);
     await clock.advance(1);

@@ -89,6 +89,15 @@ describe("a graceful deletion", () => {
     expect(await remove(TASKS, { gracePeriodSeconds: 0 })).toMatchObject({ gone: true });
   });
 
+  test("keeps the policy with which it began, unless it is cut short", async () => {
+    const { create, remove } = await setup();
+    await create(TASKS);
+    await remove(TASKS);
+    const orphan = { propagationPolicy: "Orphan" } as const;
+    expect((await remove(TASKS, { ...orphan, gracePeriodSeconds: 30 })).finalizers).toBeUndefined();
+    expect((await remove(TASKS, { ...orphan, gracePeriodSeconds: 20 })).finalizers).toEqual(["orphan"]);
+  });
+
   test("takes no time where the kind needs none", async () => {
     const { create, remove } = await setup();
     await create(NOTES);
