@@ -62,6 +62,11 @@ describe("a text that is not one expression", () => {
     expect(refusalOf(text).message).toMatch(/it is nested (too deeply|deeper than 200)/);
   });
 
+  test("is refused from two hundred and one parentheses on, whatever the parser bears", () => {
+    expect(checkExpression(`${"(".repeat(200)}1${")".repeat(200)}`).reads).toEqual([]);
+    expect(refusalOf(`${"(".repeat(201)}1${")".repeat(201)}`).details).toMatchObject({ line: 1, column: 201 });
+  });
+
   test("is quoted in the message in short, and in the details in full", () => {
     const text = `${"x + ".repeat(50)};`;
     const { message, details } = refusalOf(text);
