@@ -180,38 +180,39 @@ function demandKey({ merge }: ListShape, item: JsonObject): void {
   throw new PatchApplyError(`map: ${JSON.stringify(item).slice(0, 200)} does not contain declared merge key: ${key}`);
 }
 
-/** Keys beside the first narrow a deletion down, if it names them. */
-function withoutDeleted({ merge }: ListShape, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
-  if (deletions.length === 0 || merge?.as !== "map") return original;
-  const [first, ...others] = merge.keys;
-  const idOf = keyId(first!);
-  const byKey = new Map<string | undefined, JsonObject[]>();
-  for (const deletion of deletions) byKey.set(idOf(deletion), [...(byKey.get(idOf(deletion)) ?? []), deletion]);
-  const fits = (deletion: JsonObject, item: unknown) =>
-    others.every((key) => ownMember(deletion, key) === undefined || ownMember(deletion, key) === ownMember(item as JsonObject, key));
-  return original.filter((item) => !byKey.get(idOf(item))?.some((deletion) => fits(deletion, item)));
+/** A deletion that gives every key means the one item that has them all. */
+function withoutDeleted(list: ListShape, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
+  if (deletions.length === 0 || list.merge?.as !== "map") return original;
+  const { keys } = list.merge;
+  const idOf = keyId(keys[0]!);
+  const isExact = (deletion: JsonObject) => keys.every((key) => ownMember(deletion, key) !== undefined);
+  const exact = new Set(deletions.filter(isExact).map((deletion) => itemStep(list, deletion)));
+  const byKey = new Set(deletions.filter((deletion) => !isExact(deletion)).map(idOf));
+  return original.filter((item) => !byKey.has(idOf(item)) && !exact.has(itemStep(list, item) ?? "none"));
 }
 
 /**
  * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
- * the one that agrees in every key comes first.
+ * the one that agrees in every key comes first. Each is met once: what is named again is another item.
  */
 function mergeItems(list: ListShape, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
   const idOf = list.merge?.as === "map" ? keyId(list.merge.keys[0]!) : scalarId;
-  const merged = [...original];
-  const exact = new Map<string | undefined, number>();
-  const byKey = new Map<string | undefined, number>();
-  const note = (item: unknown, index: number) => {
-    if (!exact.has(itemStep(list, item))) exact.set(itemStep(list, item), index);
-    if (!byKey.has(idOf(item))) byKey.set(idOf(item), index);
-  };
-  merged.forEach(note);
-  for (const item of patch) {
-    const index = exact.get(itemStep(list, item) ?? "") ?? byKey.get(idOf(item));
-    if (index !== undefined) merged[index] = mergeRecord(list.of, merged[index] as JsonObject, item);
-    else note(item, merged.push(cleanRecord(item)) - 1);
+  const stepOf = (item: unknown) => itemStep(list, item);
+  const met = new Map<JsonObject, number>();
+  const left = (items: readonly JsonObject[]) => items.filter((item) => !met.has(item));
+  for (const meeting of [stepOf, idOf]) {
+    const taken = new Set(met.values());
+    const free = positions(original, (item) => meeting(item), taken);
+    for (const item of left(patch)) {
+      const index = free.get(meeting(item));
+      if (index === undefined) continue;
+      met.set(item, index);
+      free.delete(meeting(item));
+    }
   }
-  return merged;
+  const merged = [...original];
+  for (const [item, index] of met) merged[index] = mergeRecord(list.of, merged[index] as JsonObject, item);
+  return [...merged, ...left(patch).map(cleanRecord)];
 }
 
 interface Ordering {
@@ -225,11 +226,9 @@ function setOrder(shape: Shape, { merged, known, order, patch }: Ordering): unkn
   if (shape.type !== "list" || shape.merge === undefined) return [...merged];
   const idOf = shape.merge.as === "set" ? scalarId : keyId(shape.merge.keys[0]!);
   const items = (Array.isArray(patch) ? patch : []).filter((item) => !isRecord(item) || !Object.hasOwn(item, DIRECTIVE));
-  let at = -1;
-  for (const item of items) {
-    at = order.findIndex((other, index) => index > at && idOf(other) === idOf(item));
-    if (at < 0) throw new PatchApplyError(`the items of the patch are not in the order of its ${SET_ORDER} list`);
-  }
+  let found = 0;
+  for (const wanted of order) if (found < items.length && idOf(items[found]) === idOf(wanted)) found += 1;
+  if (found < items.length) throw new PatchApplyError(`the items of the patch are not in the order of its ${SET_ORDER} list`);
   return arrange(merged, { wanted: order, known, idOf });
 }
 
@@ -259,11 +258,14 @@ function arrange(items: readonly unknown[], { wanted, known, idOf }: Arrangement
   return [...arranged, ...named.slice(next)];
 }
 
-function positions(items: readonly unknown[], idOf: IdOf): ReadonlyMap<string | undefined, number> {
+/** Where each item is first, but for the indexes left out. */
+function positions(items: readonly unknown[], idOf: IdOf, except: ReadonlySet<number> = NOWHERE): Map<string | undefined, number> {
   const found = new Map<string | undefined, number>();
   items.forEach((item, index) => {
     const id = idOf(item);
-    if (id !== undefined && !found.has(id)) found.set(id, index);
+    if (id !== undefined && !except.has(index) && !found.has(id)) found.set(id, index);
   });
   return found;
 }
+
+const NOWHERE: ReadonlySet<number> = new Set();

@@ -228,7 +228,7 @@ describe("strategic merge", () => {
     { why: "with what the server alone has in its place", before: [1, 9, 2], order: [2, 1], patch: undefined, want: [9, 2, 1] },
     { why: "with what is new", before: [1, 2], order: [1, 3, 2], patch: [3], want: [1, 3, 2] },
     { why: "of items that are not there", before: [1], order: [5, 1, 6], patch: undefined, want: [1] },
-  ])("$setElementOrder sets the order, $why", ({ before, order, patch, want }) => {
+  ])("the order is set: $why", ({ before, order, patch, want }) => {
     const spec = { "$setElementOrder/ports": order.map((port) => ({ port })), ...(patch && { ports: patch.map((port) => ({ port })) }) };
     expect(numbers(strategicMerge(shape, ports(...before), { spec }))).toEqual(want);
     const metadata = { "$setElementOrder/finalizers": order.map(String), ...(patch && { finalizers: patch.map(String) }) };
@@ -272,6 +272,22 @@ describe("strategic merge", () => {
         expect(JSON.stringify([one, patch])).toBe(texts);
       }),
     );
+  });
+});
+
+describe("a huge patch", () => {
+  const COUNT = 30_000;
+  const many = <T>(make: (index: number) => T) => Array.from({ length: COUNT }, (_, index) => make(index));
+  const document = { spec: { ports: many((port) => ({ port, protocol: "TCP" })) } };
+
+  test.each<{ why: string; spec: JsonObject; want: number }>([
+    { why: "of other items", spec: { ports: many((index) => ({ port: COUNT + index })) }, want: 2 * COUNT },
+    { why: "of the same items", spec: { ports: many((port) => ({ port, name: "x" })) }, want: COUNT },
+    { why: "of one item", spec: { ports: many((index) => ({ port: 1, protocol: `P${index}` })) }, want: 2 * COUNT - 1 },
+    { why: "that deletes one item", spec: { ports: many((index) => ({ port: 1, protocol: `P${index}`, $patch: "delete" })) }, want: COUNT },
+    { why: "of the order", spec: { "$setElementOrder/ports": many((index) => ({ port: COUNT - index })) }, want: COUNT },
+  ])("$why costs little more than its items", ({ spec, want }) => {
+    expect(numbers(strategicMerge(shape, document, { spec }))).toHaveLength(want);
   });
 });
 

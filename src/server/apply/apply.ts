@@ -12,7 +12,7 @@ import type { ObjectShape } from "../shape.ts";
 import { compare, isUnchanged, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";
-import { difference, intersection, isEmptySet, pathsOf, union } from "./field-set.ts";
+import { difference, intersection, isEmptySet, pathsOf, union, unionAll } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { appliedFields, withDeclared } from "./fields-of.ts";
 import { appliedByClient, withLastApplied } from "./last-applied.ts";
@@ -110,7 +110,8 @@ function withoutGivenUp(shape: ObjectShape, merged: KubeObject, { managers, writ
   const own = identityOf(writer);
   const last = managers.get(own)?.fields;
   if (last === undefined) return merged;
-  const owned = [...managers].reduce((all, [id, entry]) => (id === own ? all : union(all, entry.fields)), given);
+  const others = [...managers].filter(([id]) => id !== own).map(([, entry]) => entry.fields);
+  const owned = unionAll([given, ...others]);
   const givenUp = difference(difference(withDeclared(shape, last), withDeclared(shape, owned)), UNOWNED);
   return isEmptySet(givenUp) ? merged : prune(shape, merged, { remove: givenUp, owned });
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { invalid } from "../field-error.ts";
 import type { FieldError } from "../field-error.ts";
 import { timestamp } from "../metadata.ts";
-import { decodeFieldsV1, isEmptySet, NO_FIELDS, union } from "./field-set.ts";
+import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { ownMember } from "./structure.ts";
 
@@ -86,12 +86,9 @@ export function parseManagers(managedFields: unknown): ParsedManagers {
   return { managers, errors };
 }
 
-/** Two entries of one identity, which only a client can write, are one. */
+/** Of two entries with one identity, which only a client can write, the later one counts. */
 function add(managers: Map<string, ManagerEntry>, entry: ManagerEntry): void {
-  if (isEmptySet(entry.fields)) return;
-  const id = identityOf(entry);
-  const before = managers.get(id);
-  managers.set(id, before === undefined ? entry : withFields(before, union(before.fields, entry.fields)));
+  if (!isEmptySet(entry.fields)) managers.set(identityOf(entry), entry);
 }
 
 function entryErrors(raw: unknown, field: string): FieldError[] {
@@ -177,32 +174,38 @@ function writeEntry({ manager, operation, apiVersion, time, subresource, fields,
 
 /** Joins the oldest updates of each version to one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
 export function withoutExcess(managers: Managers): Managers {
-  const updates = [...managers].filter(([, { operation }]) => operation === "Update");
+  const updates = [...managers.values()].filter(({ operation }) => operation === "Update");
   let excess = updates.length - UPDATE_MANAGERS_MAX;
   if (excess <= 0) return managers;
-  const left = new Map(managers);
-  const oldest = new Map<string, string>();
-  for (const [id, entry] of updates.sort(([, one], [, other]) => inOrder(one, other))) {
-    const first = oldest.get(entry.apiVersion);
+  const groups = new Map<string, Set<ManagerEntry>>();
+  for (const entry of updates.sort(inOrder)) {
     if (excess <= 0) break;
-    if (first === undefined) oldest.set(entry.apiVersion, id);
-    else {
-      const count = left.size;
-      oldest.set(entry.apiVersion, joinAncient(left, [first, id]));
-      excess -= count - left.size;
-    }
+    const group = groups.get(entry.apiVersion);
+    if (group === undefined) groups.set(entry.apiVersion, new Set([entry]));
+    else excess -= joinGroup(group, entry, managers.get(ancientIn(entry.apiVersion)));
   }
+  const left = new Map(managers);
+  for (const [apiVersion, group] of groups) if (group.size > 1) joinAncient(left, apiVersion, [...group]);
   return left;
 }
 
-/** Answers the identity of the joined entry. */
-function joinAncient(managers: Map<string, ManagerEntry>, ids: readonly [string, string]): string {
-  const [older, newer] = ids.map((id) => managers.get(id)!) as [ManagerEntry, ManagerEntry];
-  const { written: _old, ...entry } = newer;
-  const joined = { ...entry, manager: ANCIENT, subresource: "", fields: union(older.fields, newer.fields) };
-  for (const id of ids) managers.delete(id);
-  const id = identityOf(joined);
-  const before = managers.get(id);
-  managers.set(id, before === undefined ? joined : withFields(joined, union(before.fields, joined.fields)));
-  return id;
+/** The identity under which the oldest updates in a version are kept. */
+function ancientIn(apiVersion: string): string {
+  return identityOf({ manager: ANCIENT, operation: "Update", apiVersion, subresource: "" });
+}
+
+/** A group takes the name of the ancient, so whoever has it joins as well. Answers by how many there will be less. */
+function joinGroup(group: Set<ManagerEntry>, entry: ManagerEntry, ancient: ManagerEntry | undefined): number {
+  const count = group.size;
+  group.add(entry);
+  if (ancient !== undefined) group.add(ancient);
+  return group.size - count;
+}
+
+function joinAncient(managers: Map<string, ManagerEntry>, apiVersion: string, group: readonly ManagerEntry[]): void {
+  for (const entry of group) managers.delete(identityOf(entry));
+  const { time } = group.toSorted(inOrder).at(-1)!;
+  const fields = unionAll(group.map((entry) => entry.fields));
+  const joined = { manager: ANCIENT, operation: "Update", apiVersion, subresource: "", fields } as const;
+  managers.set(identityOf(joined), time === undefined ? joined : { ...joined, time });
 }

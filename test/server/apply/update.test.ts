@@ -268,7 +268,11 @@ describe("a request's own list of managers", () => {
     { why: "[] empties it", requested: [], want: [] },
     { why: "[{}] empties it", requested: [{}], want: [] },
     { why: "entries without fields are none", requested: [{ ...entry, fieldsV1: {} }], want: [] },
-    { why: "entries of one manager are one", requested: [entry, { ...entry, fieldsV1: { "f:data": { "f:y": {} } } }], want: ["Apply z"] },
+    {
+      why: "of two entries of one manager there is one",
+      requested: [entry, { ...entry, fieldsV1: { "f:data": { "f:y": {} } } }],
+      want: ["Apply z"],
+    },
   ])("$why", ({ requested, want }) => {
     expect(Object.keys(ownersOf(start().write("b", { data: { x: "1" } }, { requested }).live))).toEqual(want);
   });
@@ -339,6 +343,31 @@ describe("a request's own list of managers", () => {
     ];
     const { live } = start().write("b", { data: { x: "1" } }, { requested });
     expect(live.metadata.managedFields).toMatchObject([{ manager: "z" }, { time: second(0).text }]);
+  });
+});
+
+describe("a crowd of managers that a client made up", () => {
+  const COUNT = 20_000;
+  const crowd = (operation: "Apply" | "Update") =>
+    Array.from({ length: COUNT }, (_, index) => ({
+      manager: `m${index}`,
+      operation,
+      apiVersion: "test/v1",
+      time: second(index).text,
+      fieldsType: "FieldsV1",
+      fieldsV1: { "f:data": { [`f:k${index}`]: {} } },
+    }));
+
+  test("of updates is joined", () => {
+    const { live } = new Tracked().write("a", { data: { x: "1" } }).write("a", { data: { x: "2" } }, { requested: crowd("Update") });
+    expect(live.metadata.managedFields).toHaveLength(10);
+  });
+
+  test("of appliers stays, and lets others apply", () => {
+    const tracked = new Tracked().write("a", { data: { x: "1" } }).write("a", { data: { x: "2" } }, { requested: crowd("Apply") });
+    tracked.apply("m0", { data: { y: "1" } }).apply("m0", { data: { z: "1" } });
+    expect(tracked.live["data"]).toEqual({ x: "2", z: "1" });
+    expect(tracked.live.metadata.managedFields).toHaveLength(COUNT + 1);
   });
 });
 
