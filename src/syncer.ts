@@ -94,6 +94,8 @@ class RunningSyncer implements Syncer {
     if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is started once");
     const { tenant, host } = this.#options;
     const clusterUid = await readClusterUid(tenant.writer);
+    // Stopped meanwhile: nobody would ever end what is begun now.
+    if (this.#stopping.signal.aborted) return;
     const rules = this.#engine.rules.map((rule) => (clusterUid === undefined ? rule : { ...rule, clusterUid }));
     const loop = this.#createLoop(rules);
     this.#loop = loop;

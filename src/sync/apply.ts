@@ -1,5 +1,6 @@
 import { isEngineError } from "../base/errors.ts";
 import type { EngineError } from "../base/errors.ts";
+import { keyOf } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
@@ -42,11 +43,7 @@ async function applyWrite(
   { resource, tenant, host }: ApplyTarget,
 ): Promise<Applied> {
   const { writer, latest } = operation.side === "host" ? host : tenant;
-  const object = await (operation.action === "create"
-    ? writer.create(resource, operation.object)
-    : writer.update(resource, operation.object));
-  // A write that changed nothing keeps its resourceVersion and sends no event: there is nothing to wait for.
-  if (object.metadata.resourceVersion !== operation.object.metadata.resourceVersion) latest.wrote(object);
+  const object = await latest.write(keyOf(operation.object), () => writer[operation.action](resource, operation.object));
   return { result: "written", object };
 }
 
@@ -69,14 +66,17 @@ function whatItMeans(operation: Operation, error: unknown): Applied {
     if (operation.action !== "create") return { result: "outdated", reason: error.message };
     return { result: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } };
   }
-  if (isEngineError(error, "API_INVALID")) return { result: "refused", note: { code: "API_INVALID", message: invalidFields(error) } };
+  if (isEngineError(error, "API_INVALID"))
+    return { result: "refused", note: { code: "API_INVALID", message: invalidFields(operation, error) } };
   throw error;
 }
 
 /** The fields of a 422 without the host object's name, which is nobody's business in the tenant cluster. */
-function invalidFields(error: EngineError): string {
+function invalidFields(operation: Operation, error: EngineError): string {
   const status = error.details["status"] as { details?: { causes?: readonly { field?: string; message?: string }[] } } | undefined;
   const causes = status?.details?.causes ?? [];
   const text = causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
-  return `The host's API server refuses the object as invalid${text === "" ? "" : `: ${text}`}`;
+  const { name = "" } = operation.action === "delete" ? operation.key : operation.object.metadata;
+  const shown = operation.side === "host" && name !== "" ? text.replaceAll(name, "…") : text;
+  return `The ${operation.side}'s API server refuses the object as invalid${shown === "" ? "" : `: ${shown}`}`;
 }

@@ -15,6 +15,10 @@ const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SER
 export const EVENT_SILENCE_MS = 10 * 60_000;
 /** Objects whose last Events are remembered; the oldest are forgotten first. */
 export const EVENTS_REMEMBERED = 4096;
+/** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
+export const EVENTS_AT_ONCE = 10;
+/** What the API server accepts. */
+const MESSAGE_LENGTH_MAX = 1024;
 
 /** Tells people about an object, as Events beside it in the tenant cluster. */
 export interface EventRecorder {
@@ -45,9 +49,9 @@ export function createEventRecorder({ writer, clock, logger }: EventRecorderOpti
 
   return {
     async record(object, notes) {
-      for (const note of notes) {
+      for (const note of worthAnEvent(notes)) {
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
-        if (QUIET.has(note.code) || !isNews(event.metadata.name!)) continue;
+        if (!isNews(event.metadata.name!)) continue;
         try {
           await writer.create(EVENTS, event);
         } catch (error) {
@@ -60,6 +64,15 @@ export function createEventRecorder({ writer, clock, logger }: EventRecorderOpti
   };
 }
 
+/** The first of what is not quiet; the last Event says how many more there are. */
+function worthAnEvent(notes: readonly Note[]): readonly Note[] {
+  const loud = notes.filter(({ code }) => !QUIET.has(code));
+  if (loud.length <= EVENTS_AT_ONCE) return loud;
+  const { code, message } = loud[EVENTS_AT_ONCE - 1]!;
+  const rest = ` (and ${loud.length - EVENTS_AT_ONCE} more)`;
+  return [...loud.slice(0, EVENTS_AT_ONCE - 1), { code, message: message.slice(0, MESSAGE_LENGTH_MAX - rest.length) + rest }];
+}
+
 function eventOf(object: KubeObject, { code, message }: Note, time: string): KubeObject {
   const { name = "", namespace = "default", uid, resourceVersion } = object.metadata;
   const digest = sha256Hex([uid, resourceVersion, code, message].join("\n")).slice(0, 16);
@@ -69,7 +82,7 @@ function eventOf(object: KubeObject, { code, message }: Note, time: string): Kub
     metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
     involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
     reason: reasonOf(code),
-    message: message.slice(0, 1024),
+    message: message.slice(0, MESSAGE_LENGTH_MAX),
     type: "Warning",
     count: 1,
     firstTimestamp: time,

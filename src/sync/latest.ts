@@ -11,8 +11,8 @@ import type { KubeObject } from "../object/types.ts";
  */
 export interface Latest {
   get(key: ObjectKey): KubeObject | undefined;
-  /** Remembers what a create or update returned. */
-  wrote(object: KubeObject): void;
+  /** Carries out a create or update of `key` and remembers what it returned. */
+  write(key: ObjectKey, send: () => Promise<KubeObject>): Promise<KubeObject>;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
   /** Stops following the cache. */
@@ -25,11 +25,21 @@ type Ahead = { readonly object: KubeObject } | { readonly removedUid: string | u
 export function createLatest(source: ObjectSource): Latest {
   const ahead = new Map<string, Ahead>();
 
+  /** Per write under way whether its object vanished meanwhile: an answer that comes after that would lead for ever. */
+  const vanished = new Map<string, boolean>();
+
   const unsubscribe = source.onChange((key) => {
-    const id = formatKey(key);
+    const [id, cached] = [formatKey(key), source.get(key)];
+    if (cached === undefined && vanished.has(id)) vanished.set(id, true);
     const entry = ahead.get(id);
-    if (entry !== undefined && caughtUp(entry, source.get(key))) ahead.delete(id);
+    if (entry !== undefined && caughtUp(entry, cached)) ahead.delete(id);
   });
+
+  /** An event may overtake the answer; what the cache has already needs no lead. */
+  function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
+    if (cached !== undefined && caughtUp(entry, cached)) ahead.delete(id);
+    else ahead.set(id, entry);
+  }
 
   return {
     get(key) {
@@ -39,8 +49,24 @@ export function createLatest(source: ObjectSource): Latest {
       if (cached !== undefined && caughtUp(entry, cached)) return cached;
       return "object" in entry ? entry.object : undefined;
     },
-    wrote: (object) => void ahead.set(formatKey(keyOf(object)), { object }),
-    removed: (object) => void ahead.set(formatKey(keyOf(object)), { removedUid: object.metadata.uid }),
+    async write(key, send) {
+      const id = formatKey(key);
+      vanished.set(id, false);
+      try {
+        const object = await send();
+        if (vanished.get(id)) ahead.delete(id);
+        else lead(id, { object }, source.get(key));
+        return object;
+      } finally {
+        vanished.delete(id);
+      }
+    },
+    removed(object) {
+      const [id, cached] = [formatKey(keyOf(object)), source.get(keyOf(object))];
+      // Neither known nor expected: its end has been seen.
+      if (cached === undefined && !ahead.has(id)) return;
+      lead(id, { removedUid: object.metadata.uid }, cached);
+    },
     close: unsubscribe,
   };
 }

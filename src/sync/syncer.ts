@@ -19,6 +19,7 @@ import type { ClusterAccess } from "./access.ts";
 import { applyOperation } from "./apply.ts";
 import type { Applied, ApplyTarget } from "./apply.ts";
 import { createEventRecorder } from "./events.ts";
+import { createFlows } from "./flows.ts";
 import { createKeyRouter } from "./key-router.ts";
 import { createLatest } from "./latest.ts";
 import type { Latest } from "./latest.ts";
@@ -66,6 +67,8 @@ export interface SyncLoop {
 
 /** A write that met a changed world is planned again after this time, in milliseconds: by then the cache has usually caught up. */
 const OUTDATED_RETRY_MS = 50;
+/** The time doubles with every such write in a row, up to this: a cache that stays behind must not cost calls without end. */
+const OUTDATED_RETRY_MAX_MS = 10_000;
 /** A refused object is tried again after this time, in milliseconds, in case its obstacle vanished unseen. */
 const REFUSED_RETRY_MS = 60_000;
 
@@ -79,24 +82,32 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   }));
   const events = createEventRecorder({ writer: tenant.writer, clock, logger });
   const guard = createLoopGuard(clock, options.loopGuard);
+  const flows = createFlows();
   const records = createRecords(clock);
+  /** Per id the writes in a row that met a changed world. */
+  const outdated = new Map<string, number>();
   const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
 
   async function reconcile(id: string): Promise<{ requeueAfterMs?: number }> {
     const { plural, key } = parseSyncId(id);
     const side = tracked.find((entry) => entry.rules.kind.resource.plural === plural);
     if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
-    const input = gather(side, key);
-    if (records.settled(id, input)) return {};
+    const input = gather(id, side, key);
+    if (records.settled(id, input)) {
+      outdated.delete(id);
+      return {};
+    }
     router.claim(side.rules, key);
     return run(id, side, input);
   }
 
-  function gather(side: Tracked, key: ObjectKey): PlanInput {
+  function gather(id: string, side: Tracked, key: ObjectKey): PlanInput {
     const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+    const tenantObject = side.tenant.get(key);
     return {
       key,
-      tenant: side.tenant.get(key),
+      tenant: tenantObject,
+      flowedFrom: flows.from(id, tenantObject),
       host: hostKey && side.host.get(hostKey),
       tenantService: newest(SERVICES.plural, "tenant", key) as Service | undefined,
       hostService: hostKey && (newest(SERVICES.plural, "host", hostKey) as Service | undefined),
@@ -118,18 +129,23 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   }
 
   async function run(id: string, side: Tracked, input: PlanInput): Promise<{ requeueAfterMs?: number }> {
+    const planned = planOne(side, input);
+    if (planned.state === "stale") return runConfirmed(id, side, input);
+    return carryOut(id, side, input, planned);
+  }
+
+  function planOne(side: Tracked, input: PlanInput): Plan {
     const planned = plan(side.rules, input);
     hooks?.onPlan?.(input.key, side.rules.kind.resource.plural, planned);
     countOutcomes(planned);
-    if (planned.state === "stale") return runConfirmed(id, side, input);
-    return carryOut(id, side, input, planned);
+    return planned;
   }
 
   /** The cache is older than the copy. Either it lags, then its next event brings the key back; or the cluster went back in time. */
   async function runConfirmed(id: string, side: Tracked, input: PlanInput): Promise<{ requeueAfterMs?: number }> {
     const live = await tenant.writer.get(side.rules.kind.resource, input.key);
     const confirmed = { ...input, tenant: live, sourceConfirmed: true };
-    return carryOut(id, side, confirmed, plan(side.rules, confirmed));
+    return carryOut(id, side, confirmed, planOne(side, confirmed));
   }
 
   async function carryOut(id: string, side: Tracked, input: PlanInput, planned: Plan): Promise<{ requeueAfterMs?: number }> {
@@ -155,21 +171,35 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       const applied = await applyOperation(allowed, target);
       metrics.count("endpoint_sync_writes_total", { cluster: allowed.side, action: allowed.action, result: applied.result });
       logger.debug("Applied", { id, action: allowed.action, side: allowed.side, reason: allowed.reason, result: applied.result });
-      if (applied.result === "outdated") return { requeueAfterMs: OUTDATED_RETRY_MS };
+      if (applied.result === "outdated") return retryOutdated(id);
       if (applied.result === "refused") {
         notes.push(applied.note);
         // What comes next may rest on it: an old copy goes only when the new one is there.
         break;
       }
       if (isRestoration(allowed)) guard.restored(id, sourceVersion);
+      if (applied.result === "written") noteFlow(id, allowed, applied.object, input);
       written = after(written, allowed, applied);
     }
     return settle(id, side, { input, written, planned, notes });
   }
 
+  function retryOutdated(id: string): { requeueAfterMs: number } {
+    const times = outdated.get(id) ?? 0;
+    outdated.set(id, times + 1);
+    return { requeueAfterMs: Math.min(OUTDATED_RETRY_MS * 2 ** times, OUTDATED_RETRY_MAX_MS) };
+  }
+
+  function noteFlow(id: string, { side }: Operation, object: KubeObject, { host }: PlanInput): void {
+    if (side === "tenant") flows.flowed(id, object, host);
+    else flows.forget(id);
+  }
+
   async function settle(id: string, side: Tracked, done: Done): Promise<{ requeueAfterMs?: number }> {
     const { input, written, planned, notes } = done;
+    outdated.delete(id);
     if (input.tenant === undefined) {
+      flows.forget(id);
       records.forget(id);
       guard.forget(id);
       router.release(side.rules, input.key);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
@@ -78,6 +79,19 @@ describe("applyOperation", () => {
     const { message } = (applied as { note: { message: string } }).note;
     expect(message).toContain("subsets[0].addresses[0].ip");
     expect(message).not.toContain(HOST_KEY.name);
+  });
+
+  test("hides the host's name for the object where the API server quotes it", async () => {
+    const error = new EngineError("API_INVALID", "Refused", {
+      details: { status: { details: { causes: [{ field: "metadata.name", message: `Invalid value: "${HOST_KEY.name}"` }] } } },
+    });
+    const where = target();
+    const refuse = () => Promise.reject(error);
+    const writer = { get: refuse, create: refuse, update: refuse, delete: refuse };
+    const applied = await applyOperation(creation(), { ...where, host: { ...where.host, writer } });
+    expect(applied).toMatchObject({
+      note: { message: `The host's API server refuses the object as invalid: metadata.name: Invalid value: "…"` },
+    });
   });
 
   test("finds the world changed when the object moved on", async () => {

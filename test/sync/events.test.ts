@@ -4,7 +4,7 @@ import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createEventRecorder, EVENT_SILENCE_MS } from "../../src/sync/events.ts";
+import { createEventRecorder, EVENT_SILENCE_MS, EVENTS_AT_ONCE } from "../../src/sync/events.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { tenantEndpoints } from "../support/rules.ts";
 
@@ -62,4 +62,18 @@ test("an Event that can not be written is logged and stops nothing", async () =>
   await recorder.record(elsewhere, [{ code: "NAME_COLLISION", message: "x" }]);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain("NAME_COLLISION");
+});
+
+test("an object full of faults gets a few Events, and the last one counts the others", async () => {
+  const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger: silentLogger });
+  const quiet = { code: "HOST_SERVICE_MISSING", message: "not yet" } as const;
+  const faults = Array.from(
+    { length: 1000 },
+    (_, index) => ({ code: "ADDRESS_REFUSED", message: `${index} ${"x".repeat(1024)}` }) as const,
+  );
+  await recorder.record(object, [quiet, ...faults]);
+  const messages = (await events()).map((event) => String(event["message"]));
+  expect(messages).toHaveLength(EVENTS_AT_ONCE);
+  expect(messages.filter((message) => message.endsWith(" (and 990 more)"))).toHaveLength(1);
+  expect(Math.max(...messages.map(({ length }) => length))).toBe(1024);
 });

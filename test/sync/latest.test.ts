@@ -29,11 +29,11 @@ function version(resourceVersion: string, uid = "uid-1"): KubeObject {
 }
 
 describe("createLatest", () => {
-  test("shows what was written until the cache has it", () => {
+  test("shows what was written until the cache has it", async () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
     becomes(version("1"));
-    latest.wrote(version("5"));
+    await latest.write(KEY, async () => version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
     becomes(version("3"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
@@ -41,10 +41,10 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("shows a created object before the cache knows it", () => {
+  test("shows a created object before the cache knows it", async () => {
     const { source } = handMadeSource();
     const latest = createLatest(source);
-    latest.wrote(version("5"));
+    await latest.write(KEY, async () => version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
   });
 
@@ -68,11 +68,33 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("forgets its own write when somebody deletes the object", () => {
+  test("forgets its own write when somebody deletes the object", async () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
-    latest.wrote(version("5"));
+    await latest.write(KEY, async () => version("5"));
     becomes(undefined);
     expect(latest.get(KEY)).toBeUndefined();
+  });
+
+  test("does not show what was written when it vanished before the answer came", async () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    await latest.write(KEY, async () => {
+      becomes(version("5"));
+      becomes(undefined);
+      return version("5");
+    });
+    expect(latest.get(KEY)).toBeUndefined();
+  });
+
+  test("holds no lead over a cache that knows already", async () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    await latest.write(KEY, async () => (becomes(version("5")), version("5")));
+    becomes(undefined);
+    latest.removed(version("5"));
+    // A server that was restored to an earlier state gives lower versions.
+    becomes(version("3"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("3");
   });
 });

@@ -1,0 +1,121 @@
+/** The sync loop with caches that a test moves by hand, so that it decides what is late. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { silentLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
+import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
+import { formatKey } from "../../src/object/key.ts";
+import type { ObjectKey } from "../../src/object/key.ts";
+import type { ObjectSource } from "../../src/object/object-source.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createSyncLoop } from "../../src/sync/syncer.ts";
+import type { SyncHooks, SyncLoop } from "../../src/sync/syncer.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { tenantEndpoints, testRules } from "../support/rules.ts";
+
+const ID = "endpoints|shop/web";
+const KEY = { namespace: "shop", name: "web" };
+const HOST_KEY = { namespace: "vc", name: "web-x-shop-x-blue" };
+
+let tenant: EmbeddedCluster;
+let host: EmbeddedCluster;
+
+beforeEach(async () => {
+  [tenant, host] = await Promise.all([createEmbeddedCluster(), createEmbeddedCluster()]);
+  await tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
+});
+
+afterEach(async () => void (await Promise.all([tenant.stop(), host.stop()])));
+
+/** A cache that learns of an object only when `look` is called. */
+function lateAccess({ client }: EmbeddedCluster) {
+  const objects = new Map<string, KubeObject>();
+  const listeners = new Set<(key: ObjectKey) => void>();
+  const filled: ObjectSource = {
+    get: (key) => objects.get(formatKey(key)),
+    list: () => [...objects.values()],
+    onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
+    synced: true,
+    current: true,
+  };
+  const empty: ObjectSource = { ...filled, get: () => undefined, list: () => [], onChange: () => () => {} };
+  const put = (key: ObjectKey, object: KubeObject | undefined) => {
+    if (object === undefined) objects.delete(formatKey(key));
+    else objects.set(formatKey(key), object);
+    for (const listener of listeners) listener(key);
+  };
+  const look = async (key: ObjectKey) => put(key, await client.get(ENDPOINTS, key));
+  return { writer: client, source: (type: ResourceType) => (type === ENDPOINTS ? filled : empty), put, look };
+}
+
+function startLoop(hooks: SyncHooks = {}) {
+  const caches = { tenant: lateAccess(tenant), host: lateAccess(host) };
+  const loop: SyncLoop = createSyncLoop({
+    ...caches,
+    rules: [{ ...testRules(), servicesEnabled: false }],
+    loopGuard: { restorations: 5, minutes: 10 },
+    clock: createFakeClock(),
+    logger: silentLogger,
+    metrics: noMetrics,
+    hooks,
+    enqueue: () => {},
+  });
+  return { caches, loop };
+}
+
+async function annotate({ client }: EmbeddedCluster, key: ObjectKey, team: string): Promise<void> {
+  await client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { team } } });
+}
+
+async function teamOf({ client }: EmbeddedCluster, key: ObjectKey): Promise<string | undefined> {
+  return (await client.get(ENDPOINTS, key))?.metadata.annotations?.["team"];
+}
+
+test("two host edits in a row both reach the tenant, even if the second comes before the answer to the first", async () => {
+  const { caches, loop } = startLoop();
+  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
+  await caches.tenant.look(KEY);
+  await loop.reconcile(ID);
+  for (const team of ["ops", "sales"]) {
+    await annotate(host, HOST_KEY, team);
+    await caches.host.look(HOST_KEY);
+    await loop.reconcile(ID);
+    expect(await teamOf(tenant, KEY)).toBe(team);
+  }
+  await loop.reconcile(ID);
+  expect(loop.records()[0]!.notes).toEqual([]);
+  await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
+  await annotate(tenant, KEY, "back");
+  await caches.tenant.look(KEY);
+  await loop.reconcile(ID);
+  expect(await teamOf(host, HOST_KEY)).toBe("back");
+});
+
+test("a cache that stays behind costs fewer and fewer calls, and a fresh one none", async () => {
+  const { caches, loop } = startLoop();
+  await host.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...HOST_KEY } });
+  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
+  await caches.tenant.look(KEY);
+  const waits: (number | undefined)[] = [];
+  for (let round = 0; round < 12; round++) waits.push((await loop.reconcile(ID)).requeueAfterMs);
+  expect([waits[0], waits[1], waits[2], waits.at(-1)]).toEqual([50, 100, 200, 10_000]);
+  await caches.host.look(HOST_KEY);
+  expect(await loop.reconcile(ID)).toEqual({});
+  caches.host.put(HOST_KEY, undefined);
+  expect((await loop.reconcile(ID)).requeueAfterMs).toBe(50);
+});
+
+test("the plan after a live read is seen as any other", async () => {
+  const states: string[] = [];
+  const { caches, loop } = startLoop({ onPlan: (_key, _resource, { state }) => void states.push(state) });
+  const older = await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
+  await annotate(tenant, KEY, "shop");
+  await caches.tenant.look(KEY);
+  await loop.reconcile(ID);
+  caches.tenant.put(KEY, older);
+  await loop.reconcile(ID);
+  expect(states).toEqual(["copied", "stale", "copied"]);
+});
