@@ -39,7 +39,7 @@ export function flowBack(rules: Rules, input: ForwardInput & { readonly host: Ku
   const reversed = reverse(rules, input.host, input.tenant);
   for (;;) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
-    const lost = attempt === undefined ? candidates : candidates.filter((unit) => !survives(rules, input, attempt, reversed, unit));
+    const lost = attempt === undefined ? candidates : lostUnits(rules, input, attempt, candidates, reversed);
     if (lost.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
     refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
     candidates = candidates.filter((unit) => !lost.includes(unit));
@@ -78,11 +78,18 @@ function splitId(id: UnitId): [field: string, key: string] {
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-function survives(rules: Rules, input: ForwardInput & { host: KubeObject }, attempt: KubeObject, reversed: Reversed, unit: Unit): boolean {
-  if (failureAt(unit.id, reversed.outcomes) !== undefined) return false;
+/** The units that do not come back as the host has them. */
+function lostUnits(
+  rules: Rules,
+  input: ForwardInput & { host: KubeObject },
+  attempt: KubeObject,
+  units: readonly Unit[],
+  reversed: Reversed,
+): readonly Unit[] {
   const again = forward(rules, { ...input, tenant: attempt });
-  const unitAgain = unitsOf(rules, attempt, again.object, input.host).find(({ id }) => id === unit.id);
-  return again.rejected === undefined && unitAgain?.desired === unit.host;
+  if (again.rejected !== undefined) return units;
+  const desired = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.desired]));
+  return units.filter(({ id, host }) => failureAt(id, reversed.outcomes) !== undefined || desired.get(id) !== host);
 }
 
 function notInverse(unit: Unit, reversed: Reversed): Refusal {

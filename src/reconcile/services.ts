@@ -55,6 +55,9 @@ function ownedSpec(spec: Spec): Record<string, unknown> {
 }
 
 function mergeSpec(host: Spec, desired: Spec): Spec {
-  const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !(OWNED as readonly string[]).includes(field)));
+  const affinity = desired["sessionAffinity"] === "ClientIP";
+  // The API server fills the settings of an affinity in, and refuses them beside none.
+  const replaced = new Set<string>([...OWNED, ...(affinity ? [] : ["sessionAffinityConfig"])]);
+  const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !replaced.has(field)));
   return { ...kept, ...desired };
 }

@@ -96,3 +96,17 @@ describe("the host copy of a Service", () => {
     expect(spec).not.toHaveProperty("externalIPs");
   });
 });
+
+test("settings of a session affinity go with it, as the API server wants", () => {
+  const sticky = asStored(copyOf({ sessionAffinity: "ClientIP", ports: [{ port: 80 }] }));
+  const host = { ...sticky, spec: { ...sticky.spec, sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } };
+  const input = (sessionAffinity: string) => ({
+    key: KEY,
+    tenant: service("shop", "web", { sessionAffinity, ports: [{ port: 80 }] }),
+    host,
+  });
+  expect(plan(rules, input("ClientIP")).operations).toEqual([]);
+  const [operation] = plan(rules, input("None")).operations;
+  expect(operation).toMatchObject({ action: "update", object: { spec: { clusterIP: "10.96.0.7" } } });
+  expect((operation as { object: Service }).object.spec).not.toHaveProperty("sessionAffinityConfig");
+});
