@@ -183,6 +183,14 @@ export function accessCases(setting: () => RawSetting): void {
       const giver = await give("giver", [viewer, { apiGroups: [GROUP], verbs: ["create"], resources: ["rolebindings"] }]);
       expect((await bind(giver, "bound-view", { kind: "ClusterRole", name: "view" })).code).toBe(201);
       expect((await bind(giver, "bound-edit", { kind: "ClusterRole", name: "edit" })).code).toBe(403);
+      const { raw } = setting();
+      await raw.send("POST", inNamespace("rolebindings"), {
+        body: { metadata: { name: "others" }, roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: "edit" } },
+      });
+      const changer = await give("binding-changer", [{ apiGroups: [GROUP], verbs: ["patch"], resources: ["rolebindings"] }]);
+      const patch = (body: object) => changer.send("PATCH", `${inNamespace("rolebindings")}/others`, { body, headers: MERGE });
+      expect((await patch({ metadata: { labels: { a: "b" } } })).code).toBe(200);
+      expect((await patch({ subjects: [{ kind: "User", name: changer.name }] })).code).toBe(403);
     });
 
     test.each([
