@@ -277,7 +277,7 @@ function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, w
   const base = input.flowedFrom === undefined ? written : flowedBase(rules, input, wanted, written);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
-  const units = unitsOf(rules, input.tenant, wanted.object, input.host);
+  const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
   const differing = units.filter((unit) => unit.desired !== unit.host);
   const edits = differing.filter((unit) => onlyHostChanged(unit, base));
   const back = flowBack(rules, input, edits);

@@ -6,17 +6,28 @@
 import type { KubeObject, StringMap } from "../object/types.ts";
 import { neverCrosses } from "./forward.ts";
 import { TRIGGER_TIME } from "./excluded-keys.ts";
-import type { Unit } from "./base.ts";
+import { isAsWritten } from "./base.ts";
+import type { Base, Unit } from "./base.ts";
 import type { Rules } from "./rules.ts";
 
-/** Every part that at least one of the three objects has. */
-export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, host: KubeObject): Unit[] {
+const NOTHING_WRITTEN: Base = new Map();
+
+/**
+ * Every part that at least one of the three objects has. What stands on the host as `base` says that it was written counts
+ * even under a key that does not cross (any more): a patch that is gone, or a host Service, put it there.
+ */
+export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, host: KubeObject, base: Base = NOTHING_WRITTEN): Unit[] {
+  const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
   const ignored = (key: string) => neverCrosses(rules)(key) || key === TRIGGER_TIME;
   const labelKey = (key: string) => rules.translator.tenantLabelKey(key);
   const { metadata } = host;
   return [
-    ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, ignored, labelKey),
-    ...mapUnits("annotations", tenant.metadata.annotations, desired.metadata.annotations, metadata.annotations, ignored, (key) => key),
+    ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, { ignored, written, tenantKey: labelKey }),
+    ...mapUnits("annotations", tenant.metadata.annotations, desired.metadata.annotations, metadata.annotations, {
+      ignored,
+      written,
+      tenantKey: (key) => key,
+    }),
     {
       id: "body",
       tenant: rules.kind.tenantFingerprint(tenant),
@@ -26,17 +37,24 @@ export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, h
   ];
 }
 
+interface KeyRules {
+  readonly ignored: (key: string) => boolean;
+  /** Tells that the host's value is the one that was written. */
+  readonly written: (id: Unit["id"], value: string) => boolean;
+  readonly tenantKey: (hostKey: string) => string | undefined;
+}
+
 function mapUnits(
   field: "labels" | "annotations",
   tenant: StringMap = {},
   desired: StringMap = {},
   host: StringMap = {},
-  ignored: (key: string) => boolean,
-  tenantKey: (hostKey: string) => string | undefined,
+  { ignored, written, tenantKey }: KeyRules,
 ): Unit[] {
   // A host key that no tenant key translates to is the host's own business.
   const comparable = (key: string) => !ignored(key) && tenantKey(key) !== undefined;
-  const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter(comparable)]);
+  const ours = (key: string) => comparable(key) || written(`${field}/${key}`, host[key]!);
+  const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter(ours)]);
   keys.delete(TRIGGER_TIME);
   return [...keys].map((key) => ({
     id: `${field}/${key}`,

@@ -96,3 +96,22 @@ test("a second host edit before the answer to the first one is written flows bac
     { side: "tenant", object: { metadata: { annotations: { team: "sales" } }, subsets: ONE_ADDRESS } },
   ]);
 });
+
+describe("a label of the host's own key that a patch made", () => {
+  const made = testRules({ patches: [{ path: "metadata.labels", expression: '({ ...value, release: "x" })' }] });
+  const tenant = tenantEndpoints({ labels: { app: "web" } });
+  const host = stored(written({ key: KEY, tenant, host: undefined }, made), "20");
+
+  test("goes with the patch", () => {
+    const next = written({ key: KEY, tenant, host }, testRules({ configHash: "without" }));
+    expect(next.metadata.labels).toMatchObject({ app: "web" });
+    expect(next.metadata.labels).not.toHaveProperty("release");
+  });
+
+  test("stays when somebody on the host has given it another value", () => {
+    const labels = { ...host.metadata.labels, release: "own" };
+    const own = { ...host, metadata: { ...host.metadata, labels } };
+    const planned = plan(testRules({ configHash: "without" }), { key: KEY, tenant, host: own });
+    expect(planned.operations.map((operation) => operation.action !== "delete" && operation.object.metadata.labels)).toEqual([labels]);
+  });
+});
