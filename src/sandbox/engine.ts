@@ -69,7 +69,7 @@ interface RawExports extends MeterExports {
 export interface EngineOptions {
   /** The metered module. */
   readonly module: WebAssembly.Module;
-  /** The memory never grows beyond this, in bytes; a multiple of {@link PAGE_BYTES}. */
+  /** The memory never grows beyond this, in bytes. */
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;

@@ -44,6 +44,8 @@ const LOADED_MAX = 1000;
 /** Enough to turn any error into text that does not resist. */
 const DESCRIBE_FUEL = 100_000;
 
+const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "" };
+
 /** A running engine. After any exception from a method it must be dropped. */
 export class Instance {
   readonly engine: Engine;
@@ -51,7 +53,7 @@ export class Instance {
   readonly #loaded = new Map<CheckedExpression, Loaded>();
   #cachedBytes = 0;
   #used = false;
-  #thrownAfter: number | undefined;
+  #fallback: Outcome | undefined;
 
   constructor(options: EngineOptions, image: RealmImage) {
     this.engine = new Engine(options, image.snapshot);
@@ -63,23 +65,32 @@ export class Instance {
     return this.#used;
   }
 
-  /** Steps of an evaluation that threw something which could not be described: asking it for its message hit a limit. */
-  get thrownAfter(): number | undefined {
-    return this.#thrownAfter;
+  /** The outcome of an evaluation that was over when the instance stopped: asking what it threw for its message hit a limit. */
+  get fallback(): Outcome | undefined {
+    return this.#fallback;
   }
 
   /** Compiles the expression; answers what the engine's parser found wrong with it. */
   compile(expression: CheckedExpression, fuel: number): Thrown | undefined {
     const { engine } = this;
     engine.refuel(fuel);
-    const probe = engine.evaluateSource(probeSource(expression.text), { file: EXPRESSION_FILE, compileOnly: true });
-    if (engine.kind(probe) === "exception") return this.#describe(probe);
+    const probe = this.#compileSource(probeSource(expression.text), { compileOnly: true });
+    if (typeof probe !== "number") return probe;
     engine.free(probe);
-    const callee = engine.evaluateSource(functionSource(expression.text), { file: EXPRESSION_FILE });
-    if (engine.kind(callee) === "exception") return this.#describe(callee);
+    const callee = this.#compileSource(functionSource(expression.text));
+    if (typeof callee !== "number") return callee;
     if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
     this.#loaded.set(expression, { callee, use: usedParts(expression.reads), context: undefined });
     return undefined;
+  }
+
+  #compileSource(source: string, options: { compileOnly?: boolean } = {}): Handle | Thrown {
+    const { engine } = this;
+    const compiled = engine.evaluateSource(source, { file: EXPRESSION_FILE, ...options });
+    if (engine.kind(compiled) !== "exception") return compiled;
+    const problem = this.#describe(compiled);
+    engine.free(compiled);
+    return problem;
   }
 
   #load(expression: CheckedExpression): Loaded {
@@ -88,6 +99,7 @@ export class Instance {
     return this.#loaded.get(expression)!;
   }
 
+  /** Evaluates the expression; compiles it first when this instance does not know it yet. */
   evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
     const { engine } = this;
     this.#used = true;
@@ -127,13 +139,10 @@ export class Instance {
         return { kind: "value", value: null, fuel: spent() };
       case "object":
       case "rope":
-        return this.#readJson(result, { fuel, resultBytes });
+        return this.#readObject(result, { fuel, resultBytes });
       case "exception": {
         const steps = spent();
-        this.#thrownAfter = steps;
-        const thrown = this.#describe(result);
-        this.#thrownAfter = undefined;
-        return { kind: "threw", thrown, fuel: steps };
+        return { kind: "threw", thrown: this.#describe(result, { kind: "threw", thrown: NOTHING_KNOWN, fuel: steps }), fuel: steps };
       }
       case "undefined":
         return { kind: "noJson", found: "undefined", fuel: spent() };
@@ -143,25 +152,34 @@ export class Instance {
     }
   }
 
-  #readJson(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Outcome {
+  #readObject(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Outcome {
     const { engine } = this;
     const json = engine.call(this.#tools.stringify, result);
-    const steps = fuel - engine.fuel;
-    const kind = engine.kind(json);
-    if (kind === "exception") return { kind: "noJson", found: `a value without JSON form (${this.#describe(json).message})`, fuel: steps };
-    if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel: steps };
-    if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: steps };
-    const text = engine.readText(json);
+    const outcome = this.#readJson(json, { steps: fuel - engine.fuel, resultBytes });
     engine.refuel(HOST_FUEL);
     engine.free(json);
-    // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
-    if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel: steps };
-    return checkLength({ kind: "value", value: JSON.parse(text), fuel: steps }, resultBytes);
+    return outcome;
   }
 
-  /** Name, message and place of what an exception threw. */
-  #describe(exception: Handle): Thrown {
+  #readJson(json: Handle, { steps: fuel, resultBytes }: { steps: number; resultBytes: number }): Outcome {
     const { engine } = this;
+    const kind = engine.kind(json);
+    if (kind === "exception") {
+      const { message } = this.#describe(json, { kind: "noJson", found: "a value without JSON form", fuel });
+      return { kind: "noJson", found: `a value without JSON form (${message})`, fuel };
+    }
+    if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel };
+    if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel };
+    const text = engine.readText(json);
+    // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
+    if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel };
+    return checkLength({ kind: "value", value: JSON.parse(text), fuel }, resultBytes);
+  }
+
+  /** Name, message and place of what an exception threw. `fallback` is the outcome if that can not be found out. */
+  #describe(exception: Handle, fallback?: Outcome): Thrown {
+    const { engine } = this;
+    this.#fallback = fallback;
     engine.refuel(DESCRIBE_FUEL);
     const thrown = engine.takeThrown(exception);
     const text = engine.call(this.#tools.describe, thrown);
@@ -169,7 +187,8 @@ export class Instance {
     engine.refuel(HOST_FUEL);
     engine.free(text);
     engine.free(thrown);
-    return { name: "", message: "", stack: "", ...(JSON.parse(described) as Partial<Thrown>) };
+    this.#fallback = undefined;
+    return { ...NOTHING_KNOWN, ...(JSON.parse(described) as Partial<Thrown>) };
   }
 
   #newValue(value: unknown): Handle {
@@ -203,7 +222,7 @@ export class Instance {
 
   #contextBase(expression: CheckedExpression, loaded: Loaded, context: EvaluationContext): Handle {
     const { engine } = this;
-    if (expression.reads.length === 0) return engine.undefined;
+    if (expression.reads !== "all" && expression.reads.length === 0) return engine.undefined;
     const cached = loaded.context;
     if (cached !== undefined && hasSource(context, cached.source, loaded.use)) return cached.base;
     this.#dropContext(loaded);

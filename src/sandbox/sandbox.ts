@@ -96,8 +96,6 @@ export interface SandboxOptions {
 /** What a stopped evaluation costs a budget beyond its steps: its instance has to be replaced. */
 const REPLACEMENT_FUEL = 100_000;
 
-const NOTHING_KNOWN = { name: "", message: "", stack: "" };
-
 /** Compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
 
@@ -148,9 +146,7 @@ class QuickJsSandbox implements Sandbox {
     const { budget } = options;
     const fuel = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
     const { value, valueExists = true, context } = scope;
-    this.#busy = true;
     const outcome = this.#run(expression as CheckedExpression, { value, valueExists, context, fuel, resultBytes: this.limits.resultBytes });
-    this.#busy = false;
     budget?.spend(outcome.kind === "stopped" ? outcome.fuel + REPLACEMENT_FUEL : outcome.fuel);
     if (outcome.kind === "value") return { value: outcome.value, fuel: outcome.fuel };
     throw failureOf(expression.text, outcome, { limits: this.limits, budget, fuel });
@@ -173,15 +169,18 @@ class QuickJsSandbox implements Sandbox {
   #run(expression: CheckedExpression, evaluation: Evaluation): Outcome | Stopped {
     const instance = this.#running();
     const { used } = instance;
+    this.#busy = true;
     try {
       return instance.evaluate(expression, evaluation);
     } catch (cause) {
       this.#instance = this.#newInstance();
-      if (instance.thrownAfter !== undefined) return { kind: "threw", thrown: NOTHING_KNOWN, fuel: instance.thrownAfter };
+      if (instance.fallback !== undefined) return instance.fallback;
       const reason = instance.engine.trapReason(cause);
       // What earlier evaluations left (caches, cycles of garbage) may have taken the memory: that must not decide this one's fate.
       if (used && reason !== "fuel") return this.#run(expression, evaluation);
       return { kind: "stopped", reason, cause, fuel: stepsTaken(evaluation.fuel, instance.engine.fuel) };
+    } finally {
+      this.#busy = false;
     }
   }
 

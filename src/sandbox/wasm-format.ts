@@ -33,7 +33,6 @@ export const OP = {
   localTee: 0x22,
   globalGet: 0x23,
   globalSet: 0x24,
-  memoryGrow: 0x40,
   i32Const: 0x41,
   i32LessSigned: 0x48,
   i32Add: 0x6a,
