@@ -118,6 +118,7 @@ function wrongValue(why: string): EngineError {
   return new EngineError("REFERENCE_VALUE", `Cannot translate a reference: ${why}`);
 }
 
+/** The message may become an Event in the tenant cluster, where host names are nobody's business. */
 function unmapped(host: ObjectKey, why: string): EngineError {
-  return new EngineError("REFERENCE_UNMAPPED", `Cannot translate host name "${formatKey(host)}": ${why}`);
+  return new EngineError("REFERENCE_UNMAPPED", `Cannot translate the reference back: ${why}`, { details: { host: formatKey(host) } });
 }

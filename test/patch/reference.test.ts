@@ -185,6 +185,7 @@ describe("a reference toward the tenant", () => {
     expect(got.value).toBe(value);
     expect(got.outcome).toMatchObject({ outcome: "error", code: "REFERENCE_UNMAPPED", place: "spec.ref" });
     expect(got.outcome.message).toContain(message);
+    expect(got.outcome.message).not.toContain(value);
   });
 
   test("fails for an object of another tenant namespace when there is no field for it", () => {
