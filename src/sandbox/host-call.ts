@@ -1,24 +1,29 @@
 import { isEngineError } from "../base/errors.ts";
 
-/** First character of an answer: what follows is the result, or the message of an error. */
-const RESULT = "=";
+/** First character of an answer that is the message of an error. No name starts with it. */
 const FAILURE = "!";
+
+const UNKNOWN = `${FAILURE}virtualToHostDNS() failed`;
 
 const NOT_PRINTABLE = /[\0\p{Surrogate}]/gu;
 
 /**
- * The guest's one call to the host: JSON text of a name in, marked text out. Never throws, whatever `toHostDns` does: an
- * exception that crossed the engine would leave it in an unknown state.
+ * The guest's one call to the host: a name in, a name or a marked message out. Never throws, whatever `toHostDns` does: an exception
+ * that crossed the engine would leave it in an unknown state.
  */
 export function createHostCall(toHostDns: ((name: string) => string) | undefined): (text: string) => string {
-  return (text) => {
+  return (name) => {
     if (toHostDns === undefined) return `${FAILURE}virtualToHostDNS() is not available here`;
     try {
-      return RESULT + toHostDns(JSON.parse(text) as string).replace(NOT_PRINTABLE, "\ufffd");
+      const answer = printable(toHostDns(name));
+      return answer.startsWith(FAILURE) ? UNKNOWN : answer;
     } catch (error) {
       // No other message was written for tenants.
-      const message = isEngineError(error, "DNS_NAME_INVALID") ? error.message : "virtualToHostDNS() failed";
-      return FAILURE + message.replace(NOT_PRINTABLE, "\ufffd");
+      return isEngineError(error, "DNS_NAME_INVALID") ? FAILURE + printable(error.message) : UNKNOWN;
     }
   };
+}
+
+function printable(text: string): string {
+  return text.replace(NOT_PRINTABLE, "\ufffd");
 }

@@ -186,6 +186,21 @@ describe("virtualToHostDNS", () => {
     expect(asked).toEqual(["a\0\ud800\ufeff"]);
   });
 
+  test("takes names that were put together in any way and of any length", async () => {
+    const own = await createSandbox({ limits: { fuel: 5e8 }, toHostDns: (text) => String(text.length) });
+    const lengths = (make: string) =>
+      answer(own, `Array.from({ length: 600 }, (_, length) => +virtualToHostDNS(${make}) - length).every(rest => rest === 0)`);
+    expect(lengths('Array(length).fill("x").reduce((all, one) => all + one, "")')).toEqual({ value: true });
+    expect(lengths('Array(length).fill("é").reduce((all, one) => one + all, "")')).toEqual({ value: true });
+    expect(lengths('("a".repeat(9000) + "b".repeat(9000)).slice(8900, 8900 + length)')).toEqual({ value: true });
+    expect(answer(own, 'virtualToHostDNS("a".repeat(9000) + value + "b".repeat(9000))')).toEqual({ value: "18003" });
+  });
+
+  test("answers no text that looks like a message of an error", async () => {
+    const odd = await createSandbox({ toHostDns: () => "!secret" });
+    expect(failureOf(odd, name).message).toContain("virtualToHostDNS() failed");
+  });
+
   test("throws an error that can be caught when there is no such function", async () => {
     const bare = await createSandbox();
     expect(failureOf(bare, name).message).toContain("virtualToHostDNS() is not available here");
