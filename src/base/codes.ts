@@ -56,7 +56,8 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning: "The tenant cluster is not the one that the host copies came from.",
-    remedy: "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, delete its old copies on the host first.",
+    remedy:
+      "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, delete its old copies on the host first.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses what is refused: duplicate keys, too many aliases, too deep nesting.",
