@@ -33,8 +33,8 @@ const FIRST_REVISION = 1;
 const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: [] };
 
 interface Watcher {
-  /** The last revision that it was told of, or of which it knew before. */
-  told: number;
+  /** The last revision that it knew of, or was told of, when it began. */
+  readonly told: number;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: () => void;
 }
@@ -144,9 +144,7 @@ class MemoryStore implements Store {
     // Every prefix of the key that ends in a slash may have watchers of its own.
     for (let slash = event.key.indexOf("/"); slash >= 0; slash = event.key.indexOf("/", slash + 1)) {
       for (const watcher of this.#watchers.get(event.key.slice(0, slash + 1)) ?? []) {
-        if (event.revision <= watcher.told) continue;
-        watcher.told = event.revision;
-        watcher.onEvent(event);
+        if (event.revision > watcher.told) watcher.onEvent(event);
       }
     }
   }

@@ -8,7 +8,7 @@ import { createMemoryStore } from "../../src/server/memory-store.ts";
 import { createJournaledStore, openSqliteStore } from "../../src/server/sqlite-store.ts";
 import { openDatabase } from "../../src/server/sqlite/database.ts";
 import { createJournal } from "../../src/server/sqlite/journal.ts";
-import type { Store } from "../../src/server/store.ts";
+import type { Store, StoreEvent } from "../../src/server/store.ts";
 import { key, object, PREFIX } from "../conformance/store-setting.ts";
 import { storeSuite } from "../conformance/store.ts";
 import { tellAll } from "./support/tell-all.ts";
@@ -63,6 +63,21 @@ describe("a file", () => {
     const second = openSqliteStore({ path });
     expect(await second.revision()).toBe(gone.revision);
     expect((await second.create(key("a"), object("a")))!.revision).toBe(gone.revision + 1);
+    await second.close();
+  });
+
+  test("gives its objects and events back frozen all the way down", async () => {
+    const path = newPath();
+    const first = openSqliteStore({ path });
+    const { revision } = (await first.create(key("a"), object("a", "one")))!;
+    await first.update(key("a"), object("a", "two"), revision);
+    await first.close();
+    const second = openSqliteStore({ path });
+    const events: StoreEvent[] = [];
+    await second.watch({ prefix: "/", after: revision, onEvent: (event) => events.push(event) });
+    const objects = [(await second.get(key("a")))!.object, events[0]!.object, events[0]!.previous!];
+    expect(objects.flatMap((read) => [read, read.metadata, read["data"]]).every(Object.isFrozen)).toBe(true);
+    expect(objects[0]).toBe(objects[1]);
     await second.close();
   });
 
@@ -158,6 +173,14 @@ describe("writes", () => {
       [256, 44],
     ]);
     for (const { store } of [few, large, usual]) await store.close();
+  });
+
+  test.each(["/core/a\0b", "/core/a\ud800"])("under a key that would come back as another one are refused: %j", async (at) => {
+    const { store } = counted();
+    await expect(store.create(at, object("a"))).rejects.toThrow("keys are made of whole characters");
+    await store.create("/core/😀", object("a"));
+    expect(await store.revision()).toBe(2);
+    await store.close();
   });
 
   test("that have begun are carried out before a close, and refused after it", async () => {
