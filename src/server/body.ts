@@ -34,7 +34,11 @@ export function readBody(definition: ResourceDefinition, body: unknown, options:
       },
     },
   );
-  reportUnknown(definition, unknown, options);
+  reportFaults(
+    definition,
+    unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+    options,
+  );
   return object as KubeObject;
 }
 
@@ -53,10 +57,14 @@ function checkType({ type }: ResourceDefinition, { apiVersion, kind }: Record<st
   }
 }
 
-function reportUnknown(definition: ResourceDefinition, unknown: readonly string[], options: BodyOptions): void {
+/**
+ * Says what is odd about the fields of a body, as `fieldValidation` asks for: not at all, as warnings, or as an error.
+ *
+ * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there is anything.
+ */
+export function reportFaults(definition: ResourceDefinition, texts: readonly string[], options: BodyOptions): void {
   const { fieldValidation = "Warn", warn, strictError = badRequest } = options;
-  if (unknown.length === 0 || fieldValidation === "Ignore") return;
-  const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (texts.length === 0 || fieldValidation === "Ignore") return;
   if (fieldValidation === "Warn") return texts.forEach((text) => warn?.(text));
   throw strictError(`${cannotHandle(definition)}: strict decoding error: ${texts.join(", ")}`);
 }

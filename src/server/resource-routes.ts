@@ -1,3 +1,5 @@
+import { reportFaults } from "./body.ts";
+import type { BodyOptions } from "./body.ts";
 import { isEngineError } from "../base/errors.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { Answering, Exchange } from "./exchange.ts";
@@ -6,6 +8,7 @@ import { statusOf } from "./exchange.ts";
 import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readPatchParameters, readWriteParameters } from "./query.ts";
 import { isReadable, PROTOBUF_TYPE } from "./protobuf.ts";
 import type { Registry } from "./registry.ts";
+import { repeatedFields } from "./repeated-fields.ts";
 import { mediaTypeOf, parseBody, parseJson, parseProtobuf, parseYaml, readBytes } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
@@ -134,14 +137,14 @@ class Routes {
 
   async #post({ exchange, target, definition }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
-    const body = await this.#body(exchange, definition);
+    const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
-    const body = await this.#body(exchange, definition);
+    const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
@@ -182,11 +185,17 @@ class Routes {
     return { user, warn, userAgent: request.headers["user-agent"] ?? "", ...(subresource !== undefined && { subresource }) };
   }
 
-  async #body(exchange: Exchange, { shape }: ResourceDefinition): Promise<unknown> {
+  async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
     const bytes = await this.#bytes(exchange);
-    const body = mediaType === PROTOBUF_TYPE && isReadable(shape) ? parseProtobuf(bytes, shape) : parseBody(bytes, mediaType);
+    if (mediaType === PROTOBUF_TYPE && isReadable(definition.shape)) return parseProtobuf(bytes, definition.shape);
+    const body = parseBody(bytes, mediaType);
     if (body === undefined) throw badRequest("the body of the request is empty");
+    // YAML with a field twice does not parse in the first place.
+    if (mediaType !== "application/yaml" && options.fieldValidation !== "Ignore") {
+      const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
+      reportFaults(definition, texts, options);
+    }
     return body;
   }
 

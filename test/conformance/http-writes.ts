@@ -101,6 +101,26 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
+    test("a field that a body has twice is told of, or refused, as the request says", async () => {
+      const { raw, path } = setting();
+      const send = (name: string, mode: string) =>
+        raw.send("POST", `${path("configmaps")}?fieldValidation=${mode}`, {
+          body: `{"metadata":{"name":"${name}"},"data":{"a":"1","a":"2"}}`,
+        });
+      const warned = await send("twice", "Warn");
+      expect([warned.code, warned.json["data"], warned.headers["warning"]]).toEqual([
+        201,
+        { a: "2" },
+        '299 - "duplicate field \\"data.a\\""',
+      ]);
+      expect((await send("twice-ignored", "Ignore")).headers["warning"]).toBeUndefined();
+      const refused = await send("twice-refused", "Strict");
+      expect([refused.code, refused.json["message"]]).toEqual([
+        400,
+        expect.stringMatching(/strict decoding error: duplicate field "data.a"$/),
+      ]);
+    });
+
     test("YAML goes in and comes out", async () => {
       const { raw, path } = setting();
       const body = "metadata:\n  name: written\n  labels: {app: web}\ndata:\n  text: |\n    two\n    lines\n";

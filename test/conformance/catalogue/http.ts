@@ -110,6 +110,10 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
       ],
+      "a field that a body has twice is told of, or refused, as the request says": [
+        "API concepts",
+        "Validation for unrecognized or duplicate fields",
+      ],
       "a patch under fieldValidation=Strict refuses unknown fields with 422": ["upstream", "`patchResource`"],
     },
   },

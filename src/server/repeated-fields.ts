@@ -1,0 +1,70 @@
+/** An object or a list that the scan is inside of. */
+interface Frame {
+  /** Fields seen so far; absent for a list. */
+  readonly fields?: Set<string>;
+  /** The field or index that the scan is at, as it shows in a path. */
+  step: string;
+  index: number;
+  /** The next text is a field's name and not a value. */
+  named: boolean;
+}
+
+/** No more are reported: they become Warning headers. */
+export const REPEATED_FIELDS_MAX = 100;
+
+/**
+ * Fields that an object of a JSON text has twice; `JSON.parse` keeps the last one and says nothing. The text must be valid JSON.
+ *
+ * Source: `fieldValidation` of API concepts, which treats duplicate fields as it treats unknown ones.
+ *
+ * @example
+ * repeatedFields('{"data":{"a":"1","a":"2"}}'); // ["data.a"]
+ */
+export function repeatedFields(text: string): string[] {
+  const found: string[] = [];
+  const open: Frame[] = [];
+  for (let at = 0; at < text.length && found.length < REPEATED_FIELDS_MAX;) {
+    const frame = open.at(-1);
+    const character = text[at]!;
+    if (character === '"') {
+      const end = endOfText(text, at);
+      if (frame?.named === true && enterField(frame, JSON.parse(text.slice(at, end)) as string)) found.push(pathOf(open));
+      at = end;
+      continue;
+    }
+    if (character === "{") open.push({ fields: new Set(), step: "", index: 0, named: true });
+    else if (character === "[") open.push({ step: "[0]", index: 0, named: false });
+    else if (character === "}" || character === "]") open.pop();
+    else if (character === "," && frame !== undefined) nextMember(frame);
+    at += 1;
+  }
+  return found;
+}
+
+/** Behind the closing quote of the text that begins at `start`. */
+function endOfText(text: string, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    at = text.indexOf('"', at);
+    let escapes = 0;
+    while (text[at - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
+}
+
+/** Tells whether the object has had this field before. */
+function enterField(frame: Frame, field: string): boolean {
+  frame.named = false;
+  frame.step = field;
+  if (frame.fields!.has(field)) return true;
+  frame.fields!.add(field);
+  return false;
+}
+
+function nextMember(frame: Frame): void {
+  if (frame.fields !== undefined) frame.named = true;
+  else frame.step = `[${(frame.index += 1)}]`;
+}
+
+function pathOf(open: readonly Frame[]): string {
+  return open.map(({ step }) => step).reduce((path, step) => (step.startsWith("[") || path === "" ? path + step : `${path}.${step}`), "");
+}
