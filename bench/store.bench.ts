@@ -1,7 +1,7 @@
 /**
  * The store in a SQLite file beside the one in memory.
  *
- * Alarming would be: a read or a list that costs over 1.2 times as much from SQLite, for both read the same memory; writes at once that
+ * Alarming would be: a read or a list that costs over 1.5 times as much from SQLite, for both read the same memory; writes at once that
  * gain less than five times from sharing commits; a write that waits noticeably longer for 1,000 watchers than it does in memory; a
  * file of 5,000 objects and 10,000 events that takes over ten times as long to open as its objects take to parse.
  *
