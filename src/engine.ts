@@ -19,7 +19,6 @@ import { ENDPOINTS_KIND } from "./reconcile/endpoints.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules.ts";
 import { SERVICES_KIND } from "./reconcile/services.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createMapping } from "./translate/mapping.ts";
 import { formatKind } from "./translate/markers.ts";
 import type { VCluster } from "./translate/name.ts";
@@ -128,6 +127,3 @@ function configHash(sync: ResourceSync, { config, vcluster }: EngineOptions): st
   const { enabled, mappings, mappingsOnly } = config.namespaces;
   return sha256Hex(canonicalJson({ patches: sync.patches, vcluster, namespaces: { enabled, mappings, mappingsOnly } })).slice(0, 16);
 }
-
-/** The part of an engine that {@link Sandbox} plays. */
-export type { Sandbox };

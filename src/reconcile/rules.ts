@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Direction } from "../object/patch-definition.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { Selector } from "../object/selector.ts";
 import type { KubeObject, Service } from "../object/types.ts";
@@ -81,9 +80,4 @@ export interface Rules {
   readonly configHash: string;
   /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
   readonly clusterUid?: string;
-}
-
-/** A direction in words, for messages. */
-export function inWords(direction: Direction): string {
-  return direction === "toHost" ? "to the host" : "to the tenant";
 }

@@ -1,4 +1,3 @@
-import { EngineError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../object/types.ts";
 import { forbidden, IMMUTABLE, invalid, required, tooLong } from "./field-error.ts";
@@ -162,11 +161,4 @@ function finalizerErrors({ finalizers = [] }: ObjectMeta): FieldError[] {
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return 0;
   return /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : undefined;
-}
-
-/** The uid of an object that came out of a store. */
-export function uidOf(object: KubeObject): string {
-  const { uid } = object.metadata;
-  if (uid === undefined) throw new EngineError("INTERNAL", "Broken invariant: a stored object has a uid");
-  return uid;
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import type { EngineError } from "../base/errors.ts";
-import { formatKey } from "../object/key.ts";
 import { groupOf, qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus } from "../object/status.ts";
@@ -177,9 +176,4 @@ export function tooNewVersion(requested: number, current: number): EngineError {
   const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
-}
-
-/** An object for log lines. */
-export function describeObject(type: ResourceType, namespace: string, name: string): string {
-  return `${qualifiedPlural(type)} ${formatKey({ namespace, name })}`;
 }
