@@ -18,6 +18,20 @@ export interface Group {
   /** Name of the case that the others are compared with. */
   readonly baseline: string;
   readonly cases: readonly Case[];
+  /** Name of the case that is this package's, for the plot. Default: the group is not plotted. */
+  readonly ours?: string;
+  /** What the figures must show. Default: nothing. */
+  readonly goals?: readonly Goal[];
+}
+
+/** A bound on the time of one case beside that of another. Where a case is missing, because its peer is, the goal is left out. */
+export interface Goal {
+  readonly of: string;
+  readonly against: string;
+  /** `of` takes at most so many times as long as `against`. */
+  readonly atMost?: number;
+  /** `of` is at least so many times as fast as `against`. */
+  readonly atLeast?: number;
 }
 
 /** What a bench file exports: which question it answers, and the groups that do, built when asked for. */
@@ -28,9 +42,9 @@ export interface Bench {
 
 /** How long to measure. */
 export interface MeasureOptions {
-  /** Rounds per group. Default 15. */
+  /** Rounds per group. Default 15; fewer, but at least 5, where they would take longer than {@link GROUP_MS}. */
   readonly rounds?: number;
-  /** Aim for the time of one case in one round, in milliseconds; 0 runs it once. Default 10. */
+  /** Aim for the time of one sample, in milliseconds; 0 runs each case once. Default 4. */
   readonly sampleMs?: number;
 }
 
@@ -45,19 +59,48 @@ export interface Row {
   readonly ratioHigh: number;
 }
 
+/** The results of a group: data, so that they can come from another process. */
+export interface Measured extends Omit<Group, "cases"> {
+  /** Per case the time of one run in each round, in milliseconds. */
+  readonly times: Readonly<Record<string, readonly number[]>>;
+}
+
+/** Samples of one case in one round, of which the shortest counts: what else the machine does only ever adds. */
+const SAMPLES = 3;
+
+/** A sample that takes as long as this is not taken again, in milliseconds. */
+const LONG_MS = 500;
+
+/** The longest that the rounds of one group aim for. */
+const GROUP_MS = 20_000;
+
 let kept: unknown;
 
 /** Measures every case of a group. */
-export async function measure(group: Group, { rounds = 15, sampleMs = 10 }: MeasureOptions = {}): Promise<Row[]> {
+export async function measure({ cases, ...about }: Group, { rounds = 15, sampleMs = 4 }: MeasureOptions = {}): Promise<Measured> {
   const repeats = new Map<Case, number>();
-  for (const item of group.cases) repeats.set(item, await calibrate(item, sampleMs));
-  const samples = new Map<Case, number[]>(group.cases.map((item) => [item, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const item of rotated(group.cases, round)) samples.get(item)!.push((await time(item, repeats.get(item)!)) / repeats.get(item)!);
+  let roundMs = 0;
+  for (const item of cases) {
+    repeats.set(item, await calibrate(item, sampleMs));
+    if (rounds > 1) roundMs += SAMPLES * (await time(item, repeats.get(item)!));
   }
-  const baseline = group.cases.find(({ name }) => name === group.baseline);
-  if (baseline === undefined) throw new Error(`Group "${group.title}" has no case "${group.baseline}"`);
-  return group.cases.map((item) => toRow(item.name, samples.get(item)!, samples.get(baseline)!));
+  const affordable = Math.min(rounds, Math.max(5, Math.floor(GROUP_MS / roundMs)));
+  const times: Record<string, number[]> = Object.fromEntries(cases.map(({ name }) => [name, []]));
+  for (let round = 0; round < affordable; round++) {
+    for (const item of rotated(cases, round)) times[item.name]!.push(await sample(item, repeats.get(item)!, rounds > 1 ? SAMPLES : 1));
+  }
+  return { ...about, times };
+}
+
+/** The rows of a group's table. */
+export function rowsOf({ baseline, times }: Measured): Row[] {
+  return Object.keys(times).map((name) => compare(name, times[name]!, times[baseline]!));
+}
+
+/** Median over the rounds of the time of one case divided by that of another; undefined where one of them is missing. */
+export function ratioOf({ times }: Measured, of: string, against: string): number | undefined {
+  const [own, other] = [times[of], times[against]];
+  return own && other && compare(of, own, other).ratio;
 }
 
 /** How often a case fits into `sampleMs`; running it to find out also warms it up. */
@@ -65,10 +108,19 @@ async function calibrate(item: Case, sampleMs: number): Promise<number> {
   if (sampleMs === 0) return 1;
   let repeats = 1;
   for (;;) {
-    const elapsed = await time(item, repeats);
+    let elapsed = await time(item, repeats);
+    // Once more, for the machine may have been busy with something else.
+    if (elapsed >= sampleMs) elapsed = Math.min(elapsed, await time(item, repeats));
     if (elapsed >= sampleMs) return Math.max(1, Math.round((repeats * sampleMs) / elapsed));
     repeats *= 2;
   }
+}
+
+/** Time of one run, in milliseconds. */
+async function sample(item: Case, repeats: number, samples: number): Promise<number> {
+  let shortest = await time(item, repeats);
+  if (shortest < LONG_MS) for (let at = 1; at < samples; at++) shortest = Math.min(shortest, await time(item, repeats));
+  return shortest / repeats;
 }
 
 async function time(item: Case, repeats: number): Promise<number> {
@@ -85,7 +137,7 @@ function rotated<T>(items: readonly T[], by: number): T[] {
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
-function toRow(name: string, samplesMs: readonly number[], baselineMs: readonly number[]): Row {
+function compare(name: string, samplesMs: readonly number[], baselineMs: readonly number[]): Row {
   const ratios = samplesMs.map((sample, round) => sample / baselineMs[round]!).sort((left, right) => left - right);
   const sorted = samplesMs.toSorted((left, right) => left - right);
   return { name, medianUs: middle(sorted) * 1000, ratio: middle(ratios), ratioLow: ratios[0]!, ratioHigh: ratios.at(-1)! };
@@ -95,16 +147,7 @@ function middle(sorted: readonly number[]): number {
   return sorted[sorted.length >> 1]!;
 }
 
-/** A group's results as a Markdown table. */
-export function toMarkdown(group: Group, rows: readonly Row[]): string {
-  const lines = rows.map(
-    ({ name, medianUs, ratio, ratioLow, ratioHigh }) =>
-      `| ${name} | ${digits(medianUs)} | ${digits(ratio)} | ${digits(ratioLow)} to ${digits(ratioHigh)} |`,
-  );
-  const head = `| ${group.title} | median, µs | × ${group.baseline} | lowest to highest |\n| --- | ---: | ---: | ---: |`;
-  return [head, ...lines].join("\n");
-}
-
-function digits(value: number): string {
+/** A figure with three digits, or all before the point. */
+export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

@@ -1,29 +1,60 @@
 /**
- * Runs benches and prints Markdown.
+ * Runs benches, each in a process of its own so that none finds what another left, and prints Markdown.
  *
- *     node bench/run.ts                 all of them
- *     node bench/run.ts path queue      those whose file name begins so
- *     node bench/run.ts --quick         every case once, to see that it still runs
+ *     node --no-node-snapshot bench/run.ts                 all of them
+ *     node --no-node-snapshot bench/run.ts path queue      those whose file name begins so
+ *     node --no-node-snapshot bench/run.ts --quick         every case once, to see that it still runs
+ *     node --no-node-snapshot bench/run.ts --report        more rounds; writes the figures and the plots of docs/performance.md
  *
  * @module
  */
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { type Bench, measure, toMarkdown } from "./measure.ts";
+import { type Bench, measure, type MeasureOptions } from "./measure.ts";
+import { leftOut } from "./peers.ts";
+import { type Result, toMarkdown, writeReport } from "./report.ts";
 
 const SUFFIX = ".bench.ts";
-const quick = process.argv.includes("--quick");
+const QUICK: MeasureOptions = { rounds: 1, sampleMs: 0 };
+const REPORT: MeasureOptions = { rounds: 31 };
+/** Names the one bench that a process runs. */
+const ONLY = "--only=";
+
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const only = flags.find((flag) => flag.startsWith(ONLY))?.slice(ONLY.length);
+if (only !== undefined) process.send!(await runBench(only));
+else await runAll();
 
-const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith(SUFFIX))
-  .map((file) => file.slice(0, -SUFFIX.length))
-  .filter((name) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)))
-  .sort();
+async function runAll(): Promise<void> {
+  const results: Result[] = [];
+  for (const name of benchNames()) {
+    const child = fork(import.meta.filename, [...flags, `${ONLY}${name}`], { execArgv: process.execArgv });
+    const result = new Promise<Result>((resolve) => child.once("message", (message) => resolve(message as Result)));
+    const [code] = (await once(child, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`Bench "${name}" failed`);
+    results.push(await result);
+  }
+  if (flags.includes("--report")) writeReport(results);
+}
 
-for (const name of names) {
+function benchNames(): string[] {
+  return readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length))
+    .filter((name) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)))
+    .sort();
+}
+
+async function runBench(name: string): Promise<Result> {
   const { question, groups } = (await import(`./${name}${SUFFIX}`)) as Bench;
   console.log(`## ${name}\n\n${question}\n`);
+  const measured = [];
   for (const group of await groups()) {
-    console.log(`${toMarkdown(group, await measure(group, quick ? { rounds: 1, sampleMs: 0 } : {}))}\n`);
+    measured.push(await measure(group, flags.includes("--quick") ? QUICK : flags.includes("--report") ? REPORT : {}));
+    console.log(`${toMarkdown(measured.at(-1)!)}\n`);
   }
+  for (const [peer, why] of leftOut) console.log(`Left out: ${peer}, for ${why}.\n`);
+  return { bench: name, question, groups: measured, leftOut: [...leftOut] };
 }

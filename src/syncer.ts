@@ -12,18 +12,29 @@ import { silentLogger } from "./base/logger.ts";
 import type { Logger } from "./base/logger.ts";
 import { noMetrics } from "./base/metrics.ts";
 import type { Metrics } from "./base/metrics.ts";
-import { createEngine } from "./engine.ts";
+import { checkReload, createEngine, sameConfiguration } from "./engine.ts";
 import type { Engine, EngineOptions } from "./engine.ts";
-import type { Rules } from "./reconcile/rules.ts";
 import { createController } from "./runtime/controller.ts";
 import type { Controller } from "./runtime/controller.ts";
+import { RecentKeys } from "./runtime/recent-keys.ts";
 import { createWorkQueue } from "./runtime/work-queue.ts";
 import type { WorkQueue } from "./runtime/work-queue.ts";
-import type { ClusterAccess } from "./sync/access.ts";
+import { gateWrites } from "./runtime/write-gate.ts";
+import type { ClusterAccess, Writer } from "./sync/access.ts";
+import { createDeleteConfirmation } from "./sync/delete-confirmation.ts";
+import type { DeleteConfirmation } from "./sync/delete-confirmation.ts";
 import { checkIdentity, readClusterUid } from "./sync/identity.ts";
+import { requiredPermissions } from "./sync/permissions.ts";
+import type { Permission } from "./sync/permissions.ts";
+import { engineParts, withWriter } from "./sync/reconciler.ts";
+import type { EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/records.ts";
+import { sameClusterOnly, verifiedOnly } from "./sync/same-cluster.ts";
+import { checkOtherSyncers } from "./sync/other-syncers.ts";
+import { createSyncMemory } from "./sync/memory.ts";
 import { createSyncLoop } from "./sync/syncer.ts";
-import type { SyncHooks, SyncLoop } from "./sync/syncer.ts";
+import type { SyncLoop } from "./sync/syncer.ts";
+import type { SyncHooks } from "./sync/turn.ts";
 
 /** What a syncer is made of. Time, chance, logs and metrics have defaults. */
 export interface SyncerOptions extends EngineOptions {
@@ -32,6 +43,10 @@ export interface SyncerOptions extends EngineOptions {
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   readonly hooks?: SyncHooks;
+  /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
+  readonly confirmDeletes?: number;
+  /** Asked right before each write; while it says no, none begins. Default: always yes. */
+  readonly mayWrite?: () => boolean;
   readonly clock?: Clock;
   readonly chance?: Chance;
   readonly logger?: Logger;
@@ -40,7 +55,9 @@ export interface SyncerOptions extends EngineOptions {
 
 /** A syncer's state in short. */
 export interface SyncerStatus {
-  /** Every cache was complete once, and the workers run. */
+  /** Every cache was complete once: it works, or can begin to at any moment. */
+  readonly prepared: boolean;
+  /** The workers run. */
   readonly running: boolean;
   /** Objects that wait to be reconciled, without those that are being. */
   readonly waiting: number;
@@ -50,19 +67,52 @@ export interface SyncerStatus {
 /** Keeps a host cluster's copies current until it is stopped. */
 export interface Syncer {
   /**
-   * Waits for the caches, then starts the workers.
+   * Waits for the caches and collects what there is to do, but does nothing of it: a warm standby.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster.
+   * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws API_… when the tenant cluster can not be asked who it is.
+   */
+  prepare(): Promise<void>;
+  /**
+   * Works until `lost` aborts; then finishes the writes that are under way, stands by again and resolves. What changed last is
+   * worked off first. Needs a {@link Syncer.prepare} before it, and can be called again.
+   */
+  lead(lost: AbortSignal): Promise<void>;
+  /**
+   * Prepares and works, until it is stopped.
+   *
+   * @throws as {@link Syncer.prepare}.
    */
   start(): Promise<void>;
   /** Finishes the writes that are under way and ends. */
   stop(): Promise<void>;
+  /**
+   * Goes on with another configuration, once the objects under way are done with the old one: every object sees one of the two.
+   * What is left out stays as it was. All objects are looked at again, behind what changes meanwhile. "unchanged" when the new
+   * configuration means the same; then nothing happens. After a failure the old one stays.
+   *
+   * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
+   * @throws CONFIG_VALUE when the change needs a restart.
+   * @throws API_UNAVAILABLE when a newly synced kind can not be listed within 30 s.
+   */
+  reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
+  /** What the present configuration needs to be allowed on both clusters. */
+  permissions(): readonly Permission[];
 }
+
+/** What {@link Syncer.reload} takes. */
+export type ConfigurationChange = Partial<Pick<EngineOptions, "config" | "settings">>;
 
 /** How often a start looks whether the caches are complete, in milliseconds. */
 const SYNC_POLL_MS = 5;
+/** A kind that is synced newly must be listed within this time, in milliseconds. */
+const NEW_KIND_MS = 30_000;
+/** While standing by, a leader is given so long to work a change off; longer than a lease that nobody renews lasts. */
+const RECENT_MS = 60_000;
+/** So many keys more than there are objects may wait while standing by: those of objects that came and went. */
+const STALE_KEYS_MAX = 1_000;
 
 /**
  * Compiles the configuration and prepares a syncer.
@@ -75,62 +125,201 @@ export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
 
 class RunningSyncer implements Syncer {
   readonly #options: SyncerOptions;
-  readonly #engine: Engine;
+  #engine: Engine;
+  /** The options of {@link #engine}. */
+  #configured: EngineOptions;
+  /** Ends when the last reload that was asked for is over. */
+  #reloads: Promise<unknown> = Promise.resolve();
+  /** The controller waits for another configuration. */
+  #swapping = false;
+  readonly #memory = createSyncMemory();
   readonly #clock: Clock;
   readonly #queue: WorkQueue;
+  /** What changed while standing by. */
+  readonly #recent: RecentKeys;
   readonly #stopping = new AbortController();
+  readonly #deletesConfirmed: DeleteConfirmation;
+  #clusterUid: string | undefined;
   #loop: SyncLoop | undefined;
   #controller: Controller | undefined;
+  #running = false;
+  /** What is enqueued now stands in the caches and did not change. */
+  #collecting = true;
+  /** While standing by, what waits is collected anew when it becomes more than this. */
+  #waitingMax = Infinity;
 
   constructor(options: SyncerOptions, engine: Engine) {
     this.#options = options;
     this.#engine = engine;
+    this.#configured = options;
+    this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
     this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics });
+    this.#queue.pause();
+    this.#recent = new RecentKeys({ clock: this.#clock, withinMs: RECENT_MS });
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is started once");
+    await this.prepare();
+    if (!this.#stopping.signal.aborted) this.#work();
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
     const { tenant, host } = this.#options;
     const clusterUid = await readClusterUid(tenant.writer);
     // Stopped meanwhile: nobody would ever end what is begun now.
     if (this.#stopping.signal.aborted) return;
-    const rules = this.#engine.rules.map((rule) => (clusterUid === undefined ? rule : { ...rule, clusterUid }));
-    const loop = this.#createLoop(rules);
-    this.#loop = loop;
+    this.#clusterUid = clusterUid;
+    const { rules } = this.#parts;
+    const loop = (this.#loop = this.#createLoop());
     while (!loop.synced && !this.#stopping.signal.aborted) await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
     if (this.#stopping.signal.aborted) return;
     if (clusterUid !== undefined) checkIdentity(host, rules, clusterUid);
-    this.#controller = this.#createController(loop);
+    checkOtherSyncers(host, rules);
+    this.#controller = this.#createController();
     this.#controller.start();
+    this.#collecting = false;
+    this.#limitWaiting();
   }
 
-  #createLoop(rules: readonly Rules[]): SyncLoop {
-    const { tenant, host, hooks, logger = silentLogger, metrics = noMetrics } = this.#options;
-    const { settings, translator, vcluster } = this.#engine;
-    const owned = settings.setOwner && translator.mode === "single-namespace";
-    return createSyncLoop({
-      tenant,
-      host,
-      rules,
-      loopGuard: settings.loopGuard,
-      clock: this.#clock,
-      logger,
-      metrics,
-      ...(owned && { ownerService: { namespace: vcluster.namespace, name: vcluster.name } }),
-      ...(hooks && { hooks }),
-      // What the first lists bring waits behind what changes while they are worked off.
-      enqueue: (id) => this.#queue.add(id, { lane: this.#controller === undefined ? "background" : "fresh" }),
+  reload(changed: ConfigurationChange): Promise<"changed" | "unchanged"> {
+    const reloaded = this.#reloads.then(() => this.#reload({ ...this.#configured, ...changed }));
+    this.#reloads = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  async #reload(options: EngineOptions): Promise<"changed" | "unchanged"> {
+    if (sameConfiguration(this.#configured, options)) return "unchanged";
+    checkReload(this.#configured, options);
+    const engine = await createEngine(options);
+    const before = this.#engine;
+    try {
+      await this.#listNewKinds(engine);
+    } catch (error) {
+      engine.dispose();
+      throw error;
+    }
+    await this.#swap(engine);
+    this.#configured = options;
+    before.dispose();
+    return "changed";
+  }
+
+  /** The old configuration is at work until the caches are complete that the new one needs. */
+  async #listNewKinds({ rules }: Engine): Promise<void> {
+    const { tenant, host } = this.#options;
+    // A start that is under way waits for its own caches first.
+    while (this.#loop !== undefined && this.#controller === undefined && !this.#stopping.signal.aborted)
+      await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
+    if (this.#loop === undefined) return;
+    const sources = rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);
+    const deadline = this.#clock.monotonic() + NEW_KIND_MS;
+    while (sources.some(({ synced }) => !synced) && !this.#stopping.signal.aborted) {
+      if (this.#clock.monotonic() > deadline)
+        throw new EngineError("API_UNAVAILABLE", "Cannot list a kind that the new configuration syncs", {
+          details: { hint: "Check the permissions on both clusters" },
+        });
+      await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
+    }
+  }
+
+  async #swap(engine: Engine): Promise<void> {
+    this.#swapping = true;
+    await this.#controller?.pause();
+    this.#swapping = false;
+    this.#engine = engine;
+    if (this.#stopping.signal.aborted || this.#loop === undefined) return;
+    this.#collectAnew();
+    if (this.#running) this.#controller?.resume();
+  }
+
+  async lead(lost: AbortSignal): Promise<void> {
+    const controller = this.#controller;
+    if (controller === undefined || lost.aborted) return;
+    this.#work();
+    await new Promise<void>((resolve) => lost.addEventListener("abort", () => resolve(), { once: true }));
+    this.#running = false;
+    await controller.pause();
+    this.#limitWaiting();
+  }
+
+  #work(): void {
+    // What changed while nobody may have led goes first.
+    for (const id of this.#recent.take()) this.#queue.add(id, { lane: "fresh" });
+    this.#running = true;
+    this.#waitingMax = Infinity;
+    if (!this.#swapping) this.#controller?.resume();
+  }
+
+  #enqueue(id: string): void {
+    // What the first lists bring waits behind what changes while they are worked off.
+    this.#queue.add(id, { lane: this.#running && !this.#collecting ? "fresh" : "background" });
+    if (this.#running || this.#collecting) return;
+    this.#recent.add(id);
+    if (this.#queue.depth > this.#waitingMax) this.#collectLater();
+  }
+
+  #limitWaiting(): void {
+    this.#waitingMax = 2 * this.#queue.depth + STALE_KEYS_MAX;
+  }
+
+  /** A standby of many days would otherwise keep the key of every object that ever was. */
+  #collectLater(): void {
+    this.#waitingMax = Infinity;
+    this.#clock.schedule(0, () => {
+      if (this.#running || this.#stopping.signal.aborted) return;
+      this.#collectAnew();
     });
   }
 
-  #createController(loop: SyncLoop): Controller {
+  #collectAnew(): void {
+    this.#loop?.close();
+    // Another configuration may not know their kind any more.
+    this.#queue.dropWaiting({ delayed: true });
+    this.#collecting = true;
+    this.#loop = this.#createLoop();
+    this.#collecting = false;
+    if (!this.#running) this.#limitWaiting();
+  }
+
+  #createLoop(): SyncLoop {
+    const { hooks, logger = silentLogger, metrics = noMetrics } = this.#options;
+    return createSyncLoop({
+      ...this.#parts,
+      ...this.#guarded(),
+      deletesConfirmed: this.#deletesConfirmed,
+      memory: this.#memory,
+      clock: this.#clock,
+      logger,
+      metrics,
+      ...(hooks && { hooks }),
+      enqueue: (id) => this.#enqueue(id),
+    });
+  }
+
+  get #parts(): EngineParts {
+    return engineParts(this.#engine, this.#clusterUid);
+  }
+
+  #guarded(): { tenant: ClusterAccess; host: ClusterAccess } {
+    const { tenant, host, mayWrite } = this.#options;
+    const gated = (writer: Writer) => (mayWrite === undefined ? writer : gateWrites(writer, mayWrite));
+    const same = sameClusterOnly(tenant.writer, { clusterUid: this.#clusterUid, clock: this.#clock });
+    // The gate is inside: whether this process leads is asked last.
+    return {
+      tenant: withWriter(tenant, verifiedOnly(gated(same), { to: tenant, from: host })),
+      host: withWriter(host, verifiedOnly(gated(host.writer), { to: host, from: tenant })),
+    };
+  }
+
+  #createController(): Controller {
     const { chance = systemChance, logger = silentLogger, metrics = noMetrics } = this.#options;
     return createController({
       name: "endpoint-sync",
       queue: this.#queue,
-      reconcile: (id) => loop.reconcile(id),
+      reconcile: (id, { logger: labelled }) => this.#loop!.reconcile(id, { logger: labelled }),
       clock: this.#clock,
       chance,
       workers: this.#engine.settings.workers,
@@ -142,11 +331,18 @@ class RunningSyncer implements Syncer {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#controller?.stop();
+    await this.#reloads;
     this.#loop?.close();
+    this.#memory.close();
     this.#engine.dispose();
   }
 
   status(): SyncerStatus {
-    return { running: this.#controller !== undefined, waiting: this.#queue.depth, objects: this.#loop?.records() ?? [] };
+    const objects = this.#loop?.records() ?? [];
+    return { prepared: this.#controller !== undefined, running: this.#running, waiting: this.#queue.depth, objects };
+  }
+
+  permissions(): readonly Permission[] {
+    return requiredPermissions(this.#engine);
   }
 }

@@ -29,9 +29,27 @@ function firstColumn(heading: string): string[] {
 }
 
 test("metrics: all that the source records, and no other", () => {
-  const recorded = [...SOURCE.matchAll(/metrics\.(?:count|gauge|observe)\(\s*"(\w+)"/gi)].map((match) => match[1]!);
+  const literal = /metrics\.(?:count|gauge|observe)\(\s*"(\w+)"|\bconst METRIC = "(\w+)"/gi;
+  const recorded = [...SOURCE.matchAll(literal)].map((match) => (match[1] ?? match[2])!);
   const documented = firstColumn("Metrics").filter((name) => /^\w+$/.test(name));
   expect([...new Set(documented)].sort()).toEqual([...new Set(recorded)].sort());
+});
+
+test("alerts: every one speaks of metrics that are recorded", () => {
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith("Alerts\n")) ?? "";
+  const rows = section.split("\n").filter((line) => /^\| [a-z ]+ \| `/.test(line));
+  expect(rows.length).toBeGreaterThan(10);
+  const known = new Set(firstColumn("Metrics"));
+  const named = rows.flatMap((row) => row.match(/\b(?:informer|endpoint_sync|controller_runtime|workqueue|leader_election)_\w+/g) ?? []);
+  expect(named.length).toBeGreaterThanOrEqual(rows.length);
+  expect(named.filter((name) => !known.has(name.replace(/_bucket$/, "")))).toEqual([]);
+});
+
+test("readiness: lines stand in the source as they are quoted", () => {
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith("Probes\n")) ?? "";
+  const lines = [...section.matchAll(/^\| `((?:the|waiting|missing|worth)[^`]*)` \|/gm)].map((match) => match[1]!.split(/[<:]/)[0]!);
+  expect(lines.length).toBe(4);
+  expect(lines.filter((line) => !SOURCE.includes(line))).toEqual([]);
 });
 
 test("log messages stand in the source as they are quoted, on their level", () => {

@@ -14,7 +14,11 @@ const ROOT = resolve(import.meta.dirname, "..");
 const FOLDER = join(ROOT, ".cache", `docs-snippets-${process.pid}`);
 
 /** What a user imports, and where it stands in this checkout. */
-const ENTRIES: Readonly<Record<string, string>> = { "endpoint-sync": "src/index.ts", "endpoint-sync/clusters": "src/clusters.ts" };
+const ENTRIES: Readonly<Record<string, string>> = {
+  "endpoint-sync": "src/index.ts",
+  "endpoint-sync/clusters": "src/clusters.ts",
+  "endpoint-sync/testing": "src/testing.ts",
+};
 
 const guides = readdirSync(join(ROOT, "docs/guides")).map((name) => `docs/guides/${name}`);
 const snippets = ["README.md", ...guides].flatMap((page) => {

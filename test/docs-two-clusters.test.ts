@@ -15,8 +15,9 @@ import { noMetrics } from "../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../src/clusters/cluster.ts";
 import { resolveConfig } from "../src/config/config.ts";
 import type { ClusterClient } from "../src/object/cluster-client.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../src/object/resource.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../src/object/resource.ts";
 import type { KubeObject } from "../src/object/types.ts";
+import { createLeaderElection } from "../src/runtime/leader-election.ts";
 import { createInformedAccess } from "../src/sync/informed-access.ts";
 import { createSyncer } from "../src/syncer.ts";
 import { blocksOf } from "./support/markdown.ts";
@@ -99,6 +100,7 @@ interface RoleRule {
 
 function allowedBy(word: string): Request[] {
   const text = blocks.find(({ words }) => words.includes(word))?.text ?? "";
+  // An addition is only rules.
   const [role] = loadAll(text) as [{ readonly rules: readonly RoleRule[] }];
   return role.rules.flatMap(({ resources, verbs, resourceNames = [""] }) =>
     resources.flatMap((resource) =>
@@ -160,7 +162,25 @@ describe("the Roles", () => {
       await Promise.all([clusters.tenant.stop(), clusters.host.stop()]);
     }
     expect([...asked.tenant].sort()).toEqual(allowedBy("tenant-permissions").sort());
-    expect([...asked.host].sort()).toEqual(allowedBy("host-permissions").sort());
+    expect([...asked.host].sort()).toEqual([...allowedBy("host-permissions"), ...allowedBy("host-identity")].sort());
+    const told = syncer.permissions().filter(({ side, resource }) => side === "host" && resource === EVENTS);
+    expect(told.map(({ verb, resource, required }) => [`${verb} ${resource.plural}`, required])).toEqual(
+      allowedBy("host-events").map((request) => [request, false]),
+    );
+  });
+
+  test("allow what an election asks for, and no more", async () => {
+    const asked = new Set<Request>();
+    const host = await createEmbeddedCluster();
+    await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
+    const lease = { namespace: "vc-blue", name: "endpoint-sync-blue" };
+    const client = noting(host.client, asked);
+    const election = createLeaderElection({ client, lease, identity: "a", clock: systemClock, chance: systemChance });
+    const stopping = new AbortController();
+    // Elected and stopped at once: the Lease is found missing, made, and given back.
+    await election.run(async () => stopping.abort(), stopping.signal);
+    await host.stop();
+    expect([...asked].sort()).toEqual(allowedBy("host-election").sort());
   });
 
   /** A Service and its Endpoints are made, changed, edited on the host, given a refused address, and deleted. */

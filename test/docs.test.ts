@@ -39,12 +39,12 @@ describe("generated pages", () => {
     expect(Object.keys(fields).sort()).toEqual(Object.keys(LIMIT_RANGES).sort());
   });
 
-  test("deny effects only of what has none: Endpoints and Services are the kinds that are written", async () => {
+  test("deny effects only of what has none: Services, EndpointSlices and Endpoints are the kinds that are written", async () => {
     const sync = { toHost: { endpointSlices: { enabled: true }, secrets: { enabled: true }, configMaps: { enabled: true } } };
     const result = resolveConfig({ sync });
     if (!result.ok) throw new Error("The configuration is valid");
     const engine = await createEngine({ config: result.config, vcluster: { name: "blue", namespace: "vc-blue" } });
-    expect(engine.rules.map(({ kind }) => kind.resource.kind).sort()).toEqual(["Endpoints", "Service"]);
+    expect(engine.rules.map(({ kind }) => kind.resource.kind).sort()).toEqual(["EndpointSlice", "Endpoints", "Service"]);
     engine.dispose();
   });
 });

@@ -21,10 +21,28 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   config: { folders: ["base", "object", "schema", "path", "expression"], packages: /^js-yaml$/ },
   reconcile: { folders: ["base", "object", "path", "translate", "patch"] },
   runtime: { folders: ["base", "object"] },
-  client: { folders: ["base", "object"], packages: /^(node:|undici$|@kubernetes\/client-node$)/ },
+  client: { folders: ["base", "object"], packages: /^(node:|undici$|js-yaml$|@kubernetes\/client-node)/ },
   sync: { folders: ["base", "object", "translate", "patch", "reconcile", "runtime", "client"] },
   server: { folders: ["base", "object", "schema"], packages: /^node:/ },
   clusters: { folders: ["base", "object", "schema", "server"], packages: /^node:/ },
+  testing: {
+    folders: [
+      "base",
+      "object",
+      "path",
+      "expression",
+      "sandbox",
+      "translate",
+      "schema",
+      "patch",
+      "config",
+      "reconcile",
+      "runtime",
+      "sync",
+      "server",
+      "clusters",
+    ],
+  },
   cli: {
     folders: [
       "base",
@@ -48,7 +66,7 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
 };
 
 /** The files that join the rooms; they may import everything. */
-const COMPOSITION = ["src/index.ts", "src/engine.ts", "src/patcher.ts", "src/syncer.ts", "src/clusters.ts"];
+const COMPOSITION = ["src/index.ts", "src/engine.ts", "src/patcher.ts", "src/syncer.ts", "src/clusters.ts", "src/testing.ts"];
 
 /** Ambient time, chance, environment and output, with the only places that may name them. */
 const AMBIENT: { what: RegExp; where: RegExp }[] = [

@@ -14,9 +14,6 @@ import { schemaTable } from "./schema-tables.ts";
  * `test/docs.test.ts` holds these against the engine, so that they go when they are no longer true.
  */
 export const CONFIG_NOTES: Readonly<Record<string, string>> = {
-  "sync.toHost.endpointSlices":
-    "Checked, like every section here, and left to the host: this engine writes Endpoints, and the host cluster mirrors them into EndpointSlices.",
-  "sync.toHost.endpointSlices.enabled": "As above: checked, without effect on what is written.",
   "sync.toHost.secrets":
     "Checked and shown to expressions. A reference patch rewrites the name of a Secret; the Secret itself is not copied.",
   "sync.toHost.secrets.enabled": "As above: checked, without effect on what is written.",

@@ -55,7 +55,7 @@ export const CODES = {
     remedy: "Read the message, which is the server's own.",
   },
   CLUSTER_IDENTITY: {
-    meaning: "The tenant cluster is not the one that the host copies came from.",
+    meaning: "The tenant cluster is not the one that the host copies came from, or another cluster answers than at the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, delete its old copies on the host first.",
   },
@@ -143,6 +143,22 @@ export const CODES = {
     meaning: "A host name in a reference belongs to no known tenant object, so that it has no tenant name.",
     remedy: "Edit the reference in the tenant cluster.",
   },
+  REFERENCE_MISSING: {
+    meaning: "An object that a reference names does not exist where it would be copied from.",
+    remedy: "Create it there. From the tenant to the host it goes only with enabled: true below its kind in sync.toHost.",
+  },
+  REFERENCE_FOREIGN: {
+    meaning: "A referenced object is not copied, because another object, which is not the syncer's, stands where the copy belongs.",
+    remedy: "Rename or remove one of the two. The other one is never overwritten.",
+  },
+  REFERENCE_REFUSED: {
+    meaning: "A referenced Secret is a credential for its own cluster, a token of a service account for example, and is not copied.",
+    remedy: "Put what the other cluster needs into a Secret of another type.",
+  },
+  REFERENCE_LIMIT: {
+    meaning: "More objects are referenced than are followed, so that this one is not copied.",
+    remedy: "Remove references that are not needed, or raise references.objects in the settings.",
+  },
   REVERSE_NOT_INVERSE: {
     meaning: "A host edit does not survive the round trip through reverseExpression and expression.",
     remedy: "Define reverseExpression so that it cancels expression; until then the host edit is undone.",
@@ -187,6 +203,18 @@ export const CODES = {
     meaning: "An object that is not the syncer's has the host name.",
     remedy: "Rename the tenant object, or remove the object on the host. It is never overwritten.",
   },
+  OTHER_SYNCER: {
+    meaning: "Objects on the host carry the markers of another syncer of the same virtual cluster.",
+    remedy: "Stop the other syncer, then start with --adopt and the prefix that the message names.",
+  },
+  ADOPTED: {
+    meaning: "The copy of another syncer was taken over, as --adopt asks for.",
+    remedy: "Nothing to do.",
+  },
+  TOO_MANY_KEYS: {
+    meaning: "The object has more labels and annotations than its copy can keep track of; it is not written.",
+    remedy: "Remove some: about 1,500 fit, fewer with long keys.",
+  },
   ADDRESS_REFUSED: {
     meaning: "An address is refused by the address policy and was left out.",
     remedy: "Correct the address, or change addressPolicy in the settings.",
@@ -194,6 +222,11 @@ export const CODES = {
   EXCLUDED: {
     meaning: "The object is not synced: it is default/kubernetes, paused, or not selected.",
     remedy: "Nothing to do.",
+  },
+  DELETE_BRAKE: {
+    meaning: "The tenant object is missing, but so many are missing at once that its copy is kept.",
+    remedy:
+      "Check that the tenant cluster is the right one and complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
   },
   SYNC_DISABLED: {
     meaning: "The configuration switches the sync of this kind off.",
@@ -206,6 +239,10 @@ export const CODES = {
   STORE_FAILED: {
     meaning: "The store of an embedded cluster can not write to its file: the disk is full, or fails, or the store is closed.",
     remedy: "Free space on the disk, or check it and start again. Nothing of the write was stored; what was acknowledged before is safe.",
+  },
+  LEADERSHIP_LOST: {
+    meaning: "Another process may lead by now, so that nothing more is written.",
+    remedy: "Nothing to do: it leads again when it is its turn. If it ended with this code, whoever supervises it starts it again.",
   },
   USAGE: {
     meaning: "The command line is not understood.",

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /**
  * SHA-256 of the UTF-8 bytes of `text`, as 64 lower-case hex digits.
@@ -13,5 +13,5 @@ import { createHash } from "node:crypto";
  * sha256Hex("release").slice(0, 10); // "a4d451ec23"
  */
 export function sha256Hex(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
+  return hash("sha256", text, "hex");
 }

@@ -1,4 +1,4 @@
-import { messageOf } from "./errors.ts";
+import { isEngineError, messageOf } from "./errors.ts";
 
 /** Named values beside a constant message. Never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -18,6 +18,42 @@ export interface Logger {
 
 /** Says nothing; the default of library functions. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * The same logger with fields on every line, the id of a piece of work for example. What a line brings itself wins.
+ *
+ * @example
+ * const lines: string[] = [];
+ * const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line) });
+ * withFields(logger, { reconcileID: "3f2a9c41" }).info("Applied", { side: "host" });
+ * lines[0]; // "1970-01-01T00:00:00.000Z info  Applied reconcileID=3f2a9c41 side=host"
+ */
+export function withFields(logger: Logger, fields: LogFields): Logger {
+  return {
+    debug: (message, own) => logger.debug(message, { ...fields, ...own }),
+    info: (message, own) => logger.info(message, { ...fields, ...own }),
+    warn: (message, own) => logger.warn(message, { ...fields, ...own }),
+    error: (message, own) => logger.error(message, { ...fields, ...own }),
+  };
+}
+
+/** These say in a server's own words what is wrong with an object, and may quote it. */
+const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
+/** From here on it is a webhook that speaks. */
+const DENIED = /denied the request: [^]*$/;
+
+/**
+ * The message of an error without what it may quote of an object, which somebody in a cluster has chosen. Names stay.
+ *
+ * @example
+ * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'
+ */
+export function loggableMessage(error: unknown): string {
+  const message = messageOf(error);
+  // From the first quote to the last: what is quoted may have quotes in it.
+  if (isEngineError(error, ...MAY_QUOTE)) return message.replace(/"[^]*"/, '"…"').replace(/`[^]*`/, "`…`");
+  return message.replace(DENIED, "denied the request");
+}
 
 /** How a logger writes. */
 export interface LineLoggerOptions {

@@ -1,4 +1,4 @@
-/** Values of a metric's labels. Never text that a tenant chooses. */
+/** Values of a metric's labels. Never text that a tenant chooses. What is handed in must not change: one that is kept costs less. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** Counts and measures. Names follow controller-runtime where it has one. */
@@ -7,18 +7,23 @@ export interface Metrics {
   count(name: string, labels?: MetricLabels, by?: number): void;
   /** Sets a gauge. */
   gauge(name: string, value: number, labels?: MetricLabels): void;
-  /** Adds a measured duration in seconds to a summary (`_sum` and `_count`). */
+  /** Adds a measured duration in seconds to a histogram. */
   observe(name: string, seconds: number, labels?: MetricLabels): void;
 }
 
 /** Forgets everything; the default of library functions. */
 export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {} };
 
+/** Upper bounds of the buckets of every histogram, in seconds: from half a millisecond to five minutes. */
+export const DURATION_BUCKETS: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+];
+
 /** Metrics kept in memory, with their text form for a scraper. */
 export interface MetricsRegistry extends Metrics {
-  /** Prometheus text format, sorted by name. */
+  /** Prometheus text format: families sorted by name, each below a line with its type. */
   text(): string;
-  /** Current value of one series; 0 when nothing was recorded. */
+  /** Current value of one series; 0 when nothing was recorded. Histograms have `…_sum` and `…_count`. */
   value(name: string, labels?: MetricLabels): number;
 }
 
@@ -28,57 +33,102 @@ export interface MetricsRegistry extends Metrics {
  * @example
  * const metrics = createMetrics();
  * metrics.count("writes_total", { cluster: "host" });
- * metrics.text(); // 'writes_total{cluster="host"} 1\n'
+ * metrics.text(); // '# TYPE writes_total counter\nwrites_total{cluster="host"} 1\n'
  */
 export function createMetrics(): MetricsRegistry {
-  const series = new Map<string, Series>();
-  const at = (name: string, labels: MetricLabels): Series => {
-    const id = seriesId(name, labels);
-    const known = series.get(id) ?? { name, id, value: 0 };
-    series.set(id, known);
-    return known;
+  const families = new Map<string, Family>();
+  const at = (type: Family["type"], name: string, labels: MetricLabels): Series => {
+    const family = families.get(name) ?? { type, series: new Map<string, Series>() };
+    families.set(name, family);
+    const id = labelText(labels);
+    const series = family.series.get(id) ?? { value: 0, count: 0, buckets: type === "histogram" ? DURATION_BUCKETS.map(() => 0) : [] };
+    family.series.set(id, series);
+    return series;
   };
+  const find = (name: string, labels: MetricLabels) => families.get(name)?.series.get(labelText(labels));
   return {
-    count: (name, labels = {}, by = 1) => void (at(name, labels).value += by),
-    gauge: (name, value, labels = {}) => void (at(name, labels).value = value),
-    observe(name, seconds, labels = {}) {
-      at(`${name}_sum`, labels).value += seconds;
-      at(`${name}_count`, labels).value += 1;
-    },
+    count: (name, labels = {}, by = 1) => void (at("counter", name, labels).value += by),
+    gauge: (name, value, labels = {}) => void (at("gauge", name, labels).value = value),
+    observe: (name, seconds, labels = {}) => observeIn(at("histogram", name, labels), seconds),
     text: () =>
-      [...series.values()]
-        .sort(bySeries)
-        .map(({ id, value }) => `${id} ${sampleText(value)}\n`)
+      [...families]
+        .sort(([left], [right]) => compare(left, right))
+        .flatMap(([name, family]) => [`# TYPE ${name} ${family.type}\n`, ...linesOf(name, family)])
         .join(""),
-    value: (name, labels = {}) => series.get(seriesId(name, labels))?.value ?? 0,
+    value(name, labels = {}) {
+      const [, base = "", part] = /^(.*)_(sum|count)$/.exec(name) ?? [];
+      const measured = part !== undefined && families.get(base)?.type === "histogram" ? find(base, labels) : undefined;
+      if (measured !== undefined) return part === "sum" ? measured.value : measured.count;
+      return find(name, labels)?.value ?? 0;
+    },
   };
 }
 
-/** One line of the text form. */
-interface Series {
-  readonly name: string;
-  readonly id: string;
-  value: number;
+/** Everything of one name. */
+interface Family {
+  readonly type: "counter" | "gauge" | "histogram";
+  /** By the text of the labels. */
+  readonly series: Map<string, Series>;
 }
 
-/** By name first: the lines of one metric must stand together, and "a_b" sorts between "a" and "a{". */
-function bySeries(left: Series, right: Series): number {
-  return compare(left.name, right.name) || compare(left.id, right.id);
+/** One set of labels. `count` and `buckets` are those of histograms, whose `value` is the sum. */
+interface Series {
+  value: number;
+  count: number;
+  /** What fell into each bucket, and in none before it. */
+  readonly buckets: number[];
+}
+
+function observeIn(series: Series, seconds: number): void {
+  series.value += seconds;
+  series.count += 1;
+  const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
+  if (bucket >= 0) series.buckets[bucket]! += 1;
+}
+
+function linesOf(name: string, { type, series }: Family): string[] {
+  const sorted = [...series].sort(([left], [right]) => compare(left, right));
+  return sorted.flatMap(([labels, one]) => (type === "histogram" ? histogramLines(name, labels, one) : [line(name, labels, one.value)]));
+}
+
+function histogramLines(name: string, labels: string, { value, count, buckets }: Series): string[] {
+  let below = 0;
+  const bucket = (bound: string, total: number) => line(`${name}_bucket`, [labels, `le="${bound}"`].filter(Boolean).join(","), total);
+  return [
+    ...DURATION_BUCKETS.map((bound, index) => bucket(String(bound), (below += buckets[index]!))),
+    bucket("+Inf", count),
+    line(`${name}_sum`, labels, value),
+    line(`${name}_count`, labels, count),
+  ];
+}
+
+function line(name: string, labels: string, value: number): string {
+  return `${name}${labels === "" ? "" : `{${labels}}`} ${sampleText(value)}\n`;
 }
 
 function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function seriesId(name: string, labels: MetricLabels): string {
+/** Texts of label sets that callers keep and hand in again and again. */
+const texts = new WeakMap<MetricLabels, string>();
+
+function labelText(labels: MetricLabels): string {
+  const known = texts.get(labels);
+  if (known !== undefined) return known;
   const text = Object.keys(labels)
     .sort()
-    .map((label) => `${label}="${escaped(labels[label]!)}"`);
-  return text.length === 0 ? name : `${name}{${text.join(",")}}`;
+    .map((label) => `${label}="${escaped(labels[label]!)}"`)
+    .join(",");
+  texts.set(labels, text);
+  return text;
 }
+
+const SPECIAL = /[\\"\n]/;
 
 /** The format knows three escapes; a scraper refuses the whole page for another one, as JSON's `\t` would be. */
 function escaped(value: string): string {
+  if (!SPECIAL.test(value)) return value;
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 

@@ -13,6 +13,9 @@ export interface ClusterFlags extends ConfigurationOptions {
   readonly hostContext?: string;
 }
 
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Two loaded kubeconfigs. */
 export interface KubeConfigs {
   readonly tenant: KubeConfig;
@@ -36,26 +39,38 @@ export function addClusterFlags(command: Command): Command {
  *
  * @throws AggregateError of USAGE and those of `loadKubeConfig`, each naming its side and file.
  */
-export async function loadKubeConfigs(flags: ClusterFlags): Promise<KubeConfigs> {
+export async function loadKubeConfigs(flags: ClusterFlags, environment: Environment): Promise<KubeConfigs> {
   const [tenant, host] = await Promise.allSettled([
-    loadSide({ side: "tenant", path: flags.tenantKubeconfig, context: flags.tenantContext }),
-    loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext }),
+    loadSide({ side: "tenant", path: flags.tenantKubeconfig, context: flags.tenantContext, environment }),
+    loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment }),
   ]);
   if (tenant.status === "fulfilled" && host.status === "fulfilled") return { tenant: tenant.value, host: host.value };
   throw new AggregateError([tenant, host].flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : [])));
+}
+
+/**
+ * Loads the host's kubeconfig alone, for what must work although the tenant cluster is gone.
+ *
+ * @throws USAGE and those of `loadKubeConfig`, naming side and file.
+ */
+export async function loadHostKubeConfig(flags: ClusterFlags, environment: Environment): Promise<KubeConfig> {
+  return loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment });
 }
 
 interface Side {
   readonly side: "tenant" | "host";
   readonly path: string | undefined;
   readonly context: string | undefined;
+  readonly environment: Environment;
 }
 
 async function loadSide(wanted: Side): Promise<KubeConfig> {
-  const { side, path, context } = wanted;
+  const { side, path, context, environment } = wanted;
   try {
     if (path === undefined && context !== undefined) throw new EngineError("USAGE", `--${side}-context needs --${side}-kubeconfig`);
-    return await loadKubeConfig(path === undefined ? { inCluster: true } : { path, ...(context !== undefined && { context }) });
+    return await loadKubeConfig(
+      path === undefined ? { inCluster: true, environment } : { path, ...(context !== undefined && { context }) },
+    );
   } catch (error) {
     throw isEngineError(error) ? withSide(wanted, error) : error;
   }

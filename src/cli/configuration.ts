@@ -34,6 +34,16 @@ export interface LoadedConfiguration {
   readonly vcluster: VCluster;
 }
 
+/** The configuration with the sync of Endpoints switched on, if `--enable-endpoints` says so, whatever the file says. */
+export function withEndpoints(
+  loaded: LoadedConfiguration,
+  { enableEndpoints }: { readonly enableEndpoints?: boolean },
+): LoadedConfiguration {
+  if (enableEndpoints !== true) return loaded;
+  const { config } = loaded;
+  return { ...loaded, config: { ...config, endpoints: { ...config.endpoints, enabled: true } } };
+}
+
 /** What a look at the files found. */
 export interface CheckedConfiguration {
   /** Errors and warnings, in the order of the files. */

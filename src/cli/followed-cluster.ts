@@ -40,6 +40,10 @@ export interface FollowOptions {
   readonly scope?: ListScope;
   /** Most writes a second; no limit when left out. */
   readonly qps?: number | undefined;
+  /** While it says no, nothing is written. Default: always yes. */
+  readonly mayWrite?: (() => boolean) | undefined;
+  /** Told when the cluster says that something is not allowed. */
+  readonly onForbidden?: () => void;
   /** What credential plugins inherit. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
@@ -47,8 +51,13 @@ export interface FollowOptions {
 
 /** Prepares client and caches. Opens nothing before it is asked. */
 export function followCluster(options: FollowOptions): FollowedCluster {
-  const { side, kubeConfig, scope = {}, qps, environment = {}, runtime } = options;
-  const client = createHttpClient({ kubeConfig, environment, ...runtime, ...(qps !== undefined && { writeRate: { perSecond: qps } }) });
+  const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
+  const limits = {
+    ...(qps !== undefined && { writeRate: { perSecond: qps } }),
+    ...(mayWrite && { mayWrite }),
+    ...(onForbidden && { onForbidden }),
+  };
+  const client = createHttpClient({ kubeConfig, environment, ...runtime, ...limits });
   // `cluster` tells the informers of both sides apart in logs and metrics.
   const informers = { client, scope, cluster: side, ...runtime };
   const access = createInformedAccess(informers);

@@ -41,6 +41,12 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
 }
 
+/** A whole number from 0. @throws InvalidArgumentError for another text. */
+export function parseCount(text: string): number {
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Wanted a whole number.");
+}
+
 /** A rate above 0. @throws InvalidArgumentError for another text. */
 export function parseRate(text: string): number {
   const rate = Number(text);

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EngineError, messageOf } from "../base/errors.ts";
 
-/** What a probe answers: "ok" or the reason why not. */
-export type Probe = () => "ok" | { readonly reason: string };
+/** What a probe answers: "ok", if need be with remarks, or the reason why not. */
+export type Probe = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
 
 /** A small HTTP server for kubelets and scrapers. */
 export interface ProbeServer {
@@ -64,7 +64,9 @@ function answer(routes: ReadonlyMap<string, () => Answer>, request: IncomingMess
 
 function answerOf(probe: Probe): Answer {
   const state = probe();
-  return state === "ok" ? { status: 200, text: "ok\n" } : { status: 503, text: `${state.reason}\n` };
+  if (state === "ok") return { status: 200, text: "ok\n" };
+  if ("reason" in state) return { status: 503, text: `${state.reason}\n` };
+  return { status: 200, text: ["ok", ...state.remarks].map((line) => `${line}\n`).join("") };
 }
 
 /**

@@ -23,6 +23,26 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   { name: "run", summary: "sync two clusters until stopped", load: async () => (await import("./commands/run.ts")).defineRun },
   {
+    name: "plan",
+    summary: "what run would write now, as diffs; nothing is written",
+    load: async () => (await import("./commands/plan.ts")).definePlan,
+  },
+  {
+    name: "why",
+    summary: "why an object looks as it does on the host",
+    load: async () => (await import("./commands/why.ts")).defineWhy,
+  },
+  {
+    name: "audit",
+    summary: "compare every copy on the host with what it should be",
+    load: async () => (await import("./commands/audit.ts")).defineAudit,
+  },
+  {
+    name: "cleanup",
+    summary: "remove all copies of a virtual cluster from the host",
+    load: async () => (await import("./commands/cleanup.ts")).defineCleanup,
+  },
+  {
     name: "render",
     summary: "show what objects look like on the other side, without any cluster",
     load: async () => (await import("./commands/render.ts")).defineRender,

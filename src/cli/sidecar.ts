@@ -1,18 +1,27 @@
+import { hostname } from "node:os";
 import { systemChance } from "../base/chance.ts";
 import { systemClock } from "../base/clock.ts";
+import { EngineError } from "../base/errors.ts";
+import { jsonEqual } from "../base/json.ts";
 import { createLineLogger } from "../base/logger.ts";
 import type { LogLevel } from "../base/logger.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { MetricsRegistry } from "../base/metrics.ts";
+import { createHttpClient } from "../client/http-client.ts";
 import { createTranslatorFor } from "../engine.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { ENDPOINT_SLICES } from "../object/resource.ts";
 import type { ServicesMode } from "../reconcile/rules.ts";
+import { createLeaderElection } from "../runtime/leader-election.ts";
+import type { LeaderElection } from "../runtime/leader-election.ts";
+import { electionPermissions } from "../sync/permissions.ts";
 import { createSyncer } from "../syncer.ts";
 import type { Syncer } from "../syncer.ts";
 import { loadKubeConfigs } from "./cluster-flags.ts";
 import type { ClusterFlags, KubeConfigs } from "./cluster-flags.ts";
 import { aborted } from "./command.ts";
 import type { CommandContext } from "./command.ts";
-import { checkConfiguration } from "./configuration.ts";
+import { checkConfiguration, withEndpoints } from "./configuration.ts";
 import type { LoadedConfiguration } from "./configuration.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
 import { followCluster, hostScope } from "./followed-cluster.ts";
@@ -20,6 +29,9 @@ import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
 import { tellProblem } from "./messages.ts";
 import { startProbeServer } from "./probe-server.ts";
 import type { Probe, ProbeServerOptions } from "./probe-server.ts";
+import { createReadiness } from "./readiness.ts";
+import type { Readiness } from "./readiness.ts";
+import { watchConfiguration } from "./reload.ts";
 import { awaitClusters, whileUnreachable } from "./startup.ts";
 import type { StartupOptions } from "./startup.ts";
 import { atMost, createTeardown } from "./teardown.ts";
@@ -32,6 +44,9 @@ export interface SidecarOptions extends ClusterFlags {
   readonly services: ServicesMode;
   readonly enableEndpoints?: boolean;
   readonly hostQps?: number;
+  readonly adopt?: string;
+  readonly confirmDeletes?: number;
+  readonly leaderElect?: boolean;
   readonly metricsAddress: string;
   readonly healthAddress: string;
   readonly logFormat: "json" | "text";
@@ -47,7 +62,7 @@ export async function runSidecar(context: CommandContext, options: SidecarOption
   // One line each, as everything else in a log.
   for (const problem of problems) tellProblem(context.terminal, problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
-  const kubeConfigs = await loadKubeConfigs(options);
+  const kubeConfigs = await loadKubeConfigs(options, context.terminal.env);
   if (loaded === undefined) return;
   const teardown = createTeardown();
   try {
@@ -57,11 +72,25 @@ export async function runSidecar(context: CommandContext, options: SidecarOption
   }
 }
 
-/** `--enable-endpoints`. */
-function withEndpoints(loaded: LoadedConfiguration, { enableEndpoints }: SidecarOptions): LoadedConfiguration {
-  if (enableEndpoints !== true) return loaded;
-  const { config } = loaded;
-  return { ...loaded, config: { ...config, endpoints: { ...config.endpoints, enabled: true } } };
+/** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime }: Working) {
+  const scope = hostScope(createTranslatorFor(loaded));
+  return watchConfiguration({
+    terminal,
+    files: options,
+    ...runtime,
+    async apply(changed) {
+      // What is followed of the host is decided at the start.
+      if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
+        throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
+          details: { hint: "Restart it with the new configuration" },
+        });
+      const { config, settings } = withEndpoints(changed, options);
+      const result = await syncer.reload({ config, settings });
+      if (result === "changed") readiness.askAgain();
+      return result;
+    },
+  });
 }
 
 /** What a sidecar is made of. */
@@ -77,16 +106,52 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const stop = terminal.stopSignal();
   const metrics = createMetrics();
   const runtime = createRuntime(terminal, options, metrics);
-  const { tenant, host } = followBoth(terminal, parts, runtime);
+  const election = options.leaderElect === true ? joinElection(terminal, parts, runtime) : undefined;
+  const mayWrite = election && (() => election.leading);
+  const { tenant, host } = followBoth(terminal, parts, {
+    runtime,
+    mayWrite,
+    onForbidden: () => readiness.askAgain(),
+  });
   for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
-  const syncer = await createSyncer({ ...loaded, services: options.services, tenant: tenant.access, host: host.access, ...runtime });
+  const access = { tenant: tenant.access, host: host.access };
+  const { services, adopt, confirmDeletes } = options;
+  const asked = { services, ...(adopt !== undefined && { adopt }), ...(confirmDeletes !== undefined && { confirmDeletes }) };
+  const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
   teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
-  await serve(parts, { syncer, metrics, runtime });
+  const readiness = createReadiness({
+    clusters: [tenant, host],
+    permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
+    prepared: () => syncer.status().prepared,
+    runtime,
+  });
+  teardown.add(() => readiness.stop());
+  await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
-  await Promise.race([begin({ tenant, host, syncer, stop, runtime }), aborted(stop)]);
+  const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime }));
+  const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
+  await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
   await aborted(stop);
   runtime.logger.info("Stopping");
+  // A leader finishes its writes and gives the lease back before its connections are closed.
+  if (election !== undefined) await atMost(runtime.clock, WRITES_MS, work);
+}
+
+function leaseOf({ vcluster: { name, namespace } }: LoadedConfiguration): ObjectKey {
+  return { namespace, name: `endpoint-sync-${name}` };
+}
+
+/** With a client of its own: renewals neither wait for writes nor for `--host-qps`. */
+function joinElection({ env }: Terminal, { loaded, kubeConfigs, teardown }: Parts, runtime: Runtime): LeaderElection {
+  const times = loaded.settings.leaderElection;
+  const timeoutMs = times.renewDeadlineSeconds * 500;
+  const limits = { connectionsMax: 1, timeoutMs, connectTimeoutMs: timeoutMs };
+  const client = createHttpClient({ kubeConfig: kubeConfigs.host, environment: env, ...runtime, ...limits });
+  teardown.add(() => client.close());
+  const lease = leaseOf(loaded);
+  return createLeaderElection({ client, lease, identity: `${hostname()}_${runtime.chance.uuid()}`, times, ...runtime });
 }
 
 function createRuntime(terminal: Terminal, { logFormat, logLevel }: SidecarOptions, metrics: MetricsRegistry): Runtime {
@@ -104,8 +169,14 @@ interface Clusters {
   readonly host: FollowedCluster;
 }
 
-function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, runtime: Runtime): Clusters {
-  const shared = { environment: env, runtime };
+interface Following {
+  readonly runtime: Runtime;
+  readonly mayWrite: (() => boolean) | undefined;
+  readonly onForbidden: () => void;
+}
+
+function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, following: Following): Clusters {
+  const shared = { environment: env, ...following };
   const scope = hostScope(createTranslatorFor(loaded));
   const qps = options.hostQps ?? loaded.settings.hostQps ?? undefined;
   return {
@@ -115,10 +186,9 @@ function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, 
 }
 
 /** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
-async function serve({ options, teardown }: Parts, { syncer, metrics, runtime }: Served): Promise<void> {
+async function serve({ options, teardown }: Parts, { ready, metrics, runtime }: Served): Promise<void> {
   const { metricsAddress, healthAddress } = options;
   const alive = (): ReturnType<Probe> => "ok";
-  const ready = (): ReturnType<Probe> => (syncer.status().running ? "ok" : { reason: "the first lists are not complete yet" });
   const probes = { "/healthz": alive, "/livez": alive, "/readyz": ready };
   const text = () => metrics.text();
   const sites: ProbeServerOptions[] =
@@ -135,8 +205,14 @@ async function serve({ options, teardown }: Parts, { syncer, metrics, runtime }:
   }
 }
 
-interface Served {
+interface Working {
   readonly syncer: Syncer;
+  readonly readiness: Readiness;
+  readonly runtime: Runtime;
+}
+
+interface Served {
+  readonly ready: Probe;
   readonly metrics: MetricsRegistry;
   readonly runtime: Runtime;
 }
@@ -149,7 +225,16 @@ function tellStart({ options, loaded }: Parts, { tenant, host, runtime: { logger
     logger.warn("Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it");
 }
 
-async function begin({ syncer, ...startup }: StartupOptions & { syncer: Syncer }): Promise<void> {
+interface Beginning extends StartupOptions {
+  readonly syncer: Syncer;
+  readonly election: LeaderElection | undefined;
+  readonly readiness: Readiness;
+}
+
+/** Resolves when the syncer works; with an election, when it has stopped. */
+async function begin({ syncer, election, readiness, ...startup }: Beginning): Promise<void> {
   await awaitClusters(startup);
-  await whileUnreachable(startup.tenant, () => syncer.start(), startup);
+  readiness.start();
+  await whileUnreachable(startup.tenant, () => (election === undefined ? syncer.start() : syncer.prepare()), startup);
+  await election?.run((lost) => syncer.lead(lost), startup.stop);
 }

@@ -8,12 +8,14 @@ import { backoffDelay } from "../base/backoff.ts";
 import { delay } from "../base/clock.ts";
 import { EngineError, isEngineError, messageOf } from "../base/errors.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
 import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
 
-const BACKOFF = { initialMs: 250, maximumMs: 15_000, jitter: 0.2 };
+/** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
+const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
 /** Kinds that are read on both sides, whatever is synced. */
-const READ = [SERVICES, ENDPOINTS];
+const ALWAYS_READ = [SERVICES, ENDPOINTS];
 
 /** The certificate of the server does not fit the kubeconfig. */
 const CERTIFICATE_FAULTS = new Set([
@@ -30,6 +32,8 @@ const CERTIFICATE_FAULTS = new Set([
 export interface StartupOptions {
   readonly tenant: FollowedCluster;
   readonly host: FollowedCluster;
+  /** Kinds that are read on both sides besides Services and Endpoints. Default none. */
+  readonly kinds?: readonly ResourceType[];
   /** Ends the waiting. */
   readonly stop: AbortSignal;
   readonly runtime: Runtime;
@@ -80,14 +84,24 @@ async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): 
   await whileUnreachable(
     cluster,
     async () => {
-      for (const kind of READ) await cluster.client.list(kind, { ...cluster.scope, limit: 1, signal: options.stop });
+      for (const kind of [...ALWAYS_READ, ...(options.kinds ?? [])])
+        await cluster.client.list(kind, { ...cluster.scope, limit: 1, signal: options.stop });
     },
     options,
   );
 }
 
-/** Copies of copies would fill it: every copy would look like a tenant object. */
-async function refuseSameCluster({ tenant, host }: StartupOptions): Promise<void> {
+/** A cluster that answers, and its address for messages. */
+export interface AnsweringCluster extends Pick<FollowedCluster, "side" | "server"> {
+  readonly client: Pick<FollowedCluster["client"], "get">;
+}
+
+/**
+ * Copies of copies would fill it: every copy would look like a tenant object.
+ *
+ * @throws CONFIG_VALUE when both sides are the same cluster.
+ */
+export async function refuseSameCluster({ tenant, host }: Record<"tenant" | "host", AnsweringCluster>): Promise<void> {
   const [tenantUid, hostUid] = await Promise.all([tenant, host].map(async (cluster) => (await look(cluster, "kube-system")).uid));
   if (tenantUid === undefined || tenantUid !== hostUid) return;
   throw new EngineError("CONFIG_VALUE", `Cannot sync ${tenant.server} with ${host.server}: tenant and host are the same cluster`, {
@@ -103,7 +117,7 @@ async function warnOfMissingNamespace({ host, runtime }: StartupOptions): Promis
 
 /** A namespace; a role for one namespace only does not let us see any. */
 async function look(
-  { client }: FollowedCluster,
+  { client }: Pick<AnsweringCluster, "client">,
   name: string,
 ): Promise<{ seen: "present" | "absent" | "hidden"; uid?: string | undefined }> {
   try {
@@ -124,7 +138,8 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-function withCluster({ side, server }: FollowedCluster, error: unknown): unknown {
+/** A failure of an API server with the cluster that it is about; other failures as they are. */
+export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: `Check server and certificate-authority in the kubeconfig of the ${side} cluster` };
   return new EngineError(error.code, `Cannot work with the ${side} cluster ${server}: ${messageOf(error)}`, {

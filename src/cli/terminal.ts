@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { createInterface } from "node:readline/promises";
 import { buffer } from "node:stream/consumers";
 import { systemClock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
@@ -33,6 +34,10 @@ export interface Terminal {
    * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
    */
   stopSignal(): AbortSignal;
+  /** Asks the person at the terminal and answers their line; undefined when nobody is there to ask. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
+  onHangUp(listener: () => void): () => void;
 }
 
 /** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
@@ -55,6 +60,7 @@ export function processTerminal(): Terminal {
       return decodeText(await buffer(stdin).catch(rethrowUnreadable), "standard input");
     },
     env,
+    ask: stdin.isTTY && stderr.isTTY ? askPerson : undefined,
     get screen() {
       return stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined;
     },
@@ -63,6 +69,10 @@ export function processTerminal(): Terminal {
       if (!listening) listenForStop(stop);
       listening = true;
       return stop.signal;
+    },
+    onHangUp(listener) {
+      process.on("SIGHUP", listener);
+      return () => void process.off("SIGHUP", listener);
     },
   };
 }
@@ -75,6 +85,16 @@ export function processTerminal(): Terminal {
  */
 export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Terminal["env"]): boolean {
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}
+
+/** On standard error, so that what is asked does not end up in a file. */
+async function askPerson(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
 }
 
 /** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. A full disk is a failure. */

@@ -1,5 +1,14 @@
-import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node";
 import { EngineError } from "../base/errors.ts";
+
+/** What is read of a kubeconfig; client-node's `KubeConfig` has it, too. */
+export interface KubeConfigView {
+  /** Name of the current context; "" when there is none. */
+  getCurrentContext(): string;
+  getContexts(): Context[];
+  getClusters(): Cluster[];
+  getUsers(): User[];
+}
 
 /** One context of a kubeconfig, resolved. */
 export interface Connection {
@@ -22,7 +31,7 @@ export interface Connection {
  * @example
  * resolveConnection(kubeConfig, "tenant").origin; // "https://10.0.0.1:6443"
  */
-export function resolveConnection(kubeConfig: KubeConfig, name?: string): Connection {
+export function resolveConnection(kubeConfig: KubeConfigView, name?: string): Connection {
   const context = name ?? kubeConfig.getCurrentContext();
   const entry = context ? kubeConfig.getContexts().find((candidate) => candidate.name === context) : undefined;
   if (!entry) throw noContext(kubeConfig, context);
@@ -40,7 +49,7 @@ export function resolveConnection(kubeConfig: KubeConfig, name?: string): Connec
   return { context, cluster, user, origin: server.origin, basePath: server.pathname.replace(/\/+$/, ""), trusted };
 }
 
-function noContext(kubeConfig: KubeConfig, context: string | undefined): EngineError {
+function noContext(kubeConfig: KubeConfigView, context: string | undefined): EngineError {
   const known = kubeConfig.getContexts().map((candidate) => JSON.stringify(candidate.name));
   const have = known.length === 0 ? "it has none" : `it has ${known.slice(0, 20).join(", ")}`;
   if (!context) return new EngineError("CONFIG_VALUE", `The kubeconfig has no current context; name one: ${have}`);

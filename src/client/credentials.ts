@@ -9,9 +9,9 @@ import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import type { Clock } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, KubeConfigView } from "./connection.ts";
 import { runExecPlugin, type ExecCredential, type ExecSpec } from "./exec-plugin.ts";
-import { authenticateByProvider } from "./provider-auth.ts";
+import { asClientNode, authenticateByProvider } from "./provider-auth.ts";
 
 /** What a TLS connection is made with. PEM. */
 export interface TlsMaterial {
@@ -30,7 +30,7 @@ export interface Credentials {
 
 /** How credentials are obtained. */
 export interface CredentialOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeConfigView;
   readonly connection: Connection;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -61,6 +61,8 @@ export class CredentialSource {
   /** Monotonic time until which `#known` holds. */
   #knownUntilMs = 0;
   #reading: Promise<Credentials> | undefined;
+  /** Authenticators remember what they obtained, so there is one for good. */
+  #provider: KubeConfig | undefined;
   #plugin: { readonly credential: ExecCredential; readonly ranMs: number } | undefined;
 
   constructor(options: CredentialOptions) {
@@ -130,9 +132,15 @@ export class CredentialSource {
     if (token) return forGood(bearer(token));
     const plugin = (exec ?? authProvider?.config?.exec) as ExecSpec | undefined;
     if (plugin) return this.#authenticateByPlugin(plugin);
-    if (authProvider) return { headers: await authenticateByProvider(this.#options), tls: {}, validMs: PROVIDER_REREAD_MS };
+    if (authProvider) return this.#authenticateByProvider();
     if (username) return forGood({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` });
     return forGood({});
+  }
+
+  async #authenticateByProvider(): Promise<Authentication> {
+    const { kubeConfig, connection } = this.#options;
+    this.#provider ??= await asClientNode(kubeConfig);
+    return { headers: await authenticateByProvider({ kubeConfig: this.#provider, connection }), tls: {}, validMs: PROVIDER_REREAD_MS };
   }
 
   async #authenticateByPlugin(exec: ExecSpec): Promise<Authentication> {

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import type { KubeConfig } from "@kubernetes/client-node";
 import { delay, type Clock } from "../base/clock.ts";
 import { assert, EngineError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -22,10 +21,12 @@ import type {
   WatchOptions,
 } from "../object/cluster-client.ts";
 import { keyOf, type ObjectKey } from "../object/key.ts";
+import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusOf, type Answer } from "./answer.ts";
 import { resolveConnection } from "./connection.ts";
+import type { KubeConfigView } from "./connection.ts";
 import { CredentialSource } from "./credentials.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { queryString, resourcePath } from "./resource-path.ts";
@@ -54,7 +55,7 @@ export interface HttpClientLimits {
 /** How a client is set up. */
 export interface HttpClientOptions extends HttpClientLimits {
   /** From {@link loadKubeConfig}, or the caller's own. */
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeConfigView;
   /** The current one when left out. */
   readonly context?: string;
   readonly clock: Clock;
@@ -64,6 +65,13 @@ export interface HttpClientOptions extends HttpClientLimits {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Writes go no faster. Default: no limit of our own, the server's priority and fairness decides. */
   readonly writeRate?: RateLimit;
+  /**
+   * Asked right before the first byte of each write leaves, whatever it waited for. While it says no, writes fail with
+   * LEADERSHIP_LOST. Default: always yes.
+   */
+  readonly mayWrite?: () => boolean;
+  /** Told when the cluster says that something is not allowed. */
+  readonly onForbidden?: () => void;
   /** Its part before the first slash becomes the field manager. Default "endpoint-sync". */
   readonly userAgent?: string;
 }
@@ -82,6 +90,9 @@ const PATCH_CONTENT_TYPE: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
 };
+
+/** A header is a quoted text; what is quoted in that may be a value of an object. */
+const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 
 /** Different warnings of a server that are logged; it repeats the same ones with every answer. */
 const WARNINGS_MAX = 100;
@@ -115,6 +126,8 @@ class HttpClient implements ClusterClient {
       metrics = noMetrics,
       environment = {},
       writeRate,
+      mayWrite,
+      onForbidden = () => {},
       userAgent = "endpoint-sync",
     } = options;
     const limits = (this.#limits = { ...DEFAULTS, ...options });
@@ -122,10 +135,22 @@ class HttpClient implements ClusterClient {
     const { origin, cluster } = connection;
     const signal = this.#closing.signal;
     this.#clock = clock;
-    this.#transport = new Transport({ ...limits, origin, proxyUrl: cluster.proxyUrl });
+    this.#transport = new Transport({ ...limits, origin, proxyUrl: cluster.proxyUrl, beforeWrite: mayWrite && guard(mayWrite) });
     const credentials = new CredentialSource({ ...limits, kubeConfig, connection, clock, logger, environment, signal });
-    const onWarning = onceEach((text) => logger.info("The API server warns", { server: origin, warning: text }));
-    this.#sender = new Sender({ ...limits, connection, credentials, transport: this.#transport, clock, metrics, userAgent, onWarning });
+    const onWarning = onceEach((text) =>
+      logger.info("The API server warns", { server: origin, warning: text.replace(QUOTED_IN_WARNING, '\\"…\\"') }),
+    );
+    this.#sender = new Sender({
+      ...limits,
+      connection,
+      credentials,
+      transport: this.#transport,
+      clock,
+      metrics,
+      userAgent,
+      onWarning,
+      onForbidden,
+    });
     this.#takeWrite = writeRate === undefined ? () => 0 : createRateLimit(writeRate, clock);
   }
 
@@ -170,7 +195,10 @@ class HttpClient implements ClusterClient {
 
   async create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: object.metadata.namespace });
-    return this.#write({ method: "POST", path, body: JSON.stringify(object) });
+    const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
+    // A review is a question. Who may not write, because another process leads, may still ask.
+    if (groupOf(resource) === "authorization.k8s.io") return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })));
+    return this.#write(request);
   }
 
   async update(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
@@ -224,6 +252,12 @@ class HttpClient implements ClusterClient {
   #failIfClosed(): void {
     if (this.#closing.signal.aborted) throw closed();
   }
+}
+
+function guard(mayWrite: () => boolean): () => void {
+  return () => {
+    if (!mayWrite()) throw new EngineError("LEADERSHIP_LOST", "Cannot write: this process does not lead");
+  };
 }
 
 function closed(): EngineError {

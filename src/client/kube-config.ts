@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
+import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { KubeConfig, User } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node";
+import { newClusters, newContexts, newUsers } from "@kubernetes/client-node/dist/config_types.js";
+import { load } from "js-yaml";
 import { EngineError, messageOf } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { resolveConnection } from "./connection.ts";
+import type { KubeConfigView } from "./connection.ts";
 
 /** Where a kubeconfig comes from. */
 export type KubeConfigSource =
@@ -11,28 +15,47 @@ export type KubeConfigSource =
   | { readonly path: string | readonly string[]; readonly context?: string }
   /** The text itself; its relative paths start at `directory`, by default the working directory. */
   | { readonly text: string; readonly directory?: string; readonly context?: string }
-  /** The service account of the Pod this runs in. */
-  | { readonly inCluster: true };
+  /** The service account of the Pod this runs in, whose API server its environment names. */
+  | { readonly inCluster: true; readonly environment: Readonly<Record<string, string | undefined>> };
+
+/** A kubeconfig as data. */
+interface Entries {
+  readonly clusters: Cluster[];
+  readonly users: User[];
+  readonly contexts: Context[];
+  readonly currentContext: string;
+}
 
 /** No kubeconfig is larger. */
 const FILE_BYTES_MAX = 4 << 20;
+/** Where a Pod finds its service account. */
+const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
  * Loads a kubeconfig and checks that its context is complete. The context becomes the current one.
  *
- * client-node is imported here and not above, because that takes a quarter of a second and 60 MB, and only those who load a
- * kubeconfig need it.
+ * Of client-node only the reading of entries is imported: the whole of it takes a quarter of a second and 45 MB, and only old
+ * credential providers need it.
  *
  * @throws CONFIG_FILE when a file can not be read; CONFIG_SYNTAX when it is no YAML; CONFIG_VALUE when it is no kubeconfig, or
  *   the context, or what it names, is missing.
  * @example
  * const kubeConfig = await loadKubeConfig({ path: "/etc/tenant/kubeconfig", context: "blue" });
  */
-export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfig> {
-  const loaded = "inCluster" in source ? await loadServiceAccount() : await loadTexts(await textsOf(source));
-  if ("context" in source && source.context !== undefined) loaded.setCurrentContext(source.context);
-  resolveConnection(loaded);
-  return loaded;
+export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfigView> {
+  const entries = "inCluster" in source ? await readServiceAccount(source.environment) : await mergedEntries(source);
+  const kubeConfig = viewOf("context" in source && source.context !== undefined ? { ...entries, currentContext: source.context } : entries);
+  resolveConnection(kubeConfig);
+  return kubeConfig;
+}
+
+function viewOf({ clusters, users, contexts, currentContext }: Entries): KubeConfigView {
+  return {
+    getCurrentContext: () => currentContext,
+    getContexts: () => contexts,
+    getClusters: () => clusters,
+    getUsers: () => users,
+  };
 }
 
 interface KubeConfigText {
@@ -42,7 +65,9 @@ interface KubeConfigText {
   readonly name: string;
 }
 
-async function textsOf(source: Exclude<KubeConfigSource, { inCluster: true }>): Promise<KubeConfigText[]> {
+type TextSource = Exclude<KubeConfigSource, { inCluster: true }>;
+
+async function textsOf(source: TextSource): Promise<KubeConfigText[]> {
   if ("text" in source) return [{ text: source.text, directory: resolve(source.directory ?? "."), name: "the kubeconfig" }];
   return Promise.all([source.path].flat().map(readText));
 }
@@ -56,45 +81,52 @@ async function readText(path: string): Promise<KubeConfigText> {
   return { text: bytes.toString("utf8"), directory: dirname(resolve(path)), name: `kubeconfig "${path}"` };
 }
 
-async function loadTexts(texts: readonly KubeConfigText[]): Promise<KubeConfig> {
-  const { KubeConfig } = await import("@kubernetes/client-node");
-  const merged = new KubeConfig();
-  for (const text of texts) {
-    const one = await loadText(text);
-    merged.clusters = firstOfEachName(merged.clusters, one.clusters);
-    merged.users = firstOfEachName(merged.users, one.users);
-    merged.contexts = firstOfEachName(merged.contexts, one.contexts);
-    if (!merged.currentContext && one.currentContext) merged.setCurrentContext(one.currentContext);
-  }
-  return merged;
+async function mergedEntries(source: TextSource): Promise<Entries> {
+  const all = (await textsOf(source)).map(readEntries);
+  return {
+    clusters: firstOfEachName(all.flatMap(({ clusters }) => clusters)),
+    users: firstOfEachName(all.flatMap(({ users }) => users)),
+    contexts: firstOfEachName(all.flatMap(({ contexts }) => contexts)),
+    currentContext: all.find(({ currentContext }) => currentContext !== "")?.currentContext ?? "",
+  };
 }
 
-function firstOfEachName<Entry extends { readonly name: string }>(known: readonly Entry[], more: readonly Entry[]): Entry[] {
-  return [...known, ...more.filter((entry) => !known.some(({ name }) => name === entry.name))];
+function firstOfEachName<Entry extends { readonly name: string }>(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()].reverse();
 }
 
-async function loadText({ text, directory, name }: KubeConfigText): Promise<KubeConfig> {
-  const { KubeConfig, loadYaml } = await import("@kubernetes/client-node");
-  const raw = parseYaml(text, name, loadYaml);
-  const config = new KubeConfig();
+function readEntries({ text, directory, name }: KubeConfigText): Entries {
+  const raw = parseYaml(text, name);
   try {
-    config.loadFromString(JSON.stringify(raw));
+    return {
+      clusters: newClusters(raw["clusters"]).map((cluster) => ({ ...cluster, ...absolute({ caFile: cluster.caFile }, directory) })),
+      users: newUsers(raw["users"]).map((user) => readUser(user, raw, { directory, name })),
+      contexts: newContexts(raw["contexts"]),
+      currentContext: typeof raw["current-context"] === "string" ? raw["current-context"] : "",
+    };
   } catch (cause) {
+    if (cause instanceof EngineError) throw cause;
     throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: ${messageOf(cause)}`, { cause });
   }
-  config.makePathsAbsolute(directory);
-  config.users = config.users.map((user) => {
-    const fields = rawUser(raw, user.name);
-    refuseUnknownImpersonation(fields, `user "${user.name}" of ${name}`);
-    return withPaths(user, fields, directory);
-  });
-  return config;
 }
 
-function parseYaml(text: string, name: string, loadYaml: (text: string) => unknown): Record<string, unknown> {
+function readUser(user: User, raw: Record<string, unknown>, { directory, name }: Omit<KubeConfigText, "text">): User {
+  const fields = rawUser(raw, user.name);
+  refuseUnknownImpersonation(fields, `user "${user.name}" of ${name}`);
+  const { certFile, keyFile } = user;
+  return withPaths({ ...user, ...absolute({ certFile, keyFile }, directory) }, fields, directory);
+}
+
+/** Relative paths start at the kubeconfig's own folder. */
+function absolute(paths: Readonly<Record<string, string | undefined>>, directory: string): Record<string, string> {
+  const given = Object.entries(paths).filter((entry): entry is [string, string] => typeof entry[1] === "string" && entry[1] !== "");
+  return Object.fromEntries(given.map(([field, path]) => [field, resolve(directory, path)]));
+}
+
+function parseYaml(text: string, name: string): Record<string, unknown> {
   let raw: unknown;
   try {
-    raw = loadYaml(text);
+    raw = load(text);
   } catch (cause) {
     // The parser's message quotes lines of the file, which may hold a token.
     const line = isRecord(cause) && isRecord(cause["mark"]) ? ` at line ${Number(cause["mark"]["line"]) + 1}` : "";
@@ -131,15 +163,18 @@ function withPaths(user: User, raw: Record<string, unknown>, directory: string):
   return { ...user, ...file, ...exec };
 }
 
-async function loadServiceAccount(): Promise<KubeConfig> {
-  const { KubeConfig } = await import("@kubernetes/client-node");
-  const config = new KubeConfig();
-  config.loadFromCluster();
-  const { caFile, server } = config.getCurrentCluster()!;
-  // client-node writes the text "undefined" for variables that are not set.
-  if (server.includes("undefined")) throw new EngineError("CONFIG_VALUE", "This does not run in a Pod: KUBERNETES_SERVICE_HOST is not set");
-  await readText(caFile!).catch((cause: unknown) => {
+async function readServiceAccount(environment: Readonly<Record<string, string | undefined>>): Promise<Entries> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = environment;
+  if (!host) throw new EngineError("CONFIG_VALUE", "This does not run in a Pod: KUBERNETES_SERVICE_HOST is not set");
+  const [caFile, tokenFile] = [`${ACCOUNT_DIRECTORY}/ca.crt`, `${ACCOUNT_DIRECTORY}/token`];
+  await readText(caFile).catch((cause: unknown) => {
     throw new EngineError("CONFIG_FILE", `Cannot read the service account of this Pod: ${messageOf(cause)}`, { cause });
   });
-  return config;
+  const name = "in-cluster";
+  return {
+    clusters: [{ name, caFile, server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, skipTLSVerify: false }],
+    users: [{ name, authProvider: { name: "tokenFile", config: { tokenFile } } }],
+    contexts: [{ name, cluster: name, user: name }],
+    currentContext: name,
+  };
 }

@@ -1,11 +1,32 @@
 import type { KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { EngineError, messageOf } from "../base/errors.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, KubeConfigView } from "./connection.ts";
 
 /** Whose credentials are wanted. */
 export interface ProviderOptions {
   readonly kubeConfig: KubeConfig;
   readonly connection: Connection;
+}
+
+/**
+ * The kubeconfig as client-node's authenticators want it: itself, if it is client-node's, or one with the same entries.
+ *
+ * client-node is imported here and not above, because that takes a quarter of a second and 45 MB, and few kubeconfigs need it.
+ *
+ * @example
+ * const kubeConfig = await asClientNode(await loadKubeConfig({ path: "tenant.yaml" }));
+ */
+export async function asClientNode(view: KubeConfigView): Promise<KubeConfig> {
+  if ("applySecurityAuthentication" in view) return view as KubeConfig;
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromOptions({
+    clusters: view.getClusters(),
+    users: view.getUsers(),
+    contexts: view.getContexts(),
+    currentContext: view.getCurrentContext(),
+  });
+  return kubeConfig;
 }
 
 /**

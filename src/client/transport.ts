@@ -1,4 +1,4 @@
-import { Pool, ProxyAgent, type Dispatcher } from "undici";
+import { DecoratorHandler, Pool, ProxyAgent, type Dispatcher } from "undici";
 import type { TlsMaterial } from "./credentials.ts";
 
 /** Where a transport leads and what it may use. */
@@ -12,11 +12,15 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
   /** An answer that is longer is refused. Watches have a limit per event instead. */
   readonly answerBytesMax: number;
+  /** Called right before the first byte of a write is sent, however long that waited for a connection. Throws to prevent it. */
+  readonly beforeWrite?: (() => void) | undefined;
 }
 
 /** Connections for calls, and connections for streams, which never wait for each other. */
 export interface Dispatchers {
   readonly calls: Dispatcher;
+  /** The connections of `calls`, for what changes something. */
+  readonly writes: Dispatcher;
   readonly watches: Dispatcher;
 }
 
@@ -34,7 +38,7 @@ export class Transport {
   /** What `#current` was opened with. */
   #tls: TlsMaterial | undefined;
   #current: Dispatchers | undefined;
-  /** Dispatchers of former certificates that still carry a watch. */
+  /** Former dispatchers that still carry an answer. */
   readonly #retired = new Set<Dispatcher>();
   #closed: Error | undefined;
 
@@ -48,8 +52,10 @@ export class Transport {
     if (this.#current !== undefined && sameTls(tls, this.#tls!)) return this.#current;
     this.#retire();
     this.#tls = tls;
+    const calls = this.#openCalls(tls);
     this.#current = {
-      calls: this.#open({ tls, connections: this.#options.connectionsMax, maxResponseSize: this.#options.answerBytesMax }),
+      calls,
+      writes: this.#guarded(calls),
       watches: this.#open({ tls, connections: null, maxResponseSize: -1 }),
     };
     return this.#current;
@@ -65,17 +71,40 @@ export class Transport {
     return new Pool(origin, { ...shared, connect });
   }
 
+  /**
+   * A call over these got no answer in time. The other connections of its pool may lead to the same nowhere, and each would
+   * cost the next call another timeout: calls go over new ones from now on. What is under way is left alone.
+   */
+  abandon({ calls }: Dispatchers): void {
+    if (this.#current?.calls !== calls) return;
+    const fresh = this.#openCalls(this.#tls!);
+    this.#current = { ...this.#current, calls: fresh, writes: this.#guarded(fresh) };
+    this.#closeLater(calls);
+  }
+
+  #openCalls(tls: TlsMaterial): Dispatcher {
+    return this.#open({ tls, connections: this.#options.connectionsMax, maxResponseSize: this.#options.answerBytesMax });
+  }
+
+  #guarded(dispatcher: Dispatcher): Dispatcher {
+    const { beforeWrite } = this.#options;
+    if (beforeWrite === undefined) return dispatcher;
+    return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, new GuardedHandler(handler, beforeWrite)));
+  }
+
   #retire(): void {
     if (this.#current === undefined) return;
-    for (const dispatcher of [this.#current.calls, this.#current.watches]) {
-      this.#retired.add(dispatcher);
-      // Resolves when the last stream on it has ended. A failure to close is a failure to free what is gone already.
-      void dispatcher.close().then(
-        () => this.#retired.delete(dispatcher),
-        () => this.#retired.delete(dispatcher),
-      );
-    }
+    for (const dispatcher of [this.#current.calls, this.#current.watches]) this.#closeLater(dispatcher);
     this.#current = undefined;
+  }
+
+  /** When the last answer on it has ended. A failure to close is a failure to free what is gone already. */
+  #closeLater(dispatcher: Dispatcher): void {
+    this.#retired.add(dispatcher);
+    void dispatcher.close().then(
+      () => this.#retired.delete(dispatcher),
+      () => this.#retired.delete(dispatcher),
+    );
   }
 
   /** Ends every call and stream with `reason`. */
@@ -85,6 +114,23 @@ export class Transport {
     this.#current = undefined;
     this.#retired.clear();
     await Promise.all(all.map((dispatcher) => dispatcher.destroy(reason)));
+  }
+}
+
+/** Asks when a connection is there and nothing has been sent: what throws then fails the request and spares the connection. */
+class GuardedHandler extends DecoratorHandler {
+  readonly #inner: Dispatcher.DispatchHandler;
+  readonly #beforeWrite: () => void;
+
+  constructor(inner: Dispatcher.DispatchHandler, beforeWrite: () => void) {
+    super(inner);
+    this.#inner = inner;
+    this.#beforeWrite = beforeWrite;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#beforeWrite();
+    this.#inner.onRequestStart?.(controller, context);
   }
 }
 

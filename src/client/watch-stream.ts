@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
@@ -47,6 +48,9 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
       }
     }
     if (splitter.midLine && !signal.aborted) throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended inside an event`);
+    // The connection takes the next request one turn of the event loop after the end of this answer. Whoever watches on at once
+    // would open another one, with another handshake.
+    await nextTurn();
   } catch (error) {
     if (signal.aborted) return;
     throw error instanceof EngineError ? error : unreachable(request, idle.silent() ?? error);

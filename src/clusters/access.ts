@@ -1,4 +1,5 @@
 import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
 import { groupOf } from "../object/resource.ts";
 import { demandAllowed } from "../server/authorization.ts";
 import type { Authorizer } from "../server/authorization.ts";
@@ -8,6 +9,7 @@ import type { Store } from "../server/store.ts";
 import { createTokens } from "../server/tokens.ts";
 import type { Tokens } from "../server/tokens.ts";
 import { createReviews } from "./kinds/reviews.ts";
+import { createTokenRequests } from "./kinds/token-requests.ts";
 import { createRbacAuthorizer } from "./rbac/authorize.ts";
 import { createRbacKinds } from "./rbac/kinds.ts";
 import { followPolicy } from "./rbac/policy.ts";
@@ -18,16 +20,26 @@ export interface Access {
   readonly tokens: Tokens;
   /** The kinds in which all this is written down and asked about. */
   readonly kinds: readonly ResourceDefinition[];
+  /** What ServiceAccounts are asked for. */
+  readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
   stop(): void;
 }
 
+/** What access is made of. */
+export interface AccessOptions {
+  readonly store: Store;
+  readonly chance: Chance;
+  readonly clock: Clock;
+}
+
 /** Access by the roles and bindings in a store. */
-export async function createAccess({ store, chance }: { readonly store: Store; readonly chance: Chance }): Promise<Access> {
+export async function createAccess({ store, chance, clock }: AccessOptions): Promise<Access> {
   const policy = await followPolicy(store);
   const authorizer = createRbacAuthorizer(policy);
-  const tokens = createTokens(chance);
+  const tokens = createTokens({ chance, clock });
   const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
-  return { authorizer, tokens, kinds, stop: () => policy.stop() };
+  const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
+  return { authorizer, tokens, kinds, accountQuestions, stop: () => policy.stop() };
 }
 
 /**

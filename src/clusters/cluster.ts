@@ -24,6 +24,7 @@ import type { Controller } from "./controllers/endpoints-controller.ts";
 import { startGarbageCollector } from "./controllers/garbage-collector.ts";
 import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
 import { startNamespaceController } from "./controllers/namespace-controller.ts";
+import { startRoleAggregation } from "./controllers/role-aggregation.ts";
 import { startServiceAccountController } from "./controllers/service-account-controller.ts";
 import { createCoreKinds } from "./core-kinds.ts";
 import { createClusterCredentials } from "./credentials.ts";
@@ -118,13 +119,18 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  const access = await createAccess({ store, chance });
+  const access = await createAccess({ store, chance, clock });
   const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
-  const registry = createRegistry({ store, definitions: [...createCoreKinds(chance), ...access.kinds], clock, chance, admit });
+  const definitions = [...createCoreKinds(chance, access), ...access.kinds];
+  const registry = createRegistry({ store, definitions, clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);
   const parts = { registry, store, logger };
+  const aggregation = await startRoleAggregation(parts);
+  // Nobody sees a cluster whose roles are still empty.
+  await aggregation.settled();
   const controllers: Controller[] = [
+    aggregation,
     await startNamespaceController(parts),
     await startServiceAccountController(parts),
     await startGracePeriodController({ ...parts, clock }),

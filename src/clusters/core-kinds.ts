@@ -12,8 +12,15 @@ import { secrets } from "./kinds/secrets.ts";
 import { serviceAccounts } from "./kinds/service-accounts.ts";
 import { createServices } from "./kinds/services.ts";
 
+/** What the kinds of one cluster depend on. */
+export interface CoreKindsOptions {
+  /** Questions about ServiceAccounts. Default: none. */
+  readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;
+}
+
 /** The kinds of one embedded cluster. They hold the addresses that were given out, so every cluster needs its own. */
-export function createCoreKinds(chance: Chance): readonly ResourceDefinition[] {
+export function createCoreKinds(chance: Chance, { accountQuestions }: CoreKindsOptions = {}): readonly ResourceDefinition[] {
+  const accounts = { ...serviceAccounts, ...(accountQuestions && { questions: accountQuestions }) };
   const services = createServices({ fraction: () => chance.fraction() });
-  return [configMaps, endpoints, events, namespaces, nodes, pods, secrets, serviceAccounts, services, leases, endpointSlices];
+  return [configMaps, endpoints, events, namespaces, nodes, pods, secrets, accounts, services, leases, endpointSlices];
 }

@@ -1,6 +1,9 @@
 import { EngineError, isEngineError } from "../base/errors.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
 import { serviceAccountGroups } from "../server/impersonation.ts";
 import type { Registry } from "../server/registry.ts";
+import type { Asked } from "../server/resource-definition.ts";
 import type { TokenBearer } from "../server/tokens.ts";
 import { SERVICE_ACCOUNTS } from "./kinds/service-accounts.ts";
 import { serviceAccountUser } from "./rbac/policy.ts";
@@ -31,17 +34,41 @@ export async function bearerOf(registry: Registry, subject: TokenSubject): Promi
     const message = `Cannot issue a token: expected a ServiceAccount as "namespace/name", found ${JSON.stringify(subject.serviceAccount)}`;
     throw new EngineError("API_BAD_REQUEST", message);
   }
-  const uidNow = async () => (await registry.get(SERVICE_ACCOUNTS, { namespace, name })).metadata.uid;
-  const uid = await uidNow();
+  const account = await registry.get(SERVICE_ACCOUNTS, { namespace, name });
+  return accountBearer({ account, read: (type, key) => unlessAbsent(registry.get(type, key)) });
+}
+
+/** An object with which a token is to end, as it is while the token is made. */
+export interface Bound {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+}
+
+/** A ServiceAccount, and what ends its token besides its own end. */
+export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "expiresAt" | "audiences"> {
+  readonly account: KubeObject;
+  /** The token ends with this object. */
+  readonly bound?: Bound;
+}
+
+/** For whom the token of a ServiceAccount stands, for as long as what it hangs on is there under the same UID. */
+export function accountBearer({ account, read, bound, ...rest }: AccountToken): TokenBearer {
+  const { namespace = "", name = "" } = account.metadata;
+  const needed: readonly Bound[] = [{ type: SERVICE_ACCOUNTS, object: account }, ...(bound ? [bound] : [])];
+  const isThere = async ({ type, object: { metadata } }: Bound) => {
+    const now = await read(type, { namespace: metadata.namespace ?? "", name: metadata.name! });
+    return now?.metadata.uid === metadata.uid;
+  };
   return {
+    ...rest,
     user: { name: serviceAccountUser(namespace, name), groups: serviceAccountGroups(namespace) },
-    holds: async () => (await unlessAbsent(uidNow)) === uid,
+    holds: async () => (await Promise.all(needed.map(isThere))).every(Boolean),
   };
 }
 
-async function unlessAbsent<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await read();
+    return await reading;
   } catch (error) {
     if (isEngineError(error, "API_NOT_FOUND")) return undefined;
     throw error;

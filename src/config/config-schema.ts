@@ -33,7 +33,10 @@ const SERVICES = {
 const ENDPOINT_SLICES = {
   type: "object",
   description: "EndpointSlices of the tenant cluster. Only synced when this section is written; else the host mirrors Endpoints.",
-  fields: { enabled: enabled(true, "Whether EndpointSlices are synced."), patches: PATCHES },
+  fields: {
+    enabled: enabled(true, "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again."),
+    patches: PATCHES,
+  },
 } as const satisfies ObjectSchema;
 
 const NAMESPACES = {

@@ -130,10 +130,10 @@ function resolve(root: Node, options: ConfigOptions & { report: Report }): Confi
 
 function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): void {
   const { report, settings = DEFAULT_SETTINGS, vcluster } = options;
-  for (const name of ["endpoints", "services", "endpointSlices"]) {
+  for (const name of ["endpoints", "services", "endpointSlices"] as const) {
     const list = valueAt(valueAt(toHost, name), "patches");
     const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, rules: { report, settings } });
-    if (name === "endpoints") warnOfDeadReverses(patches, report);
+    if (name !== "services") warnOfDeadReverses(name, patches, report);
   }
   checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
   warnOfServicesAlone(toHost, report);

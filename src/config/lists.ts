@@ -9,12 +9,21 @@ import type { Node } from "../schema/node.ts";
 import type { Report } from "../schema/problem.ts";
 import type { CheckedPatch } from "./patches.ts";
 
+/** Where the body of a kind comes back from the host as one value. */
+const ONE_VALUE = {
+  endpoints: { fields: ["subsets"], what: "subsets come back" },
+  endpointSlices: { fields: ["endpoints", "ports", "addressType"], what: "endpoints and ports come back" },
+} as const;
+
 /**
- * Warns of every `reverseExpression` at or below `subsets` that can never run: subsets come back from the host as one value,
- * and only when each patch there can be undone.
+ * Warns of every `reverseExpression` at or below the body that can never run: it comes back from the host as one value, and only
+ * when each patch there can be undone.
  */
-export function warnOfDeadReverses(patches: readonly CheckedPatch[], report: Report): void {
-  const below = patches.filter(({ path }) => path?.segments[0]?.kind === "key" && path.segments[0].key === "subsets");
+export function warnOfDeadReverses(list: keyof typeof ONE_VALUE, patches: readonly CheckedPatch[], report: Report): void {
+  const { fields, what } = ONE_VALUE[list];
+  const isBelow = ({ path }: CheckedPatch) =>
+    path?.segments[0]?.kind === "key" && (fields as readonly string[]).includes(path.segments[0].key);
+  const below = patches.filter(isBelow);
   const oneWay = below.find(({ node }) => node.entries.has("expression") && !node.entries.has("reverseExpression"));
   for (const { node, field } of below) {
     const reverse = node.entries.get("reverseExpression");
@@ -22,7 +31,7 @@ export function warnOfDeadReverses(patches: readonly CheckedPatch[], report: Rep
     const unpaired = !node.entries.has("expression");
     if (!unpaired && oneWay === undefined) continue;
     const cause = unpaired ? "there is no expression that it undoes" : `patches[${oneWay!.index}] has no reverseExpression`;
-    const message = `reverseExpression never takes effect: subsets come back as one value, and ${cause}`;
+    const message = `reverseExpression never takes effect: ${what} as one value, and ${cause}`;
     const hint = unpaired
       ? "Add the expression that it undoes"
       : `Add a reverseExpression to patches[${oneWay!.index}], or remove this one`;

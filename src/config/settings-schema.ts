@@ -15,6 +15,7 @@ const LIMITS = {
   fields: {
     fuel: count(5_000_000, 10_000, 5e8, "Fuel of one evaluation."),
     objectFuel: count(50_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
+    configurationFuel: count(200_000_000, 10_000, 1e12, "Fuel of compiling all expressions of a configuration."),
     memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes, rounded down to a multiple of 65,536."),
     stackBytes: count(64 * KIB, 16 * KIB, 64 * KIB, "Stack of the sandbox, in bytes. More would overflow the stack of the process first."),
     sourceBytes: count(16 * KIB, 1, MIB, "Longest text of an expression, in bytes of UTF-8."),
@@ -96,9 +97,17 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "Which objects reference patches may name.",
+  description: "The objects that reference patches name.",
   default: {},
   fields: {
+    mode: {
+      type: "literals",
+      values: ["follow", "rewrite-only"],
+      default: "follow",
+      description: "follow: the named objects are brought across too. rewrite-only: only their names are translated.",
+    },
+    retentionMinutes: count(10, 0, 10_080, "A copy goes so long after the last reference to it is gone, in minutes."),
+    objects: count(100, 1, 10_000, "Most objects that are followed. Each costs a watch of its own in either cluster."),
     kinds: {
       type: "list",
       default: [],
@@ -115,6 +124,12 @@ const REFERENCES = {
             description: "Group and version, or only the version.",
           },
           kind: { type: "string", required: true, minLength: 1, maxLength: 63, description: "Kind in CamelCase." },
+          plural: {
+            type: "string",
+            pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+            patternHint: "a plural in lower case",
+            description: "Plural in lower case. Without it only names are translated. The kind must be namespaced.",
+          },
         },
       },
     },
@@ -212,6 +227,31 @@ export const SETTINGS_SCHEMA = {
       fields: {
         restorations: count(5, 1, 1_000, "Restorations after which it is left alone."),
         minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
+      },
+    },
+    deleteBrake: {
+      type: "object",
+      default: {},
+      description:
+        "When more copies than both of these lose their tenant object by a list (at the start, or after a lost connection), none is deleted before the objects return or `--confirm-deletes` is given.",
+      fields: {
+        percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
+        count: count(20, 0, 1_000_000, "Number of copies of one kind."),
+      },
+    },
+    leaderElection: {
+      type: "object",
+      default: {},
+      description: "Times of `--leader-elect`. All processes of one virtual cluster should have the same.",
+      fields: {
+        leaseDurationSeconds: count(15, 1, 3_600, "Who stands by waits so long after the last renewal that it saw, in seconds."),
+        renewDeadlineSeconds: count(
+          10,
+          1,
+          3_600,
+          "A leader that could not renew for so long stops writing, in seconds. Shorter than leaseDurationSeconds.",
+        ),
+        retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
       },
     },
     workers: count(10, 1, 100, "Objects that are synced at the same time."),

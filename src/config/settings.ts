@@ -52,6 +52,7 @@ function resolve(node: Node, report: Report): SettingsResult {
   const settings = decode(SETTINGS_SCHEMA, node, { report });
   checkCidrs(node, report);
   checkSelector(valueAt(node, "selector"), report);
+  checkElection(valueAt(node, "leaderElection"), { settings, report });
   if (report.failed || settings === undefined) return { ok: false, problems: sortProblems(report.problems) };
   warnOfOpenPolicy(node, { settings, report });
   return { ok: true, settings, warnings: sortProblems(report.problems) };
@@ -68,6 +69,21 @@ function checkCidrs(node: Node, report: Report): void {
       report.error({ code: "CONFIG_VALUE", at: startOf(item), field: indexPath(`addressPolicy.${name}`, index), message });
     }
   }
+}
+
+/** The rules of client-go: a leader stops before others begin, and has time for a second attempt. */
+function checkElection(node: Node | undefined, { settings, report }: { settings: Settings | undefined; report: Report }): void {
+  // Of the wrong type it is none, and that is told already.
+  const times = settings?.leaderElection as Partial<Settings["leaderElection"]> | undefined;
+  if (node === undefined || times === undefined) return;
+  const { leaseDurationSeconds = Infinity, renewDeadlineSeconds = 1, retryPeriodSeconds = 0 } = times;
+  const refuse = (name: string, message: string) => {
+    const at = startOf(valueAt(node, name) ?? node);
+    report.error({ code: "CONFIG_VALUE", at, field: fieldPath("leaderElection", name), message });
+  };
+  if (renewDeadlineSeconds >= leaseDurationSeconds) refuse("renewDeadlineSeconds", "Expected less than leaseDurationSeconds");
+  if (1.2 * retryPeriodSeconds >= renewDeadlineSeconds)
+    refuse("retryPeriodSeconds", "Expected 1.2 times this to be less than renewDeadlineSeconds");
 }
 
 function checkSelector(node: Node | undefined, report: Report): void {

@@ -6,6 +6,7 @@
  * @module
  */
 import { EngineError } from "../base/errors.ts";
+import { excerptOf, placeOfOffset, quote, showPlace } from "./excerpt.ts";
 import { adviseOn } from "./hints.ts";
 import { refuseNode } from "./left-out.ts";
 import { declaredNames, ordinaryFunctions } from "./names.ts";
@@ -13,6 +14,7 @@ import { findReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { parseExpression, walk } from "./syntax.ts";
 import type { Step, SyntaxProblem } from "./syntax.ts";
+import { adviseOnToken } from "./token-advice.ts";
 import { findWarnings } from "./warnings.ts";
 
 /** An expression that runs but hardly does what was meant. Line and column count from 1. */
@@ -38,12 +40,11 @@ export interface CheckOptions {
 }
 
 const MAXIMUM_BYTES = 16 * 1024;
-const QUOTED_MAX = 60;
 
 /**
  * Checks that `text` is one ES2023 expression without what expressions do not have (import, await, async functions).
  *
- * @throws EXPRESSION_SYNTAX when it is not; details: line, column (from 1), text, and hint where there is a rewrite.
+ * @throws EXPRESSION_SYNTAX when it is not; details: line, column (from 1), text, excerpt, and hint where there is a rewrite.
  * @example
  * checkExpression("context.vcluster.name + value").reads; // [["vcluster", "name"]]
  */
@@ -56,7 +57,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
     throw refusal(text, { message: "found a character that must be escaped", offset: odd, hint: 'Write it as "\\u…" in a string' });
 
   const parsed = parseExpression(text);
-  if ("message" in parsed) throw refusal(text, parsed.hint === undefined ? { ...parsed, ...adviseOn(text) } : parsed);
+  if ("message" in parsed) throw refusal(text, parsed.hint === undefined ? adviseOnToken(text, { ...parsed, ...adviseOn(text) }) : parsed);
   const steps = walk(parsed.root);
   const problem = firstProblem(steps);
   if (problem !== undefined) throw refusal(text, { ...problem, offset: problem.offset - parsed.start });
@@ -66,7 +67,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
   return {
     text,
     reads: findReads(steps),
-    warnings: warnings.map(({ message, offset, hint }) => ({ message, hint, ...placeOf(text, offset - parsed.start) })),
+    warnings: warnings.map(({ message, offset, hint }) => ({ message, hint, ...placeOfOffset(text, offset - parsed.start) })),
   };
 }
 
@@ -80,20 +81,9 @@ function firstProblem(steps: readonly Step[]): SyntaxProblem | undefined {
 }
 
 function refusal(text: string, { message, offset, hint }: SyntaxProblem): EngineError {
-  const { line, column } = placeOf(text, offset);
-  const quoted = JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
+  const place = placeOfOffset(text, offset);
   const advice = hint === undefined ? "" : `. ${hint}`;
-  return new EngineError(
-    "EXPRESSION_SYNTAX",
-    `Cannot compile expression ${quoted}: ${message} at line ${line}, column ${column}${advice}`,
-    {
-      details: { line, column, text, ...(hint === undefined ? {} : { hint }) },
-    },
-  );
-}
-
-/** Line and column, from 1, of an offset. */
-function placeOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/);
-  return { line: before.length, column: before.at(-1)!.length + 1 };
+  return new EngineError("EXPRESSION_SYNTAX", `Cannot compile expression ${quote(text)}: ${message}${showPlace(text, place)}${advice}`, {
+    details: { ...place, text, excerpt: excerptOf(text, place), ...(hint === undefined ? {} : { hint }) },
+  });
 }

@@ -27,6 +27,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
   ForOfStatement: USE_LIST_METHODS,
   WhileStatement: USE_LIST_METHODS,
   DoWhileStatement: USE_LIST_METHODS,
+  BlockStatement: "Leave out the braces; an object is written as ({key: value})",
   ThrowStatement: "Return the value that should stand there",
   TryStatement: "Guard the operation with ?. and ??",
   ImportDeclaration: "Nothing can be imported; the scope is `value`, `context` and the language's own functions",

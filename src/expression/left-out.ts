@@ -10,6 +10,7 @@ import type { Step, SyntaxProblem } from "./syntax.ts";
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
 const NO_CODE = "Write the code itself: an expression can not make code from text";
 const NO_WAITING = "Nothing here has to be waited for; write the plain call";
+const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
 
 /** Global names that are known elsewhere and absent here, with a hint for each. */
@@ -78,10 +79,22 @@ export function refuseNode(step: Step, functions: readonly AnyNode[]): SyntaxPro
   if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
   if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
   if ("async" in node && node.async === true) return { message: "async functions are not available", offset, hint: NO_WAITING };
+  if (stampsPrivateNames(node))
+    return { message: "a class that extends another can not have private members", offset, hint: PLAIN_MEMBERS };
   if (node.type !== "Identifier") return undefined;
   if (node.name === "await") return { message: "await is not available", offset, hint: NO_WAITING };
   if (node.name === "arguments" && !functions.some((owner) => owner.start <= offset && offset < owner.end)) {
     return { message: "arguments is available inside a function only", offset, hint: "Use `value` and `context`" };
   }
   return undefined;
+}
+
+/**
+ * Whether a class can put private names on objects that it did not make: its parent's constructor may return any, and the engine adds
+ * private members even to frozen ones. They would stay on built-ins, where later evaluations pay for them.
+ */
+function stampsPrivateNames(node: AnyNode): boolean {
+  if (node.type !== "ClassExpression" && node.type !== "ClassDeclaration") return false;
+  if (node.superClass === null || node.superClass === undefined) return false;
+  return node.body.body.some((member) => "key" in member && !member.static && member.key.type === "PrivateIdentifier");
 }

@@ -5,7 +5,8 @@
  */
 import type { AnyNode, Expression } from "acorn";
 import { rewriteAssignment } from "./hints.ts";
-import { LEFT_OUT, SCOPE } from "./left-out.ts";
+import { SCOPE } from "./left-out.ts";
+import { adviseOnName } from "./name-advice.ts";
 import { isReference } from "./names.ts";
 import type { Step } from "./syntax.ts";
 
@@ -46,8 +47,7 @@ function warnUnknown(step: Step, { declared }: Findable): Finding[] {
     return [];
   // `typeof name` is how one asks whether a name exists.
   if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
-  const hint = LEFT_OUT.get(node.name) ?? "Use `value`, `context` and the language's own functions";
-  return [{ message: `\`${node.name}\` does not exist in an expression`, offset: node.start, hint }];
+  return [{ message: `\`${node.name}\` does not exist in an expression`, offset: node.start, hint: adviseOnName(node.name) }];
 }
 
 function warnResult(root: Expression, text: string): Finding[] {

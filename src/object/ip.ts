@@ -8,6 +8,8 @@ export interface IpAddress {
 export interface Cidr {
   readonly address: IpAddress;
   readonly length: number;
+  /** The last of them; `address` is the first. */
+  readonly last: bigint;
 }
 
 /**
@@ -35,14 +37,13 @@ export function parseCidr(text: string): Cidr | undefined {
   const lengthText = slash < 0 ? String(width(address)) : text.slice(slash + 1);
   const length = Number(lengthText);
   if (!/^(0|[1-9][0-9]{0,2})$/.test(lengthText) || length > width(address)) return undefined;
-  return networkOf(address, length).bits === address.bits ? { address, length } : undefined;
+  const last = address.bits | ((1n << BigInt(width(address) - length)) - 1n);
+  return networkOf(address, length).bits === address.bits ? { address, length, last } : undefined;
 }
 
 /** Tells whether `address` lies in `cidr`. Families never mix. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
-  if (cidr.address.family !== address.family) return false;
-  const shift = BigInt(width(address) - cidr.length);
-  return cidr.address.bits >> shift === address.bits >> shift;
+  return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }
 
 /** Bits of an address of this family. */
@@ -50,10 +51,26 @@ export function width(address: IpAddress): number {
   return address.family === 4 ? 32 : 128;
 }
 
+const DOT = 46;
+const ZERO = 48;
+
+/** Digit by digit: this runs for every address of every object. */
 function parseIpv4(text: string): IpAddress | undefined {
-  const parts = text.split(".");
-  if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) < 256)) return undefined;
-  return { family: 4, bits: parts.reduce((bits, part) => (bits << 8n) | BigInt(part), 0n) };
+  let [bits, octet, digits, dots] = [0, 0, 0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      if (digits === 0) return undefined;
+      [bits, octet, digits, dots] = [bits * 256 + octet, 0, 0, dots + 1];
+      continue;
+    }
+    // No second digit behind a zero.
+    if (code < ZERO || code > ZERO + 9 || (digits > 0 && octet === 0)) return undefined;
+    octet = octet * 10 + code - ZERO;
+    digits += 1;
+    if (octet > 255) return undefined;
+  }
+  return dots === 3 && digits > 0 ? { family: 4, bits: BigInt(bits * 256 + octet) } : undefined;
 }
 
 function parseIpv6(text: string): IpAddress | undefined {

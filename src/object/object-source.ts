@@ -2,6 +2,15 @@ import type { ObjectKey } from "./key.ts";
 import type { KubeObject } from "./types.ts";
 
 /**
+ * How a change was found: an event said it, or a complete list is different from what was known. An object that only a list
+ * lacks may be a mistake of the list, if it is the list of another cluster for example.
+ */
+export type ChangeSign = "event" | "list";
+
+/** Hears of a change. Left out, `sign` counts as "list". */
+export type ChangeListener = (key: ObjectKey, sign?: ChangeSign) => void;
+
+/**
  * A local copy of one kind's objects that follows the cluster: an informer, or what an embedder has instead.
  *
  * Objects are shared and must not be modified. The copy may be late, but it never goes back in time.
@@ -10,7 +19,12 @@ export interface ObjectSource {
   get(key: ObjectKey): KubeObject | undefined;
   list(): readonly KubeObject[];
   /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that ends that. */
-  onChange(listener: (key: ObjectKey) => void): () => void;
+  onChange(listener: ChangeListener): () => void;
+  /**
+   * Takes note that this object exists, as the answer to a write has said, though the copy does not know it yet. When the copy comes
+   * to a state as new as that without it, listeners hear of its key as of any that vanished. Left out, they hear nothing then.
+   */
+  expect?(object: KubeObject): void;
   /** True once the copy was complete for the first time. */
   readonly synced: boolean;
   /** True while the cluster can be followed; false from a broken connection until the copy is known to be current again. */

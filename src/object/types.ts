@@ -103,6 +103,7 @@ export interface Service extends KubeObject {
 export interface SliceEndpoint {
   readonly addresses: readonly string[] | null;
   readonly hostname?: string;
+  readonly targetRef?: TargetReference;
   readonly nodeName?: string;
   readonly zone?: string;
 }

@@ -26,8 +26,8 @@ import { guardResult } from "./guard.ts";
 import { closeObject, openObject } from "./opened.ts";
 import type { Tally } from "./outcome.ts";
 import { closeTally, failureOf, noExpression, openTally } from "./outcome.ts";
-import type { MetadataPlace } from "./place.ts";
-import { placeOf } from "./place.ts";
+import type { MetadataPlace, Place } from "./place.ts";
+import { placesOf } from "./place.ts";
 import type { RewrittenReference } from "./reference.ts";
 import { rewriteReference } from "./reference.ts";
 import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine } from "./types.ts";
@@ -115,9 +115,10 @@ function applyPatch(patch: CompiledPatch, object: KubeObject, run: Run): { objec
   const tally = openTally();
   const rewrite = rewriteOf(patch, run, tally);
   if (rewrite === undefined) return { object, outcome: noExpression(patch) };
+  const placeOf = placesOf(patch.path.segments);
   let incomplete = false;
   const patched = patch.path.update(object, (value, path) => {
-    const next = applyToValue(rewrite, { value, path }, run, tally);
+    const next = applyToValue(rewrite, { value, place: placeOf(path) }, run, tally);
     incomplete ||= next === LEFT_OUT;
     return next;
   });
@@ -156,10 +157,9 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   }
 }
 
-function applyToValue(rewrite: Rewrite, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
-  const place = placeOf(path);
+function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: Place }, run: Run, tally: Tally): unknown {
   try {
-    const rewritten = rewrite(value, path);
+    const rewritten = rewrite(value, place.path);
     if (rewritten === undefined) return value;
     const guarded = guardResult(place, { before: value, result: rewritten.value, markerPrefix: run.markerPrefix });
     if (rewritten.found !== undefined) run.references.push(rewritten.found);
@@ -170,7 +170,7 @@ function applyToValue(rewrite: Rewrite, { value, path }: { value: unknown; path:
     tally.changed += 1;
     return guarded.value;
   } catch (error) {
-    tally.errors.push(failureOf(error, path));
+    tally.errors.push(failureOf(error, place.path));
     tally.matches += 1;
     const kept = containFailure(place, value, run);
     if (kept !== value && (place.role === "map" || place.role === "entry")) run.failed.push(place);

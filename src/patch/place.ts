@@ -1,4 +1,5 @@
 import { parseConcrete } from "../path/path.ts";
+import type { Segment } from "../path/path.ts";
 
 /** The two maps of an object's metadata that patches may change. */
 export type MapField = "labels" | "annotations";
@@ -35,11 +36,11 @@ export const PROTECTED_METADATA: readonly string[] = [
   "managedFields",
 ];
 
-// Most values that patches match are addresses, hundreds in one object; their paths need no parsing.
+// Values elsewhere need no parsing of their paths.
 const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
 
-// Nor do those of labels and annotations, unless their keys hold what has to be escaped.
-const ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])$/;
+// Nor do those of labels and annotations, all of them or one, unless its key holds what has to be escaped.
+const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])?$/;
 
 /**
  * The role of the value at a concrete path.
@@ -49,15 +50,31 @@ const ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"
  */
 export function placeOf(path: string): Place {
   if (!NEEDS_A_LOOK.test(path)) return { role: "field", path };
-  const entry = ENTRY.exec(path);
-  if (entry !== null) return { role: "entry", path, field: entry[1] as MapField, key: (entry[2] ?? entry[3])! };
+  const known = MAP_OR_ENTRY.exec(path);
+  if (known !== null) return mapOrEntry(path, known[1] as MapField, known[2] ?? known[3]);
   const [first, second, third, fourth] = parseConcrete(path).map(String);
   if (first === undefined || PROTECTED_FIELDS.includes(first)) return { role: "protected", path };
   if (first !== "metadata") return { role: "field", path };
   if (second === undefined) return { role: "metadata", path };
   if (PROTECTED_METADATA.includes(second)) return { role: "protected", path };
   if ((second !== "labels" && second !== "annotations") || fourth !== undefined) return { role: "field", path };
-  return third === undefined ? { role: "map", path, field: second } : { role: "entry", path, field: second, key: third };
+  return mapOrEntry(path, second, third);
+}
+
+function mapOrEntry(path: string, field: MapField, key: string | undefined): MetadataPlace {
+  return key === undefined ? { role: "map", path, field } : { role: "entry", path, field, key };
+}
+
+/**
+ * {@link placeOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
+ * begins with a name that decides the role, no text is looked at, and so none is put together from its pieces.
+ *
+ * @example
+ * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"
+ */
+export function placesOf([first]: readonly Segment[]): (path: string) => Place {
+  if (first?.kind !== "key" || NEEDS_A_LOOK.test(first.key)) return placeOf;
+  return (path) => ({ role: "field", path });
 }
 
 /** Tells whether the value at a concrete path is an element of a list, or inside one. */

@@ -34,6 +34,8 @@ export type CompiledExpression = object;
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): { readonly value: unknown; readonly fuel: number };
+  /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
+  readsHostObject?(expression: CompiledExpression): boolean;
 }
 
 /** What happens to a value whose patch fails on the way to the host: see {@link PatchOptions} in `apply.ts`. */

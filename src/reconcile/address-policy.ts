@@ -7,7 +7,7 @@
 import { EngineError } from "../base/errors.ts";
 import { cidrContains, parseCidr, parseIp } from "../object/ip.ts";
 import type { Cidr } from "../object/ip.ts";
-import type { EndpointAddress, EndpointSubset } from "../object/types.ts";
+import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../object/types.ts";
 
 /** The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. */
 export interface AddressPolicy {
@@ -50,6 +50,8 @@ export type AddressCheck = (ip: string) => string | undefined;
 /** A policy that is ready to use. */
 export interface CompiledAddressPolicy {
   readonly check: AddressCheck;
+  /** The same for a host name in the place of an address. */
+  readonly checkName: AddressCheck;
   readonly action: AddressPolicy["action"];
 }
 
@@ -73,7 +75,20 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
     if (allow.length > 0 && !allow.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
     return undefined;
   };
-  return { check, action: policy.action };
+  const limited = allow.length + deny.length > 0;
+  const checkName = (name: string) => {
+    const local = nameProblem(name);
+    if (local !== undefined || !limited) return local;
+    return "a host name, whose address addressPolicy can not check";
+  };
+  return { check, checkName, action: policy.action };
+}
+
+/** Nobody knows which address a name will stand for; those are refused that are an address in disguise, or the machine itself. */
+function nameProblem(name: string): string | undefined {
+  const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in the place of a host name";
+  return last === "localhost" ? "loopback" : undefined;
 }
 
 /** An entry that is skipped would open what the operator closed. */
@@ -109,4 +124,23 @@ export function admitAddresses(
   });
   if (refused.length === 0) return { subsets, refused };
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
+}
+
+/**
+ * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, whoever took
+ * them. The same reference comes back when all stays.
+ */
+export function admitEndpoints(
+  endpoints: readonly SliceEndpoint[],
+  check: AddressCheck,
+): { endpoints: readonly SliceEndpoint[]; refused: readonly RefusedAddress[] } {
+  const refused: RefusedAddress[] = [];
+  const admitted = (address: string) => {
+    const reason = check(address);
+    if (reason !== undefined) refused.push({ ip: address, reason });
+    return reason === undefined;
+  };
+  const kept = endpoints.map((endpoint) => ({ ...endpoint, addresses: (endpoint.addresses ?? []).filter(admitted) }));
+  const filled = kept.filter(({ addresses }) => addresses.length > 0);
+  return { endpoints: refused.length === 0 && filled.length === endpoints.length ? endpoints : filled, refused };
 }

@@ -39,13 +39,17 @@ export function backward(rules: Rules, host: KubeObject, tenant?: KubeObject): R
   const source = readMarkers(rules.translator.markerPrefix, host);
   const { name, namespace } = tenant?.metadata ?? source ?? host.metadata;
   const { labels = {}, annotations = {} } = object.metadata;
+  const isOwn = (key: string) => rules.kind.ownLabelKeys.includes(key);
   const start: KubeObject = tenant ?? { apiVersion: host.apiVersion, kind: host.kind, metadata: {} };
   const body = rules.kind.bodyFlows ? (rules.kind.tenantWithBody(start, object, rules.translator) ?? start) : start;
   const metadata = {
     ...start.metadata,
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
-    labels: rules.translator.tenantLabels(labels),
+    labels: {
+      ...rules.translator.tenantLabels(withoutKeys(labels, isOwn)),
+      ...withoutKeys(start.metadata.labels ?? {}, (key) => !isOwn(key)),
+    },
     annotations,
   };
   return { object: { ...body, metadata }, outcomes };

@@ -12,7 +12,7 @@ import type { KubeObject } from "../object/types.ts";
 /** Which part: `labels/app`, `annotations/example.com/x` or `body`, by the host's key. */
 export type UnitId = `labels/${string}` | `annotations/${string}` | "body";
 
-/** One part on both sides, as text; `undefined` where the part is absent. */
+/** One part on both sides, as text, the body as its SHA-256; `undefined` where the part is absent. */
 export interface Unit {
   readonly id: UnitId;
   readonly tenant: string | undefined;
@@ -53,10 +53,25 @@ export function writeBase(prefix: string, base: Base): Record<string, string> {
   return { [`${prefix}base`]: JSON.stringify(Object.fromEntries(entries)) };
 }
 
+/** Longest text of a base. All annotations of an object together may have 256 KiB, and the tenant's own need room beside it. */
+const BASE_LENGTH_MAX = 64 * 1024;
+
+/** What there is to say about an object that exceeds its base. */
+export const MANY_KEYS = {
+  code: "TOO_MANY_KEYS",
+  message: "The object has more labels and annotations than can be kept track of",
+} as const;
+
+/** Tells whether an object has more keys than a base can remember. */
+export function exceedsBase(prefix: string, host: KubeObject): boolean {
+  return (host.metadata.annotations?.[`${prefix}base`] ?? "").length > BASE_LENGTH_MAX;
+}
+
 /** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
-export function agreement(tenant: string | undefined, host: string | undefined): string | undefined {
+export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
   if (host === undefined) return undefined;
-  const [left, right] = [digest(tenant), digest(host)];
+  const left = digest(id, tenant);
+  const right = tenant === host ? left : digest(id, host);
   return left === right ? left : `${left}.${right}`;
 }
 
@@ -65,15 +80,23 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
   const [tenant, host = tenant] = known.split(".");
-  return { tenant: digest(unit.tenant) !== tenant, host: digest(unit.host) !== host };
+  return { tenant: digest(unit.id, unit.tenant) !== tenant, host: digest(unit.id, unit.host) !== host };
 }
 
 /** Tells whether the host still has what it had when both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const [tenant, written = tenant] = base.get(id)?.split(".") ?? [];
-  return written === digest(host);
+  return written === digest(id, host);
 }
 
-function digest(text: string | undefined): string {
-  return text === undefined ? ABSENT : sha256Hex(text).slice(0, DIGEST_LENGTH);
+/** Of a body there is a digest already. */
+function digest(id: UnitId, text: string | undefined): string {
+  if (text === undefined) return ABSENT;
+  return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
+}
+
+/** The base of units that look on both sides as they should. */
+export function agreedBase(units: readonly Unit[]): Base {
+  const entries = units.map(({ id, tenant, desired }) => [id, agreement(id, tenant, desired)] as const);
+  return new Map(entries.filter((entry): entry is readonly [UnitId, string] => entry[1] !== undefined));
 }

@@ -1,28 +1,39 @@
+import { sha256Hex } from "../base/digest.ts";
 import { isRecord } from "../base/json.ts";
 import { ENDPOINTS } from "../object/resource.ts";
 import { subsetsFingerprint } from "../object/subsets.ts";
-import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject, TargetReference } from "../object/types.ts";
+import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../object/types.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "./address-policy.ts";
+import { PLAIN_KIND } from "./plain-kind.ts";
+import { remembered } from "./remembered.ts";
 import type { Admission, Rules, SyncedKind } from "./rules.ts";
+import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
+import { tenantTargets, toHostTarget } from "./target-references.ts";
 
 /** What is special about Endpoints: subsets, their Pod references and the address policy. */
 export const ENDPOINTS_KIND: SyncedKind = {
   resource: ENDPOINTS,
   bodyFlows: true,
-  translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostAddress(address, translator)) }),
+  ...PLAIN_KIND,
+  ownLabelKeys: [SKIP_MIRROR],
+  ownLabels: (_tenant, { slices, host }) => (replacesMirror(slices, host) ? { [SKIP_MIRROR]: "true" } : {}),
+  translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
   admitBody,
-  hostFingerprint: (object) => subsetsFingerprint(subsetsOf(object)),
-  tenantFingerprint: (object) => subsetsFingerprint(subsetsOf(object)),
+  hostFingerprint: (object) => fingerprint(subsetsOf(object)),
+  tenantFingerprint: (object) => fingerprint(subsetsOf(object)),
   withBody: (host, desired) => ({ ...host, subsets: subsetsOf(desired) }),
   tenantWithBody,
   mustRecreate: () => false,
 };
 
-const POD = { apiVersion: "v1", kind: "Pod" };
+/** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
+const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));
+
+const NO_SUBSETS: readonly EndpointSubset[] = [];
 
 function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
-  return (object as Endpoints).subsets ?? [];
+  return (object as Endpoints).subsets ?? NO_SUBSETS;
 }
 
 function admitBody(object: KubeObject, rules: Rules): Admission {
@@ -56,47 +67,36 @@ function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
   );
 }
 
+/** The same reference when nothing changes, which then need not be read again either. */
 function mapAddresses(
   subsets: readonly EndpointSubset[],
   change: (address: EndpointAddress) => EndpointAddress,
 ): readonly EndpointSubset[] {
-  return subsets.map((subset) => ({
-    ...subset,
-    ...(subset.addresses && { addresses: subset.addresses.map(change) }),
-    ...(subset.notReadyAddresses && { notReadyAddresses: subset.notReadyAddresses.map(change) }),
-  }));
+  return mapShared(subsets, (subset) => {
+    const { addresses, notReadyAddresses } = subset;
+    const ready = addresses && mapShared(addresses, change);
+    const notReady = notReadyAddresses && mapShared(notReadyAddresses, change);
+    if (ready === addresses && notReady === notReadyAddresses) return subset;
+    return { ...subset, ...(ready && { addresses: ready }), ...(notReady && { notReadyAddresses: notReady }) };
+  });
 }
 
-/** A Pod runs on the host under its host name; its tenant uid would point at nothing there. */
-function toHostAddress(address: EndpointAddress, translator: Translator): EndpointAddress {
-  const target = address.targetRef;
-  if (target?.kind !== "Pod" || !target.name) return address;
-  const host = translator.toHost({ namespace: target.namespace ?? "", name: target.name }, POD);
-  if (host === undefined) return withoutTarget(address);
-  const { uid: _uid, resourceVersion: _resourceVersion, ...kept } = target;
-  return { ...address, targetRef: { ...kept, name: host.name, namespace: host.namespace } };
-}
-
-function withoutTarget({ targetRef: _targetRef, ...address }: EndpointAddress): EndpointAddress {
-  return address;
+function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  const changed = list.map(change);
+  return changed.every((item, index) => item === list[index]) ? list : changed;
 }
 
 /** Pod references come back through the tenant's own ones; one that the tenant does not hold has no tenant name. */
 function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
   const subsets = reversed["subsets"] ?? [];
   if (!wellFormed(subsets)) return undefined;
-  const tenantTargets = new Map<string, TargetReference>();
-  mapAddresses(subsetsOf(tenant), (address) => {
-    const host = toHostAddress(address, translator).targetRef;
-    if (address.targetRef && host) tenantTargets.set(`${host.namespace}/${host.name}`, address.targetRef);
-    return address;
-  });
-  let known = true;
+  const known = subsetsOf(tenant).flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses]);
+  const restore = tenantTargets<EndpointAddress>(known, translator);
+  let complete = true;
   const restored = mapAddresses(subsets, (address) => {
-    if (address.targetRef?.kind !== "Pod") return address;
-    const target = tenantTargets.get(`${address.targetRef.namespace}/${address.targetRef.name}`);
-    known &&= target !== undefined;
-    return target === undefined ? address : { ...address, targetRef: target };
+    const tenantAddress = restore(address);
+    complete &&= tenantAddress !== undefined;
+    return tenantAddress ?? address;
   });
-  return known ? { ...tenant, subsets: restored } : undefined;
+  return complete ? { ...tenant, subsets: restored } : undefined;
 }

@@ -39,7 +39,9 @@ export function flowBack(rules: Rules, input: ForwardInput & { readonly host: Ku
   const reversed = reverse(rules, input.host, input.tenant);
   for (;;) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
-    const lost = attempt === undefined ? candidates : lostUnits(rules, input, attempt, candidates, reversed);
+    // Only a body can have no way back at all; what else was edited must not suffer for it.
+    const lost =
+      attempt === undefined ? candidates.filter(({ id }) => id === "body") : lostUnits(rules, input, attempt, candidates, reversed);
     if (lost.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
     refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
     candidates = candidates.filter((unit) => !lost.includes(unit));
@@ -113,10 +115,13 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 /** An edit of what a patch without reverseExpression made has no way back. */
 function oneWay(rules: Rules, input: ForwardInput, unit: Unit): Refusal[] {
   const refuse = (message: string): Refusal[] => [{ id: unit.id, code: "ONE_WAY_EDIT", message }];
+  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("The engine alone decides this label");
+  const writer = rules.kind.writerOf(input.tenant);
+  if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {
     if (!rules.kind.bodyFlows) return refuse(`The body of ${rules.kind.resource.plural} is written by the tenant only`);
     if (input.tenantService?.spec?.selector !== undefined)
-      return refuse("The tenant Service has a selector: its own controller writes the subsets");
+      return refuse("The tenant Service has a selector: its own controller writes the addresses");
   }
   const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
   return patch === undefined ? [] : refuse(`The patch of ${patch.path.canonical} has no reverseExpression`);

@@ -7,6 +7,8 @@ import type { FoundReference, Outcome } from "../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../translate/markers.ts";
 import { isAsWritten, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
+import { rememberPatched, seesHostObject } from "./patched.ts";
+import type { PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
 /** What a tenant object should look like on the host, without markers. */
@@ -20,39 +22,40 @@ export interface Forward {
 }
 
 /** The objects that forward looks at. */
-export interface ForwardInput extends Surroundings {
-  readonly tenant: KubeObject;
-  readonly host: KubeObject | undefined;
-  readonly hostKey: ObjectKey;
-}
+export interface ForwardInput extends Surroundings, PatchedFrom {}
 
 /** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
 const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
 
 /** Translates and patches one tenant object. Pure: the same input gives the same answer. */
 export function forward(rules: Rules, input: ForwardInput): Forward {
-  const { tenant, host, hostKey } = input;
-  const patched = applyPatches(rules.patches, translate(rules, tenant, hostKey), {
-    direction: "toHost",
-    engine: rules.engine,
-    names: rules.names,
-    context: { vcluster: rules.vcluster, hostObject: visibleHostObject(rules, host), virtualObject: tenant },
-    onError: rules.settings.onError,
-    fuelMax: rules.settings.objectFuel,
-    markerPrefix: rules.translator.markerPrefix,
-    namespace: tenant.metadata.namespace ?? "",
-    lastWritten: lastWritten(rules, tenant, host),
-  });
-  const admission = rules.kind.admitBody(patched.object, rules);
+  const { patched, admission } = patchedOnce(rules, input);
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
-    object: crossable(rules, admission.object, input),
+    object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
     outcomes: patched.outcomes,
     references: patched.references,
     refusedAddresses: admission.refusedAddresses,
     ...(rejected !== undefined && { rejected }),
   };
 }
+
+/** A write is planned once more when it is done: what its patches came to is still known then. */
+const patchedOnce = rememberPatched((rules, { tenant, host, hostKey }) => {
+  const patched = applyPatches(rules.patches, translate(rules, tenant, hostKey), {
+    direction: "toHost",
+    engine: rules.engine,
+    names: rules.names,
+    // What no expression can see need not be made.
+    context: { vcluster: rules.vcluster, hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null, virtualObject: tenant },
+    onError: rules.settings.onError,
+    fuelMax: rules.settings.objectFuel,
+    markerPrefix: rules.translator.markerPrefix,
+    namespace: tenant.metadata.namespace ?? "",
+    lastWritten: lastWritten(rules, tenant, host),
+  });
+  return { patched, admission: rules.kind.admitBody(patched.object, rules) };
+});
 
 /** The tenant object under its host name, before patches. */
 function translate(rules: Rules, tenant: KubeObject, hostKey: ObjectKey): KubeObject {
@@ -96,6 +99,16 @@ function crossable(rules: Rules, object: KubeObject, input: ForwardInput): KubeO
     ...object,
     metadata: { ...object.metadata, labels: allowed, annotations: withoutKeys(annotations ?? {}, neverCrosses(rules)) },
   };
+}
+
+/** Last of all, so that no patch decides to which Service something belongs, or who writes it. */
+function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: ForwardInput): KubeObject {
+  if (kind.ownLabelKeys.length === 0) return object;
+  const { labels = {} } = object.metadata;
+  const kept = withoutKeys(labels, (name) => kind.ownLabelKeys.includes(name));
+  const own = Object.entries(kind.ownLabels(input.tenant, { ...input, translator }));
+  if (kept === labels && own.length === 0) return object;
+  return { ...object, metadata: { ...object.metadata, labels: { ...kept, ...Object.fromEntries(own) } } };
 }
 
 function allowedProxyLabels({ tenant, hostService }: ForwardInput): StringMap {

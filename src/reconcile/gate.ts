@@ -5,6 +5,7 @@ import type { Code } from "../base/codes.ts";
 import { matchesSelector } from "../object/selector.ts";
 import type { KubeObject, Service } from "../object/types.ts";
 import { isOurs, readMarkers } from "../translate/markers.ts";
+import type { Translator } from "../translate/translator.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
 /** What should become of an object's copy on the host. */
@@ -19,11 +20,14 @@ export type Gate =
 
 const COPY: Gate = { action: "copy" };
 
+/** The way to the tenant's API server, which is the virtual cluster's own Service on the host. */
+const OWN_SERVICE = "default/kubernetes";
+
 /** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
 export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
   return (
     ownRules(rules, key, tenant) ??
-    (rules.kind.resource === ENDPOINTS ? besideService(rules, { key, tenant }, around) : serviceItself(tenant)) ??
+    (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, around)) ??
     COPY
   );
 }
@@ -32,10 +36,10 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
   const name = formatKey(key);
   if (!rules.enabled)
     return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
-  if (name === "default/kubernetes") {
+  if (name === OWN_SERVICE) {
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
   }
-  if (tenant.metadata.annotations?.[`${rules.translator.markerPrefix}pause`] === "true") {
+  if (isPaused(rules.translator.markerPrefix, tenant)) {
     return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };
   }
   if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
@@ -51,9 +55,18 @@ function serviceItself(tenant: KubeObject): Gate | undefined {
     : undefined;
 }
 
-/** Endpoints live beside the Service of their name: whoever it belongs to on the host decides who writes them. */
+/**
+ * Endpoints live beside the Service of their name, slices beside the one that a label names: whoever it belongs to on the host
+ * decides who writes them.
+ */
 function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: KubeObject }, around: Surroundings): Gate | undefined {
   const { tenantService, hostService } = around;
+  const service = rules.kind.serviceOf(key, tenant);
+  if (service === undefined)
+    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so nobody would use its copy" };
+  if (formatKey(service) === OWN_SERVICE) {
+    return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
+  }
   if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
     return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
   }
@@ -63,12 +76,17 @@ function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: 
   const selector = hostService?.spec?.selector;
   if (selector !== undefined && Object.keys(selector).length > 0) {
     return {
-      action: "hand-over",
+      // The controller writes into Endpoints of that very name, while its slices have names of their own.
+      action: rules.kind.resource === ENDPOINTS ? "hand-over" : "remove",
       code: "HOST_SERVICE_SELECTOR",
-      message: "The host Service has a selector: the host's own controller writes its Endpoints",
+      message: `The host Service has a selector: the host's own controller writes its ${plural(rules)}`,
     };
   }
-  return rules.services === "external" ? besideExternal(hostService) : besideManaged(rules, key, around);
+  return rules.services === "external" ? besideExternal(hostService) : besideManaged(rules, service, around);
+}
+
+function plural({ kind }: Rules): string {
+  return kind.resource === ENDPOINTS ? "Endpoints" : "EndpointSlices";
 }
 
 function besideExternal(hostService: Service | undefined): Gate | undefined {
@@ -77,18 +95,28 @@ function besideExternal(hostService: Service | undefined): Gate | undefined {
 }
 
 function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): Gate | undefined {
+  const { translator } = rules;
   const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
   if (hostService === undefined) {
     // Written before its Service, an Endpoints object may be collected as a leftover by the host.
-    return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service is about to be created" } : undefined;
+    return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: missingService(translator, tenantService) } : undefined;
   }
-  const { translator } = rules;
   if (isOurs(translator.markerPrefix, translator.vcluster.name, hostService, SERVICES)) return besideCopy(rules, key, hostService);
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
-    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its Endpoints are not written`,
+    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${plural(rules)} are not written`,
   };
+}
+
+function missingService({ markerPrefix }: Translator, tenantService: Service): string {
+  return isPaused(markerPrefix, tenantService)
+    ? "The Service of this name carries the pause annotation, so that it has no host Service"
+    : "The host Service does not exist yet";
+}
+
+function isPaused(markerPrefix: string, object: KubeObject): boolean {
+  return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }
 
 /** Endpoints beside the copy of another tenant Service with the same host name would become its backends. */

@@ -1,9 +1,10 @@
 import type { KubeObject, OwnerReference } from "../object/types.ts";
-import { isMarkerKey, writeMarkers } from "../translate/markers.ts";
+import { formatKind, isMarkerKey, writeMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
-import { writeBase } from "./base.ts";
+import { isAsWritten, readBase, writeBase } from "./base.ts";
 import type { Base, Unit } from "./base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
+import type { CopyInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
 
 /** What a copy is made of. */
@@ -32,11 +33,12 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 }
 
 /**
- * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's. That the
- * host's own controller manages it would no longer be true.
+ * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
+ * are the labels that the engine decides. That the host's own controller manages it would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
-  const excluded = (key: string) => !rules.settings.excluded(key) || key === MANAGED_BY_CONTROLLER;
+  const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
+  const excluded = (key: string) => !rules.settings.excluded(key) || own.includes(key);
   const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = host.metadata;
   return {
     ...rules.kind.withBody(host, copy),
@@ -89,6 +91,25 @@ function triggerTime(desired: KubeObject): Record<string, string> {
 /** The host object without anything of ours; what else stands on it stays. */
 export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  const base = readBase(rules.translator.markerPrefix, host) ?? new Map();
   const { labels = {}, annotations = {} } = host.metadata;
-  return { ...host, metadata: { ...host.metadata, labels: withoutKeys(labels, mine), annotations: withoutKeys(annotations, mine) } };
+  const written = (key: string) => rules.kind.ownLabelKeys.includes(key) && isAsWritten(base, `labels/${key}`, labels[key]!);
+  const kept = withoutKeys(labels, (key) => mine(key) || written(key));
+  return { ...host, metadata: { ...host.metadata, labels: kept, annotations: withoutKeys(annotations, mine) } };
+}
+
+/** What the markers of a copy say of its source. */
+export function sourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): Source {
+  const { resourceVersion, uid = "" } = tenant.metadata;
+  return {
+    vcluster: rules.translator.vcluster.name,
+    kind: formatKind(rules.kind.resource),
+    ...key,
+    uid,
+    hostName: hostKey.name,
+    hostNamespace: hostKey.namespace,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    configHash: rules.configHash,
+    ...(rules.clusterUid !== undefined && { clusterUid: rules.clusterUid }),
+  };
 }

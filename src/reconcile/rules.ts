@@ -3,9 +3,10 @@
  *
  * @module
  */
+import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { Selector } from "../object/selector.ts";
-import type { KubeObject, Service } from "../object/types.ts";
+import type { KubeObject, Service, StringMap } from "../object/types.ts";
 import type { CompiledPatch } from "../patch/compile.ts";
 import type { NameRules, OnError, PatchEngine } from "../patch/types.ts";
 import type { Translator } from "../translate/translator.ts";
@@ -26,12 +27,28 @@ export interface PlanSettings {
 /** Who makes the host Services: this engine, or another syncer beside it. */
 export type ServicesMode = "managed" | "external";
 
+/** The EndpointSlices of one tenant Service, counted. */
+export interface SliceCount {
+  /** Slices that the tenant has. */
+  readonly total: number;
+  /** Those of them whose copies stand on the host and belong to the host Service. */
+  readonly copied: number;
+}
+
 /** What both sides look like around the object that is planned. */
 export interface Surroundings {
-  /** The tenant Service of the same key. */
+  /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
   readonly tenantService?: Service | undefined;
-  /** The host Service at the host key. */
+  /** The host Service at the host key of that Service. */
   readonly hostService?: Service | undefined;
+  /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
+  readonly slices?: SliceCount | undefined;
+}
+
+/** What the labels of a copy depend on besides the tenant's. */
+export interface LabelSurroundings extends Surroundings {
+  readonly host: KubeObject | undefined;
+  readonly translator: Translator;
 }
 
 /** What is special about one synced kind. The body is everything but metadata. */
@@ -39,11 +56,19 @@ export interface SyncedKind {
   readonly resource: ResourceType;
   /** Tells that the body's host edits may flow back (as one value). */
   readonly bodyFlows: boolean;
+  /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */
+  readonly ownLabelKeys: readonly string[];
+  /** What the copy has under them; a key that is left out is not on the copy. Neither the tenant nor a patch has a say. */
+  ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
+  /** The tenant Service that an object belongs to; undefined when it belongs to none. */
+  serviceOf(key: ObjectKey, tenant: KubeObject): ObjectKey | undefined;
+  /** Who in the tenant cluster writes this object and would undo what flows back; undefined when nobody does. */
+  writerOf(tenant: KubeObject): string | undefined;
   /** The body of the host object, before patches. */
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
   /** Checks and corrects the patched body; may refuse the whole object. */
   admitBody(object: KubeObject, rules: Rules): Admission;
-  /** What the owned part of a host object's body says: equal texts mean the same. */
+  /** SHA-256 of what the owned part of a host object's body says: bodies that mean the same have the same. The object must not change. */
   hostFingerprint(object: KubeObject): string;
   /** The same for a tenant object's body. */
   tenantFingerprint(object: KubeObject): string;
@@ -78,6 +103,8 @@ export interface Rules {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** Digest of this kind's patches and translation; recorded on every copy. */
   readonly configHash: string;
+  /** Prefix of the markers of another syncer whose copies are taken over. */
+  readonly adopt?: string;
   /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
   readonly clusterUid?: string;
 }

@@ -1,6 +1,9 @@
+import { sha256Hex } from "../base/digest.ts";
 import { canonicalJson } from "../base/json.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../object/types.ts";
+import { PLAIN_KIND } from "./plain-kind.ts";
+import { remembered } from "./remembered.ts";
 import type { SyncedKind } from "./rules.ts";
 
 type Spec = NonNullable<Service["spec"]>;
@@ -12,20 +15,26 @@ type Spec = NonNullable<Service["spec"]>;
 export const SERVICES_KIND: SyncedKind = {
   resource: SERVICES,
   bodyFlows: false,
+  ...PLAIN_KIND,
   translateBody: (tenant) => ({ spec: hostSpec(specOf(tenant)) }),
   admitBody: (object) => ({ object, refusedAddresses: [] }),
-  hostFingerprint: (object) => canonicalJson(ownedSpec(specOf(object))),
-  tenantFingerprint: (object) => canonicalJson(ownedSpec(hostSpec(specOf(object)))),
+  hostFingerprint: (object) => hostFingerprint(specOf(object)),
+  tenantFingerprint: (object) => tenantFingerprint(specOf(object)),
   withBody: (host, desired) => ({ ...host, spec: mergeSpec(specOf(host), specOf(desired)) }),
   tenantWithBody: () => undefined,
   mustRecreate: (host, desired) => isHeadless(specOf(host)) !== isHeadless(specOf(desired)),
 };
 
+const hostFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(spec))));
+const tenantFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(hostSpec(spec)))));
+
 /** Fields of a spec that the engine decides on the host; everything else there is the API server's. */
 const OWNED = ["type", "ports", "selector", "publishNotReadyAddresses", "sessionAffinity", "externalIPs", "externalName"] as const;
 
+const NO_SPEC: Spec = {};
+
 function specOf(object: KubeObject): Spec {
-  return (object as Service).spec ?? {};
+  return (object as Service).spec ?? NO_SPEC;
 }
 
 function isHeadless(spec: Spec): boolean {

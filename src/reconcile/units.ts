@@ -4,7 +4,7 @@
  * @module
  */
 import type { KubeObject, StringMap } from "../object/types.ts";
-import { neverCrosses } from "./forward.ts";
+import { isMarkerKey } from "../translate/markers.ts";
 import { TRIGGER_TIME } from "./excluded-keys.ts";
 import { isAsWritten } from "./base.ts";
 import type { Base, Unit } from "./base.ts";
@@ -18,12 +18,20 @@ const NOTHING_WRITTEN: Base = new Map();
  */
 export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, host: KubeObject, base: Base = NOTHING_WRITTEN): Unit[] {
   const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
-  const ignored = (key: string) => neverCrosses(rules)(key) || key === TRIGGER_TIME;
-  const labelKey = (key: string) => rules.translator.tenantLabelKey(key);
+  const isMarker = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  const ignored = (key: string) => rules.settings.excluded(key) || key === TRIGGER_TIME;
+  // What the engine alone decides has no counterpart in the tenant.
+  const labelKey = (key: string) => (rules.kind.ownLabelKeys.includes(key) ? undefined : rules.translator.tenantLabelKey(key));
   const { metadata } = host;
   return [
-    ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, { ignored, written, tenantKey: labelKey }),
+    ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, {
+      isMarker,
+      ignored,
+      written,
+      tenantKey: labelKey,
+    }),
     ...mapUnits("annotations", tenant.metadata.annotations, desired.metadata.annotations, metadata.annotations, {
+      isMarker,
       ignored,
       written,
       tenantKey: (key) => key,
@@ -38,6 +46,8 @@ export function unitsOf(rules: Rules, tenant: KubeObject, desired: KubeObject, h
 }
 
 interface KeyRules {
+  /** The engine's own notes are no part of what is compared, whatever the base says. */
+  readonly isMarker: (key: string) => boolean;
   readonly ignored: (key: string) => boolean;
   /** Tells that the host's value is the one that was written. */
   readonly written: (id: Unit["id"], value: string) => boolean;
@@ -49,11 +59,11 @@ function mapUnits(
   tenant: StringMap = {},
   desired: StringMap = {},
   host: StringMap = {},
-  { ignored, written, tenantKey }: KeyRules,
+  { isMarker, ignored, written, tenantKey }: KeyRules,
 ): Unit[] {
   // A host key that no tenant key translates to is the host's own business.
   const comparable = (key: string) => !ignored(key) && tenantKey(key) !== undefined;
-  const ours = (key: string) => comparable(key) || written(`${field}/${key}`, host[key]!);
+  const ours = (key: string) => !isMarker(key) && (comparable(key) || written(`${field}/${key}`, host[key]!));
   const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter(ours)]);
   keys.delete(TRIGGER_TIME);
   return [...keys].map((key) => ({

@@ -1,8 +1,8 @@
 import type { Chance } from "../base/chance.ts";
 import { delay, type Clock } from "../base/clock.ts";
-import { isEngineError, messageOf } from "../base/errors.ts";
-import { silentLogger, type Logger } from "../base/logger.ts";
-import { noMetrics, type Metrics } from "../base/metrics.ts";
+import { isEngineError } from "../base/errors.ts";
+import { loggableMessage, silentLogger, withFields, type Logger } from "../base/logger.ts";
+import { noMetrics, type MetricLabels, type Metrics } from "../base/metrics.ts";
 import { decideRetry, type RetrySettings } from "./retry.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -12,11 +12,16 @@ export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
-/**
- * Brings one key to its wanted state, from current state only. `signal` ends when the controller stops or the time is up.
- * A failure is thrown.
- */
-export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | void>;
+/** What one reconcile is given. */
+export interface ReconcileContext {
+  /** Ends when the controller stops or the time is up. */
+  readonly signal: AbortSignal;
+  /** Puts the id of this very reconcile on every line, as the field `reconcileID`. */
+  readonly logger: Logger;
+}
+
+/** Brings one key to its wanted state, from current state only. A failure is thrown. */
+export type Reconcile = (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
 
 /** How a controller is set up. */
 export interface ControllerOptions {
@@ -41,6 +46,12 @@ export interface ControllerOptions {
 export interface Controller {
   start(): void;
   /**
+   * Hands out no more keys until {@link Controller.resume}, tells the reconciles that run, and resolves when they are done.
+   * Keys wait meanwhile, and so do those of reconciles that were interrupted.
+   */
+  pause(): Promise<void>;
+  resume(): void;
+  /**
    * Hands out no more keys and resolves when the reconciles that run are done, or after `graceMs` (default 30 s) at the latest.
    * Keys that wait are dropped: whoever starts next finds them again from the state of the clusters.
    */
@@ -59,11 +70,32 @@ export function createController(options: ControllerOptions): Controller {
   return new WorkerPool(options);
 }
 
+/** A key whose write was refused because this process does not lead waits so long, in milliseconds. */
+const NOT_LEADING_RETRY_MS = 200;
+
+/** What controller-runtime tells apart; `requeue` is an add without delay, which no reconcile here asks for. */
+const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
+
+/** Characters of a UUID: enough to tell the reconciles of one log apart. */
+const ID_LENGTH = 8;
+
+interface Failure {
+  readonly key: string;
+  readonly error: unknown;
+  readonly failures: number;
+  readonly afterMs: number;
+}
+
 class WorkerPool implements Controller {
   readonly #options: ControllerOptions;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #stopping = new AbortController();
+  readonly #labels: MetricLabels;
+  readonly #resultLabels: Readonly<Record<(typeof RESULTS)[number], MetricLabels>>;
+  /** Ends with each pause and with the stop. */
+  #interruption = new AbortController();
+  /** Called when no reconcile runs any more. */
+  readonly #whenIdle: (() => void)[] = [];
   /** The code that was reported last for a key that has not succeeded since. */
   readonly #reported = new Map<string, string>();
   #workers: Promise<unknown> | undefined;
@@ -73,18 +105,35 @@ class WorkerPool implements Controller {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
     this.#metrics = options.metrics ?? noMetrics;
+    this.#labels = { controller: options.name };
+    const of = (result: string) => ({ ...this.#labels, result });
+    this.#resultLabels = { success: of("success"), error: of("error"), requeue: of("requeue"), requeue_after: of("requeue_after") };
   }
 
   start(): void {
     if (this.#workers !== undefined) return;
     const { name, workers = 10 } = this.#options;
+    // At 0 before they happen, so that the first one is seen as an increase.
+    for (const result of RESULTS) this.#countResult(result, 0);
+    this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name }, 0);
     this.#metrics.gauge("controller_runtime_max_concurrent_reconciles", workers, { controller: name });
     this.#workers = Promise.all(Array.from({ length: workers }, () => this.#work()));
   }
 
+  pause(): Promise<void> {
+    this.#options.queue.pause();
+    this.#interruption.abort();
+    return this.#active === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  resume(): void {
+    this.#interruption = new AbortController();
+    this.#options.queue.resume();
+  }
+
   async stop({ graceMs = 30_000 }: { readonly graceMs?: number } = {}): Promise<void> {
     const { queue, clock, name } = this.#options;
-    this.#stopping.abort();
+    this.#interruption.abort();
     queue.shutDown({ dropWaiting: true });
     const ended = new AbortController();
     const finished = Promise.resolve(this.#workers).then(() => ended.abort());
@@ -102,48 +151,52 @@ class WorkerPool implements Controller {
 
   /** Never throws. */
   async #runOne(key: string): Promise<void> {
-    const { name, clock } = this.#options;
+    const { name, clock, chance } = this.#options;
     const startedMs = clock.monotonic();
+    const logger = withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
     this.#setActive(this.#active + 1);
     try {
-      this.#succeeded(key, await this.#reconcile(key));
+      this.#succeeded(key, await this.#reconcile(key, logger), logger);
     } catch (error) {
-      this.#failed(key, error);
+      this.#failed(key, error, logger);
     }
     this.#setActive(this.#active - 1);
-    this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, { controller: name });
+    this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
   }
 
-  async #reconcile(key: string): Promise<ReconcileResult | void> {
+  async #reconcile(key: string, logger: Logger): Promise<ReconcileResult | void> {
     const { name, clock, reconcile, reconcileTimeoutMs = 120_000 } = this.#options;
+    const interruption = this.#interruption.signal;
     const ending = new AbortController();
     const stop = () => ending.abort();
-    this.#stopping.signal.addEventListener("abort", stop, { once: true });
+    interruption.addEventListener("abort", stop, { once: true });
     const timer = clock.schedule(reconcileTimeoutMs, () => {
       this.#metrics.count("controller_runtime_reconcile_timeouts_total", { controller: name });
       ending.abort();
     });
     try {
-      return await reconcile(key, ending.signal);
+      return await reconcile(key, { signal: ending.signal, logger });
     } finally {
       timer.cancel();
-      this.#stopping.signal.removeEventListener("abort", stop);
+      interruption.removeEventListener("abort", stop);
     }
   }
 
-  #succeeded(key: string, result: ReconcileResult | void): void {
+  #succeeded(key: string, result: ReconcileResult | void, logger: Logger): void {
     const { queue } = this.#options;
     const afterMs = result?.requeueAfterMs;
     queue.forget(key);
-    if (this.#reported.delete(key)) this.#logger.info("Reconcile recovered", { controller: this.#options.name, key });
+    if (this.#reported.delete(key)) logger.info("Reconcile recovered", { key });
     if (afterMs !== undefined) queue.add(key, { afterMs });
     this.#countResult(afterMs === undefined ? "success" : "requeue_after");
   }
 
-  #failed(key: string, error: unknown): void {
-    // What a stop interrupts did not fail; the next start finds it again.
-    if (this.#stopping.signal.aborted) return;
+  #failed(key: string, error: unknown, logger: Logger): void {
     const { name, queue, chance, retry = {} } = this.#options;
+    // What a pause or stop interrupts did not fail. It waits, or the next start finds it again.
+    if (this.#interruption.signal.aborted) return queue.add(key);
+    // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
+    if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });
     const failures = queue.failures(key);
     const { afterMs, terminal } = decideRetry({ error, failures, random: () => chance.fraction(), settings: retry });
     queue.retry(key, afterMs);
@@ -151,24 +204,25 @@ class WorkerPool implements Controller {
     this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name });
     if (terminal) this.#metrics.count("controller_runtime_terminal_reconcile_errors_total", { controller: name });
     if (!isEngineError(error)) this.#metrics.count("controller_runtime_reconcile_panics_total", { controller: name });
-    this.#report({ key, error, failures, afterMs });
+    this.#report({ key, error, failures, afterMs }, logger);
   }
 
-  #report({ key, error, failures, afterMs }: { key: string; error: unknown; failures: number; afterMs: number }): void {
+  #report({ key, error, failures, afterMs }: Failure, logger: Logger): void {
     const code = isEngineError(error) ? error.code : "INTERNAL";
-    const fields = { controller: this.#options.name, key, code, error: messageOf(error), failures, retryMs: Math.round(afterMs) };
-    if (this.#reported.get(key) === code) return this.#logger.debug("Reconcile failed again", fields);
+    const fields = { key, code, error: loggableMessage(error), failures, retryMs: Math.round(afterMs) };
+    if (this.#reported.get(key) === code) return logger.debug("Reconcile failed again", fields);
     this.#reported.set(key, code);
     const stack = code === "INTERNAL" && error instanceof Error ? { stack: error.stack } : {};
-    this.#logger.error("Reconcile failed", { ...fields, ...stack });
+    logger.error("Reconcile failed", { ...fields, ...stack });
   }
 
-  #countResult(result: "success" | "error" | "requeue_after"): void {
-    this.#metrics.count("controller_runtime_reconcile_total", { controller: this.#options.name, result });
+  #countResult(result: (typeof RESULTS)[number], by = 1): void {
+    this.#metrics.count("controller_runtime_reconcile_total", this.#resultLabels[result], by);
   }
 
   #setActive(active: number): void {
     this.#active = active;
-    this.#metrics.gauge("controller_runtime_active_workers", active, { controller: this.#options.name });
+    this.#metrics.gauge("controller_runtime_active_workers", active, this.#labels);
+    if (active === 0) for (const idle of this.#whenIdle.splice(0)) idle();
   }
 }

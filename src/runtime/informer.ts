@@ -1,9 +1,9 @@
 import { messageOf, isEngineError } from "../base/errors.ts";
-import { silentLogger, type Logger } from "../base/logger.ts";
+import { loggableMessage, silentLogger, type Logger } from "../base/logger.ts";
 import { noMetrics, type Metrics } from "../base/metrics.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
 import { formatKey, type ObjectKey } from "../object/key.ts";
-import type { ObjectSource } from "../object/object-source.ts";
+import type { ChangeListener, ChangeSign, ObjectSource } from "../object/object-source.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ObjectCache, type Replacement } from "./object-cache.ts";
@@ -70,7 +70,7 @@ export function stripManagedFields(object: KubeObject): KubeObject {
 
 class ReflectedSource implements Informer, ReflectorSink {
   readonly #cache = new ObjectCache();
-  readonly #listeners = new Set<(key: ObjectKey) => void>();
+  readonly #listeners = new Set<ChangeListener>();
   readonly #reflector: Reflector;
   readonly #transform: (object: KubeObject) => KubeObject;
   readonly #logger: Logger;
@@ -106,7 +106,7 @@ class ReflectedSource implements Informer, ReflectorSink {
     return this.#cache.list();
   }
 
-  onChange(listener: (key: ObjectKey) => void): () => void {
+  onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -128,7 +128,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   replace(list: Required<Replacement>): void {
     const changed = this.#cache.replace({ ...list, items: list.items.map((item) => this.#transform(item)) });
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
-    for (const key of changed) this.#tell(key);
+    for (const key of changed) this.#tell(key, "list");
     this.synced = true;
     this.#resolveSynced(true);
   }
@@ -137,17 +137,22 @@ class ReflectedSource implements Informer, ReflectorSink {
     const key = this.#cache.apply({ type: event.type, object: this.#transform(event.object) });
     if (key === undefined) return;
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
-    this.#tell(key);
+    this.#tell(key, "event");
   }
 
-  #tell(key: ObjectKey): void {
+  #tell(key: ObjectKey, sign: ChangeSign): void {
     for (const listener of this.#listeners) {
       try {
-        listener(key);
+        listener(key, sign);
       } catch (error) {
         this.#logger.error("Listener failed", { ...this.#labels, key: formatKey(key), error: messageOf(error) });
       }
     }
+  }
+
+  expect(object: KubeObject): void {
+    const gone = this.#cache.expect(object);
+    if (gone !== undefined) this.#tell(gone, "list");
   }
 
   setCurrent(current: boolean): void {
@@ -165,7 +170,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   failed({ state, error, failures, retryMs }: Parameters<ReflectorSink["failed"]>[0]): void {
     const code = isEngineError(error) ? error.code : "INTERNAL";
     this.#metrics.count("informer_failures_total", { ...this.#labels, state, code });
-    const fields = { ...this.#labels, state, code, error: messageOf(error), failures, retryMs: Math.round(retryMs) };
+    const fields = { ...this.#labels, state, code, error: loggableMessage(error), failures, retryMs: Math.round(retryMs) };
     // Once per outage, not once per attempt.
     if (this.#troubled) this.#logger.debug("Cannot follow the cluster, still", fields);
     else this.#logger.warn("Cannot follow the cluster", fields);

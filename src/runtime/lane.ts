@@ -1,3 +1,6 @@
+/** `fresh`: something changed just now. `background`: initial sync and resync. */
+export type LaneName = "fresh" | "background";
+
 /**
  * Keys in the order they came, each once. Taking is O(1) however many keys came and went before.
  *

@@ -1,4 +1,5 @@
 import { formatKey, keyOf, type ObjectKey } from "../object/key.ts";
+import { KeyMap } from "../object/key-map.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
@@ -21,11 +22,14 @@ export interface Replacement {
  * does not return, whatever order events come in and however often.
  */
 export class ObjectCache {
-  #objects = new Map<string, KubeObject>();
+  #objects = new KeyMap<KubeObject>();
   /** The state of the last list; "" before the first. */
   #listedAt = "";
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
+
+  /** Objects that are not known yet, but must come, by their id. An entry lives until its object comes or goes. */
+  readonly #expected = new Map<string, KubeObject>();
 
   get size(): number {
     return this.#objects.size;
@@ -37,37 +41,54 @@ export class ObjectCache {
   }
 
   get(key: ObjectKey): KubeObject | undefined {
-    return this.#objects.get(formatKey(key));
+    return this.#objects.get(key);
   }
 
   list(): readonly KubeObject[] {
     return [...this.#objects.values()];
   }
 
+  /** Takes note that `object` exists. Returns its key if it is gone already, as the last list says. */
+  expect(object: KubeObject): ObjectKey | undefined {
+    const key = keyOf(object);
+    if (this.#objects.has(key)) return undefined;
+    if (this.#isMissing(object) || this.#isBuried(key, object)) return key;
+    this.#expected.set(formatKey(key), object);
+    return undefined;
+  }
+
+  /** A list that is as new as the object lacks it. */
+  #isMissing(object: KubeObject): boolean {
+    return this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0;
+  }
+
   /** Takes one change in. Returns the key that changed, or undefined when the event told nothing new. */
   apply(event: WatchEvent): ObjectKey | undefined {
     const key = keyOf(event.object);
-    const changed = event.type === "DELETED" ? this.#remove(formatKey(key), event.object) : this.#put(formatKey(key), event.object);
+    const changed = event.type === "DELETED" ? this.#remove(key, event.object) : this.#put(key, event.object);
     return changed ? key : undefined;
   }
 
-  #put(id: string, object: KubeObject): boolean {
+  #put(key: ObjectKey, object: KubeObject): boolean {
     // What is older than the list is in the list, or was gone by then.
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
-    const known = this.#objects.get(id);
-    if (known === undefined ? this.#isBuried(id, object) : !isNewer(object, known)) return false;
-    this.#objects.set(id, object);
+    const known = this.#objects.get(key);
+    if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
+    this.#objects.set(key, object);
+    if (this.#expected.size > 0) this.#expected.delete(formatKey(key));
     return true;
   }
 
-  #remove(id: string, object: KubeObject): boolean {
-    const known = this.#objects.get(id);
+  #remove(key: ObjectKey, object: KubeObject): boolean {
+    const id = formatKey(key);
+    const known = this.#objects.get(key) ?? this.#expected.get(id);
     if (known === undefined) return false;
     // The body of a deletion may be older than what is known. A life that ended is over all the same; only the end of an
     // earlier life says nothing about this one.
     const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
     if (!sameLife && compareResourceVersions(versionOf(object), versionOf(known)) < 0) return false;
-    this.#objects.delete(id);
+    this.#objects.delete(key);
+    this.#expected.delete(id);
     this.#bury(id, known, object);
     return true;
   }
@@ -79,8 +100,8 @@ export class ObjectCache {
     if (this.#graves.size > GRAVES_MAX) this.#graves.delete(this.#graves.keys().next().value!);
   }
 
-  #isBuried(id: string, object: KubeObject): boolean {
-    const grave = this.#graves.get(id);
+  #isBuried(key: ObjectKey, object: KubeObject): boolean {
+    const grave = this.#graves.size === 0 ? undefined : this.#graves.get(formatKey(key));
     if (grave === undefined) return false;
     if (grave.uid !== undefined && grave.uid === object.metadata.uid) return true;
     return compareResourceVersions(versionOf(object), grave.resourceVersion) <= 0;
@@ -94,16 +115,23 @@ export class ObjectCache {
     const before = this.#objects;
     const changed: ObjectKey[] = [];
     this.#graves.clear();
-    this.#objects = new Map();
+    this.#objects = new KeyMap();
     this.#listedAt = resourceVersion;
     for (const item of items) {
-      const id = formatKey(keyOf(item));
-      const known = before.get(id);
+      const key = keyOf(item);
+      const known = before.get(key);
       const keep = known !== undefined && (history === "same" ? !isNewer(item, known) : isSame(item, known));
-      this.#objects.set(id, keep ? known : item);
-      if (!keep) changed.push(keyOf(item));
+      this.#objects.set(key, keep ? known : item);
+      if (!keep) changed.push(key);
     }
-    for (const [id, object] of before) if (!this.#objects.has(id)) changed.push(keyOf(object));
+    for (const object of before.values()) if (!this.#objects.has(keyOf(object))) changed.push(keyOf(object));
+    for (const [id, object] of this.#expected) {
+      const key = keyOf(object);
+      // Of another history nothing is known to come.
+      if (history === "same" && !this.#objects.has(key) && !this.#isMissing(object)) continue;
+      this.#expected.delete(id);
+      if (!this.#objects.has(key)) changed.push(key);
+    }
     return changed;
   }
 }

@@ -46,11 +46,20 @@ export interface ReflectorTimes {
   readonly pageSize?: number;
   /** Lists again after this time, give or take a fifth, which heals events that a server lost. 0 = never. Default 30 min. */
   readonly relistMs?: number;
-  /** The server ends a watch after a random time between this and twice this, in seconds. Default 300. */
+  /**
+   * The server is asked to end a watch after a random time between this and a fifth more, in seconds. Default 28.
+   *
+   * That is what tells a dead connection from a quiet one: a watch that ends as agreed is followed by another one on the same
+   * connection, at the price of one request; one that does not is given up a few seconds later, whatever TCP believes. Bookmarks
+   * alone would not do, since API servers send one a minute.
+   */
   readonly watchSeconds?: number;
   /** A resumed watch that has been open for this long has told what was missed. Default 1 s. */
   readonly settleMs?: number;
-  /** Delays between attempts. Default 0.8 s × 1.2^n up to 30 s: dense in the first seconds, when most outages end. */
+  /**
+   * Delays between attempts. Default 0.4 s × 1.15^n up to 30 s, and up to 1 s in the first 5 s of an outage, when most of them end.
+   * An outage is over when a watch has lived for a second or has told something.
+   */
   readonly backoff?: BackoffOptions;
 }
 
@@ -73,15 +82,20 @@ type State =
 const DEFAULTS: Required<ReflectorTimes> = {
   pageSize: 500,
   relistMs: 30 * 60_000,
-  watchSeconds: 300,
+  watchSeconds: 28,
   settleMs: 1_000,
-  backoff: { initialMs: 800, maximumMs: 30_000, factor: 1.2, jitter: 0.1 },
+  backoff: { initialMs: 400, maximumMs: 30_000, factor: 1.15, jitter: 0.1 },
 };
 
-/** A watch whose end the server forgot is ended this long after it. */
-const OVERDUE_MS = 30_000;
+/** A watch that does not end as agreed is given up this long after. */
+export const OVERDUE_MS = 8_000;
 /** A watch that lived this long was healthy, even if nothing happened. */
-const HEALTHY_MS = 30_000;
+const HEALTHY_MS = 5_000;
+/** For so long no delay of an outage is longer than {@link DENSE_DELAY_MS}, so that short ones that repeat cost little. */
+const DENSE_MS = 5_000;
+const DENSE_DELAY_MS = 1_000;
+/** While another cluster answers, no delay is longer: what is asked is one object, and it is shared. */
+const OTHER_CLUSTER_DELAY_MS = 3_000;
 /** A watch that ends sooner than this, with nothing in it, counts as failed. */
 const SHORT_MS = 1_000;
 /** After so many failed watches in a row the state is listed: the resourceVersion itself may be what the server refuses. */
@@ -101,6 +115,8 @@ export class Reflector {
   #resourceVersion = "";
   /** Since the last time all was well. */
   #failures = 0;
+  /** The failures of one outage, however often it was all well for less than a healthy while before. */
+  #outage: { readonly sinceMs: number; failures: number } | undefined;
   #staleLists = 0;
   #relistDueMs = Infinity;
   #current = false;
@@ -172,10 +188,15 @@ export class Reflector {
     const watch = this.#prepareWatch();
     try {
       for await (const event of this.#options.client.watch(this.#options.resource, watch.options)) {
+        watch.heardMs = this.#options.clock.monotonic();
         watch.progressed = this.#takeEvent(event) || watch.progressed;
       }
     } catch (error) {
-      if (watch.openedMs !== undefined && this.#since(watch.openedMs) >= HEALTHY_MS) this.#failures = 0;
+      this.#forgetOutage(watch);
+      const livedMs = watch.openedMs === undefined ? 0 : this.#since(watch.openedMs);
+      // What lived for a moment was not refused: the connection broke, and its resourceVersion is as good as before.
+      const broke = livedMs >= SHORT_MS && isEngineError(error, "API_UNAVAILABLE");
+      if (livedMs >= HEALTHY_MS || broke) this.#failures = 0;
       return this.#afterWatchFailure(error);
     } finally {
       watch.close();
@@ -187,8 +208,12 @@ export class Reflector {
     const { scope, clock, chance, watchSeconds, settleMs } = this.#options;
     const ending = new AbortController();
     const end = () => ending.abort();
-    const timeoutSeconds = Math.round(watchSeconds * (1 + chance.fraction()));
-    const timers: Timer[] = [clock.schedule(timeoutSeconds * 1000 + OVERDUE_MS, end)];
+    const timeoutSeconds = Math.max(1, Math.round(watchSeconds * (1 + 0.2 * chance.fraction())));
+    const giveUp = () => {
+      watch.overdue = true;
+      end();
+    };
+    const timers: Timer[] = [clock.schedule(timeoutSeconds * 1000 + OVERDUE_MS, giveUp)];
     this.#stopping.signal.addEventListener("abort", end, { once: true });
     const onOpen = () => {
       watch.openedMs = clock.monotonic();
@@ -202,7 +227,15 @@ export class Reflector {
     };
     const where = { ...scope, resourceVersion: this.#resourceVersion, bookmarks: true, timeoutSeconds };
     const options = { ...where, signal: ending.signal, onOpen };
-    const watch: Watch = { options, startedMs: clock.monotonic(), openedMs: undefined, progressed: false, close };
+    const watch: Watch = {
+      options,
+      startedMs: clock.monotonic(),
+      openedMs: undefined,
+      heardMs: -Infinity,
+      progressed: false,
+      overdue: false,
+      close,
+    };
     return watch;
   }
 
@@ -220,11 +253,30 @@ export class Reflector {
 
   #afterWatchEnd(watch: Watch): State {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
+    // A server that goes on talking has only forgotten the end; of one that is silent nobody knows what it has not told.
+    if (watch.overdue && this.#since(watch.heardMs) >= OVERDUE_MS) return this.#afterSilence();
     const livedMs = this.#since(watch.openedMs ?? watch.startedMs);
     if (livedMs < SHORT_MS && !watch.progressed) return this.#afterWatchFailure(endedAtOnce());
     if (livedMs >= HEALTHY_MS || watch.progressed) this.#failures = 0;
+    this.#forgetOutage(watch);
+    return this.#next();
+  }
+
+  #forgetOutage({ openedMs, progressed }: Watch): void {
+    if (progressed || (openedMs !== undefined && this.#since(openedMs) >= SHORT_MS)) this.#outage = undefined;
+  }
+
+  #next(): State {
     const due = this.#options.clock.monotonic() >= this.#relistDueMs;
     return due ? { name: "list", reason: "periodic" } : { name: "watch" };
+  }
+
+  /** The time was waited already; another connection may well work. */
+  #afterSilence(): State {
+    this.#failures += 1;
+    this.#setCurrent(false);
+    this.#options.sink.failed({ state: "watch", error: silent(), failures: this.#failures, retryMs: 0 });
+    return this.#next();
   }
 
   #since(monotonicMs: number): number {
@@ -245,16 +297,23 @@ export class Reflector {
 
   #retry(state: "list" | "watch", error: unknown, then: State): State {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
-    const { backoff, chance, sink } = this.#options;
+    const { sink } = this.#options;
     const wishMs = Math.min(RETRY_AFTER_MAX_MS, retryAfterMs(error));
-    const delayMs = Math.max(
-      wishMs,
-      backoffDelay(backoff, this.#failures, () => chance.fraction()),
-    );
+    const delayMs = Math.max(wishMs, this.#delayMs(error));
     this.#failures += 1;
     this.#setCurrent(false);
     sink.failed({ state, error, failures: this.#failures, retryMs: delayMs });
     return { name: "wait", delayMs, then };
+  }
+
+  /** Counts a failure of the present outage. */
+  #delayMs(error: unknown): number {
+    const { backoff, chance, clock } = this.#options;
+    const outage = (this.#outage ??= { sinceMs: clock.monotonic(), failures: 0 });
+    const dense = this.#since(outage.sinceMs) < DENSE_MS ? DENSE_DELAY_MS : Infinity;
+    const other = isEngineError(error, "CLUSTER_IDENTITY") ? OTHER_CLUSTER_DELAY_MS : Infinity;
+    const maximumMs = Math.min(backoff.maximumMs, dense, other);
+    return backoffDelay({ ...backoff, maximumMs }, outage.failures++, () => chance.fraction());
   }
 
   #setCurrent(current: boolean): void {
@@ -270,8 +329,12 @@ interface Watch {
   readonly startedMs: number;
   /** Monotonic time at which the server accepted it, if the client tells. */
   openedMs: number | undefined;
+  /** Monotonic time of its last event. */
+  heardMs: number;
   /** Whether it brought the copy forward. */
   progressed: boolean;
+  /** It was given up because the server did not end it. */
+  overdue: boolean;
   /** Leaves nothing open, however the watch ended. */
   readonly close: () => void;
 }
@@ -282,4 +345,8 @@ function staleList(found: string, seen: string): EngineError {
 
 function endedAtOnce(): EngineError {
   return new EngineError("API_UNAVAILABLE", "The server ended the watch at once");
+}
+
+function silent(): EngineError {
+  return new EngineError("API_UNAVAILABLE", "The watch is silent and did not end as agreed");
 }

@@ -14,11 +14,8 @@ import { backoffDelay, type BackoffOptions } from "../base/backoff.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import { noMetrics, type Metrics } from "../base/metrics.ts";
-import { Lane } from "./lane.ts";
+import { Lane, type LaneName } from "./lane.ts";
 import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
-
-/** `fresh`: something changed just now. `background`: initial sync and resync. */
-export type LaneName = "fresh" | "background";
 
 /** After so many fresh keys in a row a waiting background key has its turn. */
 export const FRESH_IN_A_ROW_MAX = 16;
@@ -59,6 +56,11 @@ export interface WorkQueue {
   take(): Promise<string | undefined>;
   /** Ends the work on a key. */
   done(key: string): void;
+  /** Hands out nothing until {@link WorkQueue.resume}. Keys are added and wait as before. */
+  pause(): void;
+  resume(): void;
+  /** Forgets the keys that wait, but not those that are delayed, unless `delayed` says so. */
+  dropWaiting(options?: { readonly delayed?: boolean }): void;
   /** Takes no more keys and no delayed ones. Keys that wait are still handed out, unless `dropWaiting`. */
   shutDown(options?: { readonly dropWaiting?: boolean }): void;
   /** Keys that wait, without delayed ones. */
@@ -101,10 +103,11 @@ class KeyedQueue implements WorkQueue {
   readonly #running = new Map<string, Running>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #failures = new Map<string, number>();
-  /** Workers that wait for a key. Never any while a key waits. */
+  /** Workers that wait for a key. Never any while a key waits, unless the queue is paused. */
   readonly #idle: ((key: string | undefined) => void)[] = [];
   #freshInARow = 0;
   #closed = false;
+  #paused = false;
 
   constructor({ name, clock, random = () => 0, backoff = QUEUE_BACKOFF, metrics = noMetrics }: WorkQueueOptions) {
     this.#clock = clock;
@@ -137,9 +140,22 @@ class KeyedQueue implements WorkQueue {
     if (!since) this.#metrics.added();
     const addedMs = this.#lanes.background.remove(key) ?? this.#clock.monotonic();
     this.#lanes[lane].push(key, addedMs);
-    const worker = this.#idle.shift();
-    if (worker !== undefined) return worker(this.#start());
+    this.#handOut();
+  }
+
+  /** Gives what waits to workers that wait. */
+  #handOut(): void {
+    while (!this.#paused && this.depth > 0 && this.#idle.length > 0) this.#idle.shift()!(this.#start());
     this.#reportDepth();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#handOut();
   }
 
   #addLater(key: string, lane: LaneName, afterMs: number): void {
@@ -173,7 +189,7 @@ class KeyedQueue implements WorkQueue {
   }
 
   take(): Promise<string | undefined> {
-    if (this.depth > 0) return Promise.resolve(this.#start());
+    if (this.depth > 0 && !this.#paused) return Promise.resolve(this.#start());
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -208,25 +224,28 @@ class KeyedQueue implements WorkQueue {
   /** The add was counted when it came. */
   #requeue(key: string, lane: LaneName): void {
     this.#lanes[lane].push(key, this.#clock.monotonic());
-    const worker = this.#idle.shift();
-    if (worker !== undefined) return worker(this.#start());
-    this.#reportDepth();
+    this.#handOut();
   }
 
   shutDown({ dropWaiting = false }: { readonly dropWaiting?: boolean } = {}): void {
     this.#closed = true;
-    for (const { timer } of this.#delayed.values()) timer.cancel();
-    this.#delayed.clear();
+    this.#dropDelayed();
     this.#failures.clear();
-    if (dropWaiting) this.#dropWaiting();
+    if (dropWaiting) this.dropWaiting();
     for (const worker of this.#idle.splice(0)) worker(undefined);
   }
 
-  #dropWaiting(): void {
+  dropWaiting({ delayed = false }: { readonly delayed?: boolean } = {}): void {
+    if (delayed) this.#dropDelayed();
     this.#lanes.fresh.clear();
     this.#lanes.background.clear();
     for (const running of this.#running.values()) running.again = undefined;
     this.#reportDepth();
+  }
+
+  #dropDelayed(): void {
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
   }
 
   #reportDepth(): void {

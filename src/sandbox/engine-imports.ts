@@ -9,8 +9,8 @@ export interface ImportHost {
   readonly memory: WebAssembly.Memory;
   /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
   growTo(bytes: number): void;
-  /** Answers a call of the guest's one function of the host; takes and gives addresses of values. */
-  callFunction(values: number, count: number): number;
+  /** Answers a call of the host's function `id`; takes and gives addresses of values. Zero stands for undefined. */
+  callFunction(id: number, values: number, count: number): number;
 }
 
 const NOT_SUPPORTED = 52;
@@ -52,7 +52,7 @@ export function createImports(host: ImportHost): WebAssembly.Imports {
       p: () => 0,
       q: stop("abort"),
       r: stop("exit"),
-      s: (_context: number, _self: number, count: number, values: number) => host.callFunction(values, count),
+      s: (_context: number, _self: number, count: number, values: number, id: number) => host.callFunction(id, values, count),
       t: () => undefined,
     },
   };

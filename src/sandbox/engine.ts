@@ -5,7 +5,7 @@
  * interrupt handler does not bound time.
  *
  * Guarantees:
- * - The one function of the host that the instance can call is the `callHost` it was given, and only strings cross there.
+ * - The instance can call {@link HOST_FUNCTIONS} of the host and nothing else. Only strings cross, and each call has its price in fuel.
  * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
  *
  * After any exception from a method the instance is in an unknown state: ask {@link Engine.trapReason}, then drop it.
@@ -13,20 +13,19 @@
  * @module
  */
 import { assert } from "../base/errors.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import type { Units } from "./base64.ts";
 import { createImports } from "./engine-imports.ts";
+import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, KINDS, STRING_HEADER_BYTES } from "./engine-layout.ts";
+import type { Handle, Kind, RawExports } from "./engine-layout.ts";
 import { STEPS_MAX } from "./meter-function.ts";
 import { stepsLeft } from "./meter.ts";
-import type { MeterExports } from "./meter.ts";
 import { needsEscape, readUnits, writeText } from "./strings.ts";
 
-/** Address of a value in the instance's memory. Whoever gets one from a method frees it. */
-export type Handle = number;
+export type { Handle };
 
 /** Why an instance stopped: a limit, or a fault of the engine itself. */
 export type TrapReason = "fuel" | "overhead" | "memory" | "stack" | "fault";
-
-/** What a value is, as far as the border needs to know. A rope is a string in pieces. */
-export type Kind = "string" | "rope" | "object" | "number" | "boolean" | "null" | "undefined" | "exception" | "symbol" | "bigint";
 
 /** Bytes of one page of WASM memory. */
 export const PAGE_BYTES = 65_536;
@@ -40,31 +39,6 @@ export const HOST_FUEL = STEPS_MAX;
 const OVERHEAD_PER_FUEL = 4;
 const OVERHEAD_BASE = 1_000_000;
 
-/** The exports in use; the build names them by letters. */
-interface RawExports extends MeterExports {
-  /** Runs the static constructors. */
-  u(): void;
-  v(size: number): number;
-  D(runtime: number, bytes: number): void;
-  E(): Handle;
-  F(): Handle;
-  G(): Handle;
-  H(): Handle;
-  K(): number;
-  M(address: number): void;
-  N(runtime: number, intrinsics: number): number;
-  P(context: number, value: Handle): void;
-  Y(context: number, value: number): Handle;
-  Z(context: number, value: Handle): number;
-  _(context: number, text: number): Handle;
-  ha(context: number, object: Handle, key: Handle): Handle;
-  ma(context: number, callee: Handle, self: Handle, count: number, values: number): Handle;
-  na(context: number, value: Handle): Handle;
-  pa(context: number, source: number, length: number, file: number, detectModule: number, flags: number): Handle;
-  ua(context: number): Handle;
-  Da(context: number, name: number, length: number, constructs: number, id: number): Handle;
-}
-
 /** How an instance is made. */
 export interface EngineOptions {
   /** The metered module. */
@@ -73,7 +47,7 @@ export interface EngineOptions {
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
-  /** Answers the guest's one call to the outside. Must not throw. */
+  /** Answers the guest's questions to the outside, which are those of `virtualToHostDNS`. Must not throw. */
   readonly callHost: (text: string) => string;
 }
 
@@ -98,41 +72,12 @@ export interface EvaluateSourceOptions {
   readonly compileOnly?: boolean;
 }
 
-const INTRINSICS = {
-  base: 1,
-  date: 2,
-  eval: 4,
-  normalize: 8,
-  regExp: 16,
-  regExpCompiler: 32,
-  json: 64,
-  mapSet: 256,
-  bigInt: 2048,
-} as const;
-const EVAL_STRICT = 1 << 3;
-const EVAL_COMPILE_ONLY = 1 << 5;
-
 /** Every call has so many arguments. */
 const ARGUMENTS = 3;
 const ARGUMENTS_BYTES = ARGUMENTS * 4;
 const TEXT_BYTES = 16_384;
 /** A code unit takes at most three bytes of UTF-8; one byte is for the closing zero. */
 const SCRATCH_TEXT_MAX = Math.floor((TEXT_BYTES - 1) / 3);
-
-/** Kinds by the tag in the upper half of a value's 64 bits; every other tag is a floating point number. */
-const KINDS: Readonly<Record<number, Kind>> = {
-  [-9]: "bigint",
-  [-8]: "symbol",
-  [-7]: "string",
-  [-6]: "rope",
-  [-1]: "object",
-  0: "number",
-  1: "boolean",
-  2: "null",
-  3: "undefined",
-  6: "exception",
-  7: "bigint",
-};
 
 /** A running instance. */
 export class Engine {
@@ -158,7 +103,7 @@ export class Engine {
     const imports = createImports({
       memory: this.#memory,
       growTo: (bytes) => this.#growTo(bytes),
-      callFunction: (values, count) => this.#callHost(values, count),
+      callFunction: (id, values, count) => this.#callHost(id, values, count),
     });
     const { exports } = new WebAssembly.Instance(options.module, imports);
     this.#raw = exports as unknown as RawExports;
@@ -197,8 +142,7 @@ export class Engine {
   snapshot(): Snapshot {
     const pages = new Map<number, Uint8Array>();
     for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {
-      const words = this.#words.subarray((page * PAGE_BYTES) / 4, ((page + 1) * PAGE_BYTES) / 4);
-      if (words.some((word) => word !== 0)) pages.set(page, this.#bytes.slice(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+      if (hasContents(this.#words, page)) pages.set(page, this.#bytes.slice(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
     }
     return { pages, layout: this.#layout };
   }
@@ -239,9 +183,9 @@ export class Engine {
     return this.#raw.ua(this.#layout.context);
   }
 
-  /** The function by which the guest calls the host. */
-  hostFunction(): Handle {
-    return this.#raw.Da(this.#layout.context, this.#scratchText("callHost"), 1, 0, 1);
+  /** The function by which the guest calls the host's function `name`, with one flat string. */
+  hostFunction(name: HostFunction): Handle {
+    return this.#raw.Da(this.#layout.context, this.#scratchText(name), 1, 0, HOST_FUNCTIONS.indexOf(name));
   }
 
   property(object: Handle, key: string): Handle {
@@ -295,12 +239,29 @@ export class Engine {
 
   /** The text of the string `value`. */
   readText(value: Handle): string {
+    return readUnits(this.#unitsOf(value));
+  }
+
+  /** The code units of the string `value`, in place: good until the memory grows or the value is freed. */
+  #unitsOf(value: Handle): Units {
     const address = this.#words[value >> 2]! + STRING_HEADER_BYTES;
     const header = this.#words[(this.#words[value >> 2]! >> 2) + 1]!;
     const length = header & 0x7fff_ffff;
     // The top bit of the length tells 16-bit units from bytes.
-    if (header >= 0) return readUnits(this.#bytes.subarray(address, address + length));
-    return readUnits(new Uint16Array(this.#bytes.buffer, address, length));
+    return header >= 0 ? this.#bytes.subarray(address, address + length) : new Uint16Array(this.#bytes.buffer, address, length);
+  }
+
+  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and written over before anybody has seen it. */
+  #newLatin1(units: Uint8Array): Handle {
+    const address = this.#raw.v(units.length + 1);
+    this.#bytes.fill(FILLER, address, address + units.length)[address + units.length] = 0;
+    const value = this.#raw._(this.#layout.context, address);
+    this.#raw.M(address);
+    if (units.length === 0) return value;
+    const string = this.#words[value >> 2]!;
+    assert(this.#words[string >> 2] === 1, "a new string belongs to nobody else");
+    this.#bytes.set(units, string + STRING_HEADER_BYTES);
+    return value;
   }
 
   #boot(): Layout {
@@ -349,17 +310,52 @@ export class Engine {
     this.#words = new Int32Array(this.#memory.buffer);
   }
 
-  #callHost(values: number, count: number): Handle {
+  #callHost(id: number, values: number, count: number): Handle {
     assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
-    // Less than zero is noticed at the engine's next step.
-    this.#raw.refuel(this.fuel - HOST_CALL_FUEL, this.#raw.overheadLeft());
-    return this.newPlainText(this.#options.callHost(this.readText(values)));
+    const name = HOST_FUNCTIONS[id]!;
+    if (name === "callHost") {
+      this.#charge(HOST_CALL_FUEL);
+      const answer = this.#options.callHost(this.readText(values));
+      // Names of hosts have no such characters; what has is hardly worth a way around.
+      return this.newText(answer) ?? this.newPlainText(answer.replace(NOT_PLAIN, "\ufffd"));
+    }
+    this.#charge(BASE64_FUEL + this.lengthOf(values));
+    const units = this.#unitsOf(values);
+    const converted = name === "encodeBase64" ? encodeBase64(units) : decodeBase64(units);
+    return converted === undefined ? 0 : this.#newLatin1(converted);
+  }
+
+  /** Takes `steps` for work of the host, or stops the instance before that work is done. */
+  #charge(steps: number): void {
+    const left = this.fuel - steps;
+    this.#raw.refuel(Math.max(left, -1), this.#raw.overheadLeft());
+    if (left < 0) throw new Error("The fuel does not pay for the work of the host");
   }
 }
 
-const STRING_HEADER_BYTES = 16;
+/**
+ * What the realm can call outside of the engine, by number. `callHost` is the instance's own; the other two answer base64 text and the
+ * text behind it, or undefined when there is none.
+ */
+export const HOST_FUNCTIONS = ["callHost", "encodeBase64", "decodeBase64"] as const;
+
+/** Name of a function that the realm can call outside of the engine. */
+export type HostFunction = (typeof HOST_FUNCTIONS)[number];
+
+const FILLER = 0x61;
+/** What {@link Engine.newText} can not bring in. */
+const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
 /** Price of a call of the host, about what it takes there. */
 const HOST_CALL_FUEL = 1000;
+/** Price of a call that converts base64, besides one step for each code unit that comes in. */
+const BASE64_FUEL = 100;
 /** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
 const RUNTIME_WORDS = 64;
 const COLLECT_FROM = 256 * 1024;
+
+/** A loop, since a call for each of four million words would take longer than everything else that a start of the engine does. */
+function hasContents(words: Int32Array, page: number): boolean {
+  const end = ((page + 1) * PAGE_BYTES) / 4;
+  for (let at = (page * PAGE_BYTES) / 4; at < end; at += 1) if (words[at] !== 0) return true;
+  return false;
+}

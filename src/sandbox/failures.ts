@@ -6,19 +6,15 @@
 import type { Code } from "../base/codes.ts";
 import { EngineError } from "../base/errors.ts";
 import type { ErrorDetails } from "../base/errors.ts";
-import { LEFT_OUT } from "../expression/left-out.ts";
+import { excerptOf, quote, showPlace } from "../expression/excerpt.ts";
+import type { Place } from "../expression/excerpt.ts";
+import { adviseOnResult, adviseOnThrown, kindOf } from "./advice.ts";
 import type { FuelBudget } from "./fuel.ts";
 import type { SandboxLimits } from "./limits.ts";
 import type { Outcome, Stopped, Thrown } from "./outcome.ts";
 import { placeOf } from "./source.ts";
 
-const QUOTED_MAX = 80;
 const MESSAGE_MAX = 500;
-
-/** `text`, quoted and cut for a message. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
-}
 
 /** What an evaluation was given. */
 export interface Conditions {
@@ -26,67 +22,117 @@ export interface Conditions {
   readonly budget: FuelBudget | undefined;
   /** Its own limit, or what was left of the budget. */
   readonly fuel: number;
+  /** What it cost, with the price of what it broke. */
+  readonly charged: number;
+  readonly value: unknown;
 }
+
+type Failed = Exclude<Outcome, { kind: "value" }> | Stopped;
 
 /** The error for an evaluation of `text` that gave no value. */
-export function failureOf(text: string, outcome: Exclude<Outcome, { kind: "value" }> | Stopped, conditions: Conditions): EngineError {
-  const { limits } = conditions;
-  const { fuel } = outcome;
+export function failureOf(text: string, outcome: Failed, conditions: Conditions): EngineError {
   switch (outcome.kind) {
     case "threw":
-      return failureOfThrown(text, outcome.thrown, { fuel, stackBytes: limits.stackBytes });
+      return failureOfThrown(text, outcome, conditions);
     case "stopped":
       return failureOfStop(text, outcome, conditions);
-    case "noJson": {
-      const what = `must return a JSON value of at most ${limits.resultBytes} bytes, found ${outcome.found}`;
-      return failure("EXPRESSION_RESULT", text, what, { fuel, limit: limits.resultBytes });
-    }
+    case "noJson":
+      return failureOfResult(text, outcome, conditions);
   }
 }
 
-function failureOfStop(text: string, stopped: Stopped, { limits, budget, fuel: given }: Conditions): EngineError {
-  const { fuel, reason, cause } = stopped;
-  const { memoryBytes, stackBytes } = limits;
-  switch (reason) {
-    case "fuel":
-    case "overhead": {
-      const shared = budget !== undefined && given < limits.fuel;
-      const limit = shared ? budget.limit : given;
-      const what = shared ? `used up the budget of ${limit} steps that it shares` : `took more than ${limit} steps`;
-      return failure("EXPRESSION_FUEL", text, what, { fuel, limit });
-    }
-    case "memory":
-      return failure("EXPRESSION_MEMORY", text, `needed more than ${memoryBytes} bytes of memory`, { fuel, limit: memoryBytes });
-    case "stack":
-      return failure("EXPRESSION_STACK", text, "recursed too deep", { fuel, limit: stackBytes });
-    case "fault":
-      return failure("EXPRESSION_ERROR", text, "broke the engine", { fuel }, { cause });
-  }
+/** The error for a text that the engine does not compile. */
+export function compileFailure(text: string, what: string, place: Place = { line: 1, column: 1 }): EngineError {
+  const message = `Cannot compile expression ${quote(text)}: ${what}${showPlace(text, place)}`;
+  return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
 
-function failure(code: Code, text: string, what: string, details: ErrorDetails, options: { cause?: unknown } = {}): EngineError {
-  return new EngineError(code, `Expression ${quote(text)} ${what}`, { details: { expression: text, ...details }, ...options });
+/** The error for a text whose compilation needs more than what is left of a budget. */
+export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
+  const { limit } = budget;
+  const what = `needs more than what is left of the ${limit} steps in which all expressions of a configuration are compiled`;
+  return failure(
+    "EXPRESSION_FUEL",
+    text,
+    { what, hint: "Write fewer or shorter expressions, or raise limits.configurationFuel" },
+    { fuel, limit },
+  );
 }
 
-function failureOfThrown(text: string, thrown: Thrown, facts: { fuel: number; stackBytes: number }): EngineError {
-  const { fuel, stackBytes } = facts;
-  const place = placeOf(thrown.stack);
-  const at = place === undefined ? "" : ` at line ${place.line}, column ${place.column}`;
-  // The parsers of JSON and of regular expressions report it as a SyntaxError.
-  if (/^(InternalError|SyntaxError)$/.test(thrown.name) && thrown.message.includes("stack overflow")) {
-    return failure("EXPRESSION_STACK", text, `recursed too deep${at}`, { fuel, limit: stackBytes, ...place });
-  }
-  const what = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
-  const hint = hintFor(thrown);
+/** What a message says behind the expression. */
+interface Words {
+  readonly what: string;
+  readonly hint: string | undefined;
+}
+
+function failure(code: Code, text: string, { what, hint }: Words, details: ErrorDetails, options: { cause?: unknown } = {}): EngineError {
   const advice = hint === undefined ? {} : { hint };
-  return failure("EXPRESSION_ERROR", text, `threw ${what || "an error"}${at}${hint === undefined ? "" : `. ${hint}`}`, {
-    fuel,
-    ...place,
-    ...advice,
+  return new EngineError(code, `Expression ${quote(text)} ${what}${hint === undefined ? "" : `. ${hint}`}`, {
+    details: { expression: text, ...details, ...advice },
+    ...options,
   });
 }
 
-function hintFor({ name, message }: Thrown): string | undefined {
-  if (name !== "ReferenceError") return undefined;
-  return LEFT_OUT.get(/^'?([\w$]+)'? is not defined/.exec(message)?.[1] ?? "");
+function failureOfResult(text: string, { found, fuel }: Extract<Failed, { kind: "noJson" }>, { limits, value }: Conditions): EngineError {
+  const limit = limits.resultBytes;
+  const wanted = found.startsWith("more than") ? `a JSON value of at most ${limit} bytes` : "a JSON value";
+  const words = { what: `must return ${wanted}, found ${found}; value is ${kindOf(value)}`, hint: adviseOnResult(found) };
+  return failure("EXPRESSION_RESULT", text, words, { fuel, limit, valueKind: kindOf(value) });
+}
+
+function failureOfStop(text: string, { fuel, reason, cause }: Stopped, conditions: Conditions): EngineError {
+  const { limits, charged } = conditions;
+  switch (reason) {
+    case "fuel":
+    case "overhead":
+      return failureOfFuel(text, fuel, conditions);
+    case "memory": {
+      const words = {
+        what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
+        hint: "Make fewer or shorter values at a time",
+      };
+      return failure("EXPRESSION_MEMORY", text, words, { fuel: charged, limit: limits.memoryBytes });
+    }
+    case "stack": {
+      const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
+      return failure("EXPRESSION_STACK", text, words, { fuel: charged, limit: limits.stackBytes });
+    }
+    case "fault":
+      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: charged }, { cause });
+  }
+}
+
+function failureOfFuel(text: string, fuel: number, { limits, budget, fuel: given }: Conditions): EngineError {
+  const shared = budget !== undefined && given < limits.fuel;
+  const limit = shared ? budget.limit : given;
+  const what = shared
+    ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
+    : `took more than ${limit} steps (limits.fuel)`;
+  const hint = "Look for a loop without end, a repeated group in a regular expression such as (a+)+, or a very long value";
+  return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, limit });
+}
+
+function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" }>, { limits, value }: Conditions): EngineError {
+  const { thrown, fuel } = outcome;
+  const place = placeOf(thrown.stack);
+  const at = place === undefined ? "" : showPlace(text, place);
+  const where = place === undefined ? {} : { ...place, excerpt: excerptOf(text, place) };
+  if (isStackOverflow(thrown)) {
+    const words = {
+      what: `recursed too deep${at}`,
+      hint: `Calls nest in ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
+    };
+    return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where });
+  }
+  const what = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
+  const words = {
+    what: `threw ${what || "an error"}${at}; value is ${kindOf(value)}`,
+    hint: adviseOnThrown(thrown, { text, value, place }),
+  };
+  return failure("EXPRESSION_ERROR", text, words, { fuel, valueKind: kindOf(value), ...where });
+}
+
+/** The parsers of JSON and of regular expressions report it as a SyntaxError. */
+function isStackOverflow({ name, message }: Thrown): boolean {
+  return /^(InternalError|SyntaxError)$/.test(name) && message.includes("stack overflow");
 }

@@ -1,6 +1,6 @@
 import { assert } from "../base/errors.ts";
 
-/** Steps shared by several evaluations. */
+/** Steps shared by several evaluations, or by the expressions that are compiled. */
 export interface FuelBudget {
   readonly limit: number;
   /** Steps left; never below zero. */
@@ -10,7 +10,7 @@ export interface FuelBudget {
 }
 
 /**
- * A budget of `limit` steps for the evaluations of one object, or of one configuration load.
+ * A budget of `limit` steps for the evaluations of one object, or for compiling the expressions of one configuration.
  *
  * @example
  * const budget = createFuelBudget(DEFAULT_LIMITS.objectFuel);

@@ -5,8 +5,6 @@ const FAILURE = "!";
 
 const UNKNOWN = `${FAILURE}virtualToHostDNS() failed`;
 
-const NOT_PRINTABLE = /[\0\p{Surrogate}]/gu;
-
 /**
  * The guest's one call to the host: a name in, a name or a marked message out. Never throws, whatever `toHostDns` does: an exception
  * that crossed the engine would leave it in an unknown state.
@@ -15,15 +13,11 @@ export function createHostCall(toHostDns: ((name: string) => string) | undefined
   return (name) => {
     if (toHostDns === undefined) return `${FAILURE}virtualToHostDNS() is not available here`;
     try {
-      const answer = printable(toHostDns(name));
+      const answer = toHostDns(name);
       return answer.startsWith(FAILURE) ? UNKNOWN : answer;
     } catch (error) {
       // No other message was written for tenants.
-      return isEngineError(error, "DNS_NAME_INVALID") ? FAILURE + printable(error.message) : UNKNOWN;
+      return isEngineError(error, "DNS_NAME_INVALID") ? FAILURE + error.message : UNKNOWN;
     }
   };
-}
-
-function printable(text: string): string {
-  return text.replace(NOT_PRINTABLE, "\ufffd");
 }

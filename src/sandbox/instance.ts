@@ -22,6 +22,14 @@ export interface Evaluation {
   readonly resultBytes: number;
 }
 
+/** What came of compiling an expression. */
+export interface Compilation {
+  /** What the engine's parser found wrong with it. */
+  readonly problem: Thrown | undefined;
+  /** Steps that it took. */
+  readonly fuel: number;
+}
+
 /** An expression inside the engine, with the context that it was last evaluated with. */
 interface Loaded {
   readonly callee: Handle;
@@ -70,31 +78,32 @@ export class Instance {
     return this.#fallback;
   }
 
-  /** Compiles the expression; answers what the engine's parser found wrong with it. */
-  compile(expression: CheckedExpression, fuel: number): Thrown | undefined {
+  /** Compiles the expression, without running anything of it. */
+  compile(expression: CheckedExpression, fuel: number): Compilation {
     const { engine } = this;
     engine.refuel(fuel);
-    const probe = this.#compileSource(probeSource(expression.text), { compileOnly: true });
-    if (typeof probe !== "number") return probe;
-    engine.free(probe);
-    const callee = this.#compileSource(functionSource(expression.text));
-    if (typeof callee !== "number") return callee;
+    const probe = engine.evaluateSource(probeSource(expression.text), { file: EXPRESSION_FILE, compileOnly: true });
+    const callee = engine.kind(probe) === "exception" ? probe : this.#compileFunction(probe, expression.text);
+    const spent = fuel - engine.fuel;
+    if (engine.kind(callee) === "exception") return { problem: this.#takeProblem(callee), fuel: spent };
     if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
     this.#loaded.set(expression, { callee, use: usedParts(expression.reads), context: undefined });
-    return undefined;
+    return { problem: undefined, fuel: spent };
   }
 
-  #compileSource(source: string, options: { compileOnly?: boolean } = {}): Handle | Thrown {
-    const { engine } = this;
-    const compiled = engine.evaluateSource(source, { file: EXPRESSION_FILE, ...options });
-    if (engine.kind(compiled) !== "exception") return compiled;
-    const problem = this.#describe(compiled);
-    engine.free(compiled);
+  #compileFunction(probe: Handle, text: string): Handle {
+    this.engine.free(probe);
+    return this.engine.evaluateSource(functionSource(text), { file: EXPRESSION_FILE });
+  }
+
+  #takeProblem(exception: Handle): Thrown {
+    const problem = this.#describe(exception);
+    this.engine.free(exception);
     return problem;
   }
 
   #load(expression: CheckedExpression): Loaded {
-    const problem = this.compile(expression, HOST_FUEL);
+    const { problem } = this.compile(expression, HOST_FUEL);
     assert(problem === undefined, "what compiled once compiles again");
     return this.#loaded.get(expression)!;
   }

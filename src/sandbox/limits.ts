@@ -7,6 +7,8 @@ export interface SandboxLimits {
   readonly fuel: number;
   /** Steps of all evaluations for one object in one direction. Default 50,000,000. For {@link createFuelBudget}. */
   readonly objectFuel: number;
+  /** Steps of compiling all expressions of one configuration. Default 200,000,000. For {@link createFuelBudget}. */
+  readonly configurationFuel: number;
   /** Memory of the engine with everything in it, in bytes, rounded down to a multiple of 64 KiB. Default 32 MiB. */
   readonly memoryBytes: number;
   /** Nesting of calls, in bytes of the engine's own stack. Default 64 KiB. */
@@ -24,6 +26,7 @@ const MIB = 1024 * KIB;
 export const DEFAULT_LIMITS: SandboxLimits = {
   fuel: 5_000_000,
   objectFuel: 50_000_000,
+  configurationFuel: 200_000_000,
   memoryBytes: 32 * MIB,
   stackBytes: 64 * KIB,
   sourceBytes: 16 * KIB,
@@ -35,6 +38,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimu
   // What the engine's counter can hold.
   fuel: [10_000, 500_000_000],
   objectFuel: [10_000, Number.MAX_SAFE_INTEGER],
+  configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],
   // The module asks for 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],
   // Deeper nesting could overflow the stack of the machine before the engine's own limit stops it.

@@ -29,11 +29,23 @@ export const OVERHEAD_POINTS: OverheadPoints = new Map<number, "call" | readonly
   [326, "call"],
   [400, "call"],
   [763, "call"],
+  // Finding the entry of a Map or Set: objects are keys by their address.
+  [153, "call"],
+  // Of the compiler: what it allocates, and equal constants.
+  [199, "call"],
+  [874, "call"],
   // Chains of hash tables where the lookup is part of a larger function.
   [24, [3]],
   [74, [2]],
   [120, [2]],
+  [125, [1]],
   [161, [2, 5]],
   [179, [1]],
-  [221, [26, 28, 30, 31]],
+  [221, [26, 28, 30, 31, 34]],
+  [328, [2]],
+  [522, [1]],
+  [532, [11]],
+  [617, [2]],
+  [769, [1]],
+  [877, [1]],
 ]);

@@ -15,10 +15,10 @@
  */
 
 /**
- * JavaScript source of a function `(global, callHost) => tools`. `tools` are `parse`, `stringify`, `freezeParsed`, `withPath`
+ * JavaScript source of a function `(global) => (callHost, encodeBase64, decodeBase64) => tools`. `tools` are `parse`, `stringify`, `freezeParsed`, `withPath`
  * and `describe`, for the host only.
  */
-export const REALM_SOURCE = String.raw`(function (global, callHost) {
+export const REALM_SOURCE = String.raw`((global) => (callHost, encodeBase64, decodeBase64) => {
 "use strict";
 const { parse, stringify } = JSON;
 const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect;
@@ -53,69 +53,34 @@ hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
 hide(Math, "random", refuse("random", "chance is not available: an expression must always give the same answer"));
 
-// Base64 of Latin-1 text, as the HTML standard has it. Methods are called directly: nobody can have replaced them at run time.
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const PAIRS = [];
-for (const high of DIGITS) for (const low of DIGITS) PAIRS[PAIRS.length] = high + low;
-const VALUES = [];
-for (let code = 0; code < 128; code += 1) VALUES[code] = DIGITS.indexOf(String.fromCharCode(code));
-const { fromCharCode } = String;
-const BLANKS = /[\t\n\f\r ]/g;
-const NOT_BASE64 = /[^A-Za-z0-9+/]/;
+// Methods are called directly: nobody can have replaced them at run time.
 const badText = (message) => {
   const error = new Error(message);
   hide(error, "name", "InvalidCharacterError");
   return error;
 };
+// A text in one piece, which the host can read. Not ("" + text), which asks valueOf first; not String(text), which accepts symbols.
+const flat = (text) => "".concat(text).slice(0);
 const needText = (name, count) => {
   if (count === 0) throw new TypeError(name + "() needs a text");
-};
-const checkLatin1 = (codes) => {
-  if (codes > 255) throw badText("btoa() takes characters up to U+00FF");
 };
 const builtins = {
   btoa(text) {
     needText("btoa", arguments.length);
-    // Not ("" + text), which asks valueOf first; not String(text), which accepts symbols.
-    const input = "".concat(text), rest = input.length % 3, whole = input.length - rest;
-    let out = "";
-    for (let at = 0; at < whole; at += 3) {
-      const first = input.charCodeAt(at), second = input.charCodeAt(at + 1), third = input.charCodeAt(at + 2);
-      if ((first | second | third) > 255) checkLatin1(first | second | third);
-      const bits = (first << 16) | (second << 8) | third;
-      out += PAIRS[bits >> 12] + PAIRS[bits & 4095];
-    }
-    if (rest === 0) return out;
-    const first = input.charCodeAt(whole), second = rest === 2 ? input.charCodeAt(whole + 1) : 0;
-    checkLatin1(first | second);
-    const bits = (first << 10) | (second << 2);
-    return out + PAIRS[bits >> 6] + (rest === 2 ? DIGITS[bits & 63] + "=" : "==");
+    const base64 = encodeBase64(flat(text));
+    if (base64 === undefined) throw badText("btoa() takes characters up to U+00FF");
+    return base64;
   },
   atob(text) {
     needText("atob", arguments.length);
-    let input = "".concat(text).replace(BLANKS, "");
-    if (input.length % 4 === 0 && input.endsWith("=")) input = input.slice(0, input.endsWith("==") ? -2 : -1);
-    const rest = input.length % 4, whole = input.length - rest;
-    if (rest === 1 || NOT_BASE64.test(input)) throw badText("atob() takes base64 text");
-    const digit = (at) => VALUES[input.charCodeAt(at)];
-    let out = "";
-    for (let at = 0; at < whole; at += 4) {
-      const bits =
-        (VALUES[input.charCodeAt(at)] << 18) | (VALUES[input.charCodeAt(at + 1)] << 12) |
-        (VALUES[input.charCodeAt(at + 2)] << 6) | VALUES[input.charCodeAt(at + 3)];
-      out += fromCharCode(bits >> 16, (bits >> 8) & 255, bits & 255);
-    }
-    if (rest === 2) out += fromCharCode((digit(whole) << 2) | (digit(whole + 1) >> 4));
-    if (rest === 3) {
-      const bits = (digit(whole) << 10) | (digit(whole + 1) << 4) | (digit(whole + 2) >> 2);
-      out += fromCharCode(bits >> 8, bits & 255);
-    }
-    return out;
+    const decoded = decodeBase64(flat(text));
+    if (decoded === undefined) throw badText("atob() takes base64 text");
+    return decoded;
   },
   virtualToHostDNS(name) {
     if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
-    // The host reads strings that are in one piece; the engine keeps only long ones in several.
-    const answer = callHost(name.length < 256 ? name : parse(stringify(name)));
+    // Only long texts come in several pieces.
+    const answer = callHost(name.length < 256 ? name : flat(name));
     if (answer.charCodeAt(0) === 33) throw new Error(answer.slice(1));
     return answer;
   },
@@ -136,7 +101,7 @@ for (const key of ["fileName", "lineNumber", "columnNumber"]) deleteProperty(Fun
 
 // Everything reachable, also what only a call or syntax gives.
 const roots = [
-  lookalike, callHost, function* () {}, (function* () {})(), [].values(), [].values().map((item) => item), ""[Symbol.iterator](), "a".matchAll(/a/g),
+  lookalike, callHost, encodeBase64, decodeBase64, function* () {}, (function* () {})(), [].values(), [].values().map((item) => item), ""[Symbol.iterator](), "a".matchAll(/a/g),
   new Map().entries(), new Set().entries(), Iterator.from({ next() {} }), Iterator.concat([]),
   (function () { return getOwnPropertyDescriptor(arguments, "callee").get; })(),
 ];

@@ -1,5 +1,5 @@
 import { assert } from "../base/errors.ts";
-import { Engine } from "./engine.ts";
+import { Engine, HOST_FUNCTIONS } from "./engine.ts";
 import type { EngineOptions, Handle, Snapshot } from "./engine.ts";
 import { REALM_SOURCE } from "./realm-source.ts";
 
@@ -31,8 +31,9 @@ export function buildRealm(options: EngineOptions): RealmImage {
   const engine = new Engine(options);
   const build = expectValue(engine, engine.evaluateSource(REALM_SOURCE, { file: REALM_FILE }));
   const global = engine.globalObject();
-  const hostFunction = engine.hostFunction();
-  const made = expectValue(engine, engine.call(build, global, hostFunction));
+  const hostFunctions = HOST_FUNCTIONS.map((name) => engine.hostFunction(name)) as [Handle, Handle, Handle];
+  const withGlobal = expectValue(engine, engine.call(build, global));
+  const made = expectValue(engine, engine.call(withGlobal, ...hostFunctions));
   const tool = (name: keyof RealmTools) => engine.property(made, name);
   const tools = {
     parse: tool("parse"),
@@ -41,7 +42,7 @@ export function buildRealm(options: EngineOptions): RealmImage {
     withPath: tool("withPath"),
     describe: tool("describe"),
   };
-  for (const value of [global, hostFunction, build, made]) engine.free(value);
+  for (const value of [global, ...hostFunctions, build, withGlobal, made]) engine.free(value);
   return { snapshot: engine.snapshot(), tools };
 }
 

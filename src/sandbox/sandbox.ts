@@ -9,12 +9,13 @@
  *
  * @module
  */
-import { EngineError, assert } from "../base/errors.ts";
+import { assert } from "../base/errors.ts";
 import { checkExpression } from "../expression/check.ts";
 import type { CheckedExpression } from "../expression/check.ts";
+import { usedParts } from "./context.ts";
 import type { EvaluationContext } from "./context.ts";
-import type { EngineOptions } from "./engine.ts";
-import { failureOf, quote } from "./failures.ts";
+import type { EngineOptions, TrapReason } from "./engine.ts";
+import { compileBudgetFailure, compileFailure, failureOf } from "./failures.ts";
 import type { FuelBudget } from "./fuel.ts";
 import { createHostCall } from "./host-call.ts";
 import { Instance } from "./instance.ts";
@@ -23,7 +24,7 @@ import { resolveLimits } from "./limits.ts";
 import type { SandboxLimits } from "./limits.ts";
 import { loadRealm } from "./load.ts";
 import type { LoadedRealm } from "./load.ts";
-import type { Outcome, Stopped } from "./outcome.ts";
+import type { Outcome, Stopped, Thrown } from "./outcome.ts";
 import { placeOf } from "./source.ts";
 
 export { DEFAULT_LIMITS } from "./limits.ts";
@@ -45,9 +46,9 @@ export interface Expression {
   readonly text: string;
 }
 
-/** Conditions of one evaluation. */
-export interface EvaluateOptions {
-  /** Shared with other evaluations; this one takes no more than what is left of it. */
+/** Conditions of compiling, or of one evaluation. */
+export interface BudgetOptions {
+  /** Shared with others of its kind; this one takes no more than what is left of it. */
   readonly budget?: FuelBudget;
 }
 
@@ -60,24 +61,27 @@ export interface Evaluated {
 
 /** Runs expressions. */
 export interface Sandbox {
-  /** The limits that hold; `objectFuel` is for {@link createFuelBudget}. */
+  /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
-   * Compiles an expression. The same text gives the same answer again.
+   * Compiles an expression; nothing of it runs. The same text gives the same answer again, and costs nothing again.
    *
-   * @throws EXPRESSION_SYNTAX when the text is not one expression; details: line, column (from 1), text, hint.
+   * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
+   * @throws EXPRESSION_FUEL when it needs more steps than what is left of the budget; details: expression, fuel, limit.
    */
-  compile(text: string): Expression;
+  compile(text: string, options?: BudgetOptions): Expression;
   /**
    * Evaluates an expression.
    *
    * @throws EXPRESSION_ERROR when it throws; details: expression, fuel, line, column where they are known.
    * @throws EXPRESSION_RESULT when its result is no JSON value, or too long; details: expression, fuel, limit.
    * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget; details: expression, fuel, limit.
-   * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel, limit.
+   * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.
    * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
    */
-  evaluate(expression: Expression, scope: Scope, options?: EvaluateOptions): Evaluated;
+  evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
+  /** Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not. */
+  readsHostObject(expression: Expression): boolean;
   /** Frees the engine. Nothing can be compiled or evaluated any more. */
   dispose(): void;
 }
@@ -93,8 +97,16 @@ export interface SandboxOptions {
   readonly toHostDns?: (name: string) => string;
 }
 
-/** What a stopped evaluation costs a budget beyond its steps: its instance has to be replaced. */
-const REPLACEMENT_FUEL = 100_000;
+/**
+ * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
+ * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
+ */
+const REPLACEMENT_FUEL = 1_000_000;
+
+/** An expression with what it cost to compile it. */
+interface CompiledExpression extends CheckedExpression {
+  readonly compileFuel: number;
+}
 
 /** Compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
@@ -118,7 +130,7 @@ class QuickJsSandbox implements Sandbox {
   readonly limits: SandboxLimits;
   readonly #options: EngineOptions;
   readonly #realm: LoadedRealm;
-  readonly #compiled = new Map<string, CheckedExpression>();
+  readonly #compiled = new Map<string, CompiledExpression>();
   #instance: Instance | undefined;
   #busy = false;
 
@@ -130,26 +142,33 @@ class QuickJsSandbox implements Sandbox {
     this.#instance = this.#newInstance();
   }
 
-  compile(text: string): Expression {
+  compile(text: string, { budget }: BudgetOptions = {}): Expression {
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
     const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes });
-    this.#compileInEngine(checked);
+    const compiled = this.#compileInEngine(checked, budget);
     if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value!);
-    this.#compiled.set(text, checked);
-    return checked;
+    this.#compiled.set(text, compiled);
+    return compiled;
   }
 
-  evaluate(expression: Expression, scope: Scope, options: EvaluateOptions = {}): Evaluated {
-    assert("reads" in expression, "an expression is compiled before it is evaluated");
+  evaluate(expression: Expression, scope: Scope, { budget }: BudgetOptions = {}): Evaluated {
+    assert("compileFuel" in expression, "an expression is compiled before it is evaluated");
     assert(!this.#busy, "toHostDns does not evaluate expressions");
-    const { budget } = options;
-    const fuel = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
+    const { limits } = this;
+    const compiled = expression as CompiledExpression;
+    const fuel = Math.min(limits.fuel, budget?.remaining ?? limits.fuel);
     const { value, valueExists = true, context } = scope;
-    const outcome = this.#run(expression as CheckedExpression, { value, valueExists, context, fuel, resultBytes: this.limits.resultBytes });
-    budget?.spend(outcome.kind === "stopped" ? outcome.fuel + REPLACEMENT_FUEL : outcome.fuel);
+    const outcome = this.#run(compiled, { value, valueExists, context, fuel, resultBytes: limits.resultBytes });
+    const charged = outcome.kind === "stopped" ? outcome.fuel + REPLACEMENT_FUEL + compiled.compileFuel : outcome.fuel;
+    budget?.spend(charged);
     if (outcome.kind === "value") return { value: outcome.value, fuel: outcome.fuel };
-    throw failureOf(expression.text, outcome, { limits: this.limits, budget, fuel });
+    throw failureOf(expression.text, outcome, { limits, budget, fuel, charged, value });
+  }
+
+  readsHostObject(expression: Expression): boolean {
+    assert("reads" in expression, "an expression is compiled before it is looked at");
+    return usedParts((expression as CompiledExpression).reads).hostObject;
   }
 
   dispose(): void {
@@ -184,19 +203,28 @@ class QuickJsSandbox implements Sandbox {
     }
   }
 
-  #compileInEngine(checked: CheckedExpression): void {
-    let problem;
+  #compileInEngine(checked: CheckedExpression, budget: FuelBudget | undefined): CompiledExpression {
+    const given = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
+    const compiled = { ...checked, compileFuel: 0 };
+    const { problem, fuel } = this.#tryToCompile(compiled, given);
+    budget?.spend(fuel);
+    if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
+    if (problem === "fuel" && budget !== undefined && given < this.limits.fuel) throw compileBudgetFailure(checked.text, budget, fuel);
+    if (typeof problem === "string") throw compileFailure(checked.text, `it is too much work for the compiler (${problem})`);
+    throw compileFailure(checked.text, problem.message, placeOf(problem.stack));
+  }
+
+  #tryToCompile(
+    expression: CheckedExpression,
+    given: number,
+  ): { readonly problem: Thrown | TrapReason | undefined; readonly fuel: number } {
+    const instance = this.#running();
     try {
-      problem = this.#running().compile(checked, this.limits.fuel);
+      return instance.compile(expression, given);
     } catch (error) {
-      const reason = this.#running().engine.trapReason(error);
       this.#instance = this.#newInstance();
-      problem = { name: "", message: `it is too much work for the compiler (${reason})`, stack: "" };
+      return { problem: instance.engine.trapReason(error), fuel: stepsTaken(given, instance.engine.fuel) };
     }
-    if (problem === undefined) return;
-    const { line, column } = placeOf(problem.stack) ?? { line: 1, column: 1 };
-    const message = `Cannot compile expression ${quote(checked.text)}: ${problem.message} at line ${line}, column ${column}`;
-    throw new EngineError("EXPRESSION_SYNTAX", message, { details: { line, column, text: checked.text } });
   }
 }
 

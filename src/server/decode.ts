@@ -1,6 +1,7 @@
 import { isRecord } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { DEPTH_MAX } from "./json-data.ts";
+import { canonicalQuantity } from "./quantity.ts";
 import type { Field, ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from "./shape.ts";
 
 /** What decoding does besides. */
@@ -12,6 +13,9 @@ export interface DecodeOptions {
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
 }
+
+/** As the API server words it. */
+const QUANTITY_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 const INT32_MAX = 2 ** 31 - 1;
 
@@ -38,17 +42,22 @@ class Decoder {
     for (const name of Object.keys(value)) {
       if (!Object.hasOwn(shape.fields, name)) this.#options.onUnknownField(join(path, name));
     }
-    const members: [string, unknown][] = [];
-    for (const [name, field] of Object.entries(shape.fields)) {
+    // The names are those of the shape, of which none is special to JavaScript.
+    const members: Record<string, unknown> = {};
+    for (const name in shape.fields) {
+      const field = shape.fields[name]!;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
+      // Types may have many fields of which an object has few: a path is made only for what is looked at.
+      if ((given === undefined || given === null) && field.presence !== "always") continue;
       const decoded = this.#field(field, given, join(path, name));
-      if (decoded !== undefined) members.push([name, decoded]);
+      if (decoded !== undefined) members[name] = decoded;
     }
-    return Object.fromEntries(members);
+    return members;
   }
 
+  /** A field that was given, or that always shows. */
   #field({ shape, presence }: Field, value: unknown, path: string): unknown {
-    if (value === undefined || value === null) return presence === "always" ? this.#zero(shape, path) : undefined;
+    if (value === undefined || value === null) return this.#zero(shape, path);
     const decoded = this.#value(shape, value, path);
     return presence === "omitEmpty" && isEmpty(decoded) ? undefined : decoded;
   }
@@ -57,6 +66,7 @@ class Decoder {
   #zero(shape: Shape, path: string): unknown {
     switch (shape.type) {
       case "text":
+        if (shape.format === "quantity") return "0";
         return shape.format === undefined || shape.format === "bytes" ? "" : null;
       case "integer":
       case "number":
@@ -96,10 +106,17 @@ class Decoder {
   }
 
   #text({ format }: TextShape, value: unknown, path: string): string {
+    if (format === "quantity") return this.#quantity(value);
     if (typeof value !== "string") return this.#mismatch(value, path, "string");
     if (format === "bytes") return this.#bytes(value);
     if (format === undefined) return value;
     return this.#time(value, format);
+  }
+
+  /** Where a quantity belongs, a text and a bare number are the same to Kubernetes, and so is everything else: text that is read. */
+  #quantity(value: unknown): string {
+    const canonical = canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
+    return canonical ?? this.#options.refuse(QUANTITY_WRONG);
   }
 
   #bytes(value: string): string {

@@ -9,6 +9,7 @@ import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+const QUESTION_VERBS = ["create"];
 
 /** Asked for by clients that want everything in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
@@ -69,14 +70,16 @@ function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VER
   };
 }
 
-function subresourceEntries({ type, strategy }: ResourceDefinition) {
-  return Object.keys(strategy.subresources ?? {}).map((name) => ({
-    name: `${type.plural}/${name}`,
-    singularName: "",
-    namespaced: type.namespaced,
-    kind: type.kind,
-    verbs: SUBRESOURCE_VERBS,
-  }));
+function subresourceEntries({ type, strategy, questions = {} }: ResourceDefinition) {
+  const entry = (name: string) => ({ name: `${type.plural}/${name}`, singularName: "", namespaced: type.namespaced });
+  return [
+    ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: SUBRESOURCE_VERBS })),
+    ...Object.entries(questions).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: QUESTION_VERBS })),
+  ];
+}
+
+function kindOf({ type }: ResourceDefinition) {
+  return { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
 }
 
 /** The aggregated form of `/api` (core group only) or `/apis` (all others). */
@@ -101,9 +104,17 @@ function aggregatedGroup(definitions: readonly ResourceDefinition[], name: strin
   return { metadata: { ...(name !== "" && { name }), creationTimestamp: null }, versions };
 }
 
-function aggregatedResource({ type, singular, shortNames, categories, strategy, verbs = ALL_VERBS }: ResourceDefinition) {
-  const responseKind = { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
-  const subresources = Object.keys(strategy.subresources ?? {});
+function aggregatedResource(definition: ResourceDefinition) {
+  const { type, singular, shortNames, categories, strategy, questions = {}, verbs = ALL_VERBS } = definition;
+  const responseKind = kindOf(definition);
+  const subresources = [
+    ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: SUBRESOURCE_VERBS })),
+    ...Object.entries(questions).map(([subresource, question]) => ({
+      subresource,
+      responseKind: kindOf(question.definition),
+      verbs: QUESTION_VERBS,
+    })),
+  ];
   return {
     resource: type.plural,
     responseKind,
@@ -112,8 +123,6 @@ function aggregatedResource({ type, singular, shortNames, categories, strategy, 
     verbs,
     ...(shortNames && { shortNames }),
     ...(categories && { categories }),
-    ...(subresources.length > 0 && {
-      subresources: subresources.map((subresource) => ({ subresource, responseKind, verbs: SUBRESOURCE_VERBS })),
-    }),
+    ...(subresources.length > 0 && { subresources }),
   };
 }

@@ -76,6 +76,26 @@ function listSchema({ apiVersion, kind }: ResourceType, itemName: string): JsonO
 /** Types that every group version shares under one name. */
 const META_SHAPES: readonly ObjectShape[] = [OBJECT_META, OWNER_REFERENCE];
 
+/** A type whose values are no objects, but that has a name. */
+interface NamedScalar {
+  readonly name: string;
+  readonly schema: JsonObject;
+}
+
+const QUANTITY: NamedScalar = {
+  name: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+  schema: { description: "An amount, such as 500m, 2 or 1Gi.", oneOf: [TEXT, { type: "number" }] },
+};
+const INT_OR_TEXT: NamedScalar = {
+  name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+  schema: {
+    description: "A number, or a text.",
+    format: "int-or-string",
+    oneOf: [{ type: "integer" }, TEXT],
+    "x-kubernetes-int-or-string": true,
+  },
+};
+
 class SchemaWriter {
   readonly #apiVersion: string;
   readonly #schemas: Schemas;
@@ -87,7 +107,13 @@ class SchemaWriter {
 
   properties({ fields, description }: ObjectShape): JsonObject {
     const properties = Object.entries(fields).map(([name, field]) => [name, this.#field(field)] as const);
-    return { type: "object", ...(description && { description }), properties: Object.fromEntries(properties) };
+    const required = Object.keys(fields).filter((name) => fields[name]!.mandatory === true);
+    return {
+      type: "object",
+      ...(description && { description }),
+      ...(required.length > 0 && { required }),
+      properties: Object.fromEntries(properties),
+    };
   }
 
   #field({ shape, description }: Field): JsonObject {
@@ -97,6 +123,7 @@ class SchemaWriter {
   #schema(shape: Shape): JsonObject {
     switch (shape.type) {
       case "text":
+        if (shape.format === "quantity") return this.#scalar(QUANTITY);
         return { ...TEXT, ...(shape.format && { format: shape.format === "bytes" ? "byte" : "date-time" }) };
       case "integer":
         return { type: "integer", format: `int${shape.bits}` };
@@ -105,7 +132,7 @@ class SchemaWriter {
       case "boolean":
         return { type: "boolean" };
       case "intOrText":
-        return { format: "int-or-string", oneOf: [{ type: "integer" }, TEXT], "x-kubernetes-int-or-string": true };
+        return this.#scalar(INT_OR_TEXT);
       case "any":
         return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
       case "map":
@@ -115,6 +142,12 @@ class SchemaWriter {
       case "object":
         return this.#object(shape);
     }
+  }
+
+  /** A type of its own, so that kubectl explain can call it by its name. */
+  #scalar({ name, schema }: NamedScalar): JsonObject {
+    this.#schemas[name] ??= schema;
+    return { allOf: [reference(name)] };
   }
 
   /** Clients look for the reference inside `allOf`, where a description can stand beside it. */
@@ -137,7 +170,7 @@ function mergeMarkers({ merge }: ListShape): JsonObject {
   return {
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": [...merge.keys],
-    "x-kubernetes-patch-strategy": "merge",
+    "x-kubernetes-patch-strategy": merge.retainsKeys === true ? "merge,retainKeys" : "merge",
     "x-kubernetes-patch-merge-key": merge.keys[0]!,
   };
 }

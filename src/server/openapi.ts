@@ -43,8 +43,12 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
     openapi: "3.0.0",
     info: { title: "endpoint-sync", version: "unversioned" },
     paths: Object.fromEntries(definitions.flatMap(pathsOf)),
-    components: { schemas: schemasOf(definitions) },
+    components: { schemas: schemasOf(definitions.flatMap((definition) => [definition, ...questionsOf(definition)])) },
   };
+}
+
+function questionsOf({ questions = {} }: ResourceDefinition): readonly ResourceDefinition[] {
+  return Object.values(questions).map(({ definition }) => definition);
 }
 
 const text = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string", uniqueItems: true } });
@@ -107,7 +111,11 @@ function pathsOf(definition: ResourceDefinition): [string, JsonObject][] {
     ...parts.map((part) => [`${collection}/{name}/${part}`, ON_OBJECT] as const),
   ];
   if (type.namespaced) paths.push([`${root}/${type.plural}`, ON_EVERYTHING]);
-  return paths.map(([path, operations]) => [path, pathItem(definition, path, operations)]);
+  const asked = Object.entries(definition.questions ?? {}).map(([part, question]): [string, JsonObject] => {
+    const path = `${collection}/{name}/${part}`;
+    return [path, pathItem(question.definition, path, ON_COLLECTION)];
+  });
+  return [...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]), ...asked];
 }
 
 function pathItem(definition: ResourceDefinition, path: string, operations: readonly Operation[]): JsonObject {

@@ -53,10 +53,12 @@ const ENVELOPE: ObjectShape = {
 /** What follows a field's number: a number, or so many bytes. */
 type Wire = bigint | Buffer;
 
-function readMessage({ fields, numbers = {} }: ObjectShape, bytes: Buffer): JsonObject {
+function readMessage({ fields, numbers = {}, inlined = {} }: ObjectShape, bytes: Buffer): JsonObject {
   const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
   const members = new Map<string, unknown>();
   for (const { number, wire } of wireFields(bytes)) {
+    const inner = inlined[number];
+    if (inner !== undefined) Object.entries(readMessage(inner, bytesOf(wire))).forEach(([name, value]) => members.set(name, value));
     const name = names.get(number);
     if (name === undefined) continue;
     members.set(name, readField(fields[name]!.shape, wire, members.get(name)));
@@ -109,6 +111,7 @@ function readValue(shape: Shape, wire: Wire): unknown {
 
 function readText({ format }: TextShape, wire: Wire): string | null {
   if (format === "bytes") return bytesOf(wire).toString("base64");
+  if (format === "quantity") return textOf(wireFields(bytesOf(wire)).find(({ number }) => number === 1)?.wire ?? Buffer.from("0"));
   return format === undefined ? textOf(wire) : readTime(bytesOf(wire));
 }
 

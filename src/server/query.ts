@@ -8,6 +8,7 @@ import type { DeletePreconditions } from "../object/cluster-client.ts";
 import { invalid, notSupported } from "./field-error.ts";
 import type { FieldError } from "./field-error.ts";
 import type { FieldValidation } from "./resource-context.ts";
+import { bool, fields, int64, list, numbered, optional, text } from "./shape.ts";
 import { badRequest, invalidObject } from "./status.ts";
 import { PROPAGATION_POLICIES } from "./verbs/delete-step.ts";
 import type { DeletionTerms, PropagationPolicy } from "./verbs/delete-step.ts";
@@ -106,6 +107,18 @@ export interface DeleteParameters extends DeletionTerms {
   readonly preconditions: DeletePreconditions;
   readonly dryRun: boolean;
 }
+
+/** DeleteOptions in the body of a request. */
+export const DELETE_OPTIONS = numbered(
+  fields({
+    gracePeriodSeconds: optional(int64),
+    preconditions: numbered(fields({ uid: text, resourceVersion: text }), { uid: 1, resourceVersion: 2 }),
+    orphanDependents: optional(bool),
+    propagationPolicy: text,
+    dryRun: list(text),
+  }),
+  { gracePeriodSeconds: 1, preconditions: 2, orphanDependents: 3, propagationPolicy: 4, dryRun: 5 },
+);
 
 /**
  * Reads DeleteOptions from the body, or from the query when there is no body.

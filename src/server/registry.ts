@@ -12,6 +12,8 @@ import type { Admit, ResourceContext, WriteOptions } from "./resource-context.ts
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { noSuchPath } from "./status.ts";
 import type { Store } from "./store.ts";
+import { ask } from "./verbs/ask.ts";
+import type { AskRequest } from "./verbs/ask.ts";
 import { create } from "./verbs/create.ts";
 import { remove } from "./verbs/delete.ts";
 import type { Deleted, DeleteOptions } from "./verbs/delete.ts";
@@ -53,6 +55,8 @@ export interface Registry {
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
   patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
+  /** Answers a question about an object, as the kind defines it. */
+  ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, scope: ListScope, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
@@ -83,6 +87,7 @@ export function createRegistry({ store, definitions, clock, chance, admit = asyn
     update: async (type, key, body, options) => update(at(type), key, body, options),
     patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
     delete: async (type, key, options) => remove(at(type), key, options),
+    ask: async (type, request, options) => ask(at(type), request, options),
     deleteCollection: async (type, scope, options) => deleteCollection(at(type), scope, options),
   };
 }

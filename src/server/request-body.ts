@@ -3,7 +3,7 @@ import { toJson } from "../schema/node.ts";
 import { Report } from "../schema/problem.ts";
 import { readYaml } from "../schema/yaml.ts";
 import { DEPTH_MAX, isDeeperThan } from "./json-data.ts";
-import { ProtobufError, readProtobuf } from "./protobuf.ts";
+import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
 import type { ObjectShape } from "./shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "./status.ts";
 
@@ -32,11 +32,13 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * The data of an object's body; JSON unless the type says YAML. Undefined when the body is empty.
+ * The data of an object's body; JSON unless the type says YAML, or protobuf where the shape has numbers. Undefined when the
+ * body is empty.
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
  */
-export function parseBody(bytes: Buffer, mediaType: string | undefined): unknown {
+export function parseBody(bytes: Buffer, mediaType: string | undefined, shape: ObjectShape): unknown {
+  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
   if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
   if (bytes.length === 0) return undefined;
   return mediaType === "application/yaml" ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
@@ -55,8 +57,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** @throws API_BAD_REQUEST when the bytes are no object in the binary form. */
-export function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
+function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
   try {
     return readProtobuf(shape, bytes);
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Column } from "./columns.ts";
@@ -78,6 +79,25 @@ export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject 
   return { ...old, metadata, status: desired["status"] };
 }
 
+/** Somebody asks a question about an object. */
+export interface Asked {
+  /** The question, decoded. */
+  readonly question: KubeObject;
+  /** The stored object that it is about. */
+  readonly about: KubeObject;
+  /** Other objects as they are when it is called; undefined for those that are not there. */
+  readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
+  /** The answer must have no effect. */
+  readonly dryRun: boolean;
+}
+
+/** A question about one object, asked by creating something under a path of its own. Nothing of it is stored. */
+export interface Question {
+  /** What is created and answered. */
+  readonly definition: ResourceDefinition;
+  readonly answer: (asked: Asked) => Promise<KubeObject>;
+}
+
 /** One resource of an API server. */
 export interface ResourceDefinition {
   readonly type: ResourceType;
@@ -91,6 +111,8 @@ export interface ResourceDefinition {
   readonly shape: ObjectShape;
   /** For kinds that are questions, with the verb `create` alone: what is answered instead of storing anything. */
   readonly review?: (object: KubeObject, user: UserInfo) => KubeObject | Promise<KubeObject>;
+  /** Questions about objects of the kind, by the last part of their paths. */
+  readonly questions?: Readonly<Record<string, Question>>;
   /** How it is shown in tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;

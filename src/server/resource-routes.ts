@@ -5,11 +5,19 @@ import type { ObjectKey } from "../object/key.ts";
 import type { Answering, Exchange } from "./exchange.ts";
 import type { Presentation } from "./presentation.ts";
 import { statusOf } from "./exchange.ts";
-import { readDeleteParameters, readFlag, readListRequest, readWatchRequest, readPatchParameters, readWriteParameters } from "./query.ts";
-import { isReadable, PROTOBUF_TYPE } from "./protobuf.ts";
+import {
+  DELETE_OPTIONS,
+  readDeleteParameters,
+  readFlag,
+  readListRequest,
+  readWatchRequest,
+  readPatchParameters,
+  readWriteParameters,
+} from "./query.ts";
+import { PROTOBUF_TYPE } from "./protobuf.ts";
 import type { Registry } from "./registry.ts";
 import { repeatedFields } from "./repeated-fields.ts";
-import { mediaTypeOf, parseBody, parseJson, parseProtobuf, parseYaml, readBytes } from "./request-body.ts";
+import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
@@ -85,7 +93,8 @@ class Routes {
     const { type, strategy } = definition;
     if (!type.namespaced && target.namespace !== "") throw noSuchPath();
     if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
-    if (target.subresource !== undefined && !Object.hasOwn(strategy.subresources ?? {}, target.subresource)) throw noSuchPath();
+    const parts = { ...strategy.subresources, ...definition.questions };
+    if (target.subresource !== undefined && !Object.hasOwn(parts, target.subresource)) throw noSuchPath();
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
 
@@ -96,7 +105,11 @@ class Routes {
       { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
       { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
     ];
-    if (target.subresource !== undefined) return object;
+    const { subresource } = target;
+    if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
+      return [{ method: "POST", verb: "create", handle: (routed) => this.#ask(routed, subresource) }];
+    }
+    if (subresource !== undefined) return object;
     const watch: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
     if (target.name !== "") return [...object, watch, { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) }];
     const reads: Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, watch];
@@ -142,6 +155,14 @@ class Routes {
     this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
+  async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
+    const { definition: asked } = definition.questions![part]!;
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn };
+    const body = await this.#body(exchange, asked, options);
+    const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
+    this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
+  }
+
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange, definition, options);
@@ -177,7 +198,7 @@ class Routes {
 
   async #deleteOptions(exchange: Exchange) {
     const bytes = await this.#bytes(exchange);
-    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request));
+    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
 
@@ -188,11 +209,10 @@ class Routes {
   async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
     const bytes = await this.#bytes(exchange);
-    if (mediaType === PROTOBUF_TYPE && isReadable(definition.shape)) return parseProtobuf(bytes, definition.shape);
-    const body = parseBody(bytes, mediaType);
+    const body = parseBody(bytes, mediaType, definition.shape);
     if (body === undefined) throw badRequest("the body of the request is empty");
-    // YAML with a field twice does not parse in the first place.
-    if (mediaType !== "application/yaml" && options.fieldValidation !== "Ignore") {
+    // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
+    if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE && options.fieldValidation !== "Ignore") {
       const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
       reportFaults(definition, texts, options);
     }

@@ -15,10 +15,10 @@ export type Presence =
   /** Always there, with its zero value if need be (Go: no `omitempty`, or a struct). */
   | "always";
 
-/** A text, with the form that it must have. */
+/** A text, with the form that it must have. A `quantity` may be written as a number, and has one spelling. */
 export interface TextShape {
   readonly type: "text";
-  readonly format?: "bytes" | "time" | "microTime";
+  readonly format?: "bytes" | "time" | "microTime" | "quantity";
 }
 /** A number; `integer` with its range in bits, `number` any. */
 export interface NumberShape {
@@ -47,7 +47,16 @@ export interface ListShape {
   readonly type: "list";
   readonly of: Shape;
   /** How patches and appliers merge it; "atomic" when left out. */
-  readonly merge?: { readonly as: "set" } | { readonly as: "map"; readonly keys: readonly string[] };
+  readonly merge?: { readonly as: "set" } | KeyedMerge;
+}
+/** Items that are told apart by some of their fields. */
+export interface KeyedMerge {
+  readonly as: "map";
+  readonly keys: readonly string[];
+  /** What keys are when an item leaves them out. Default: nothing, and an item without a key has no identity. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  /** Clients that compute patches say of each item which fields stay, because one of them excludes the others. Default false. */
+  readonly retainsKeys?: boolean;
 }
 /** Named fields. */
 export interface ObjectShape {
@@ -59,6 +68,8 @@ export interface ObjectShape {
   readonly description?: string;
   /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
   readonly numbers?: Readonly<Record<string, number>>;
+  /** Fields that the binary form keeps in a message of their own, by its number; they are among `fields` all the same. */
+  readonly inlined?: Readonly<Record<number, ObjectShape>>;
 }
 
 /** One description of a value. */
@@ -68,6 +79,8 @@ export type Shape = TextShape | NumberShape | BooleanShape | IntOrTextShape | An
 export interface Field {
   readonly shape: Shape;
   readonly presence: Presence;
+  /** Published schemas say that the field has to be there; whether it is, kinds check themselves. Default false. */
+  readonly mandatory?: boolean;
   /** What the field says, in a sentence or two. */
   readonly description?: string;
 }
@@ -77,6 +90,7 @@ export const text: TextShape = { type: "text" };
 export const bytes: TextShape = { type: "text", format: "bytes" };
 export const time: TextShape = { type: "text", format: "time" };
 export const microTime: TextShape = { type: "text", format: "microTime" };
+export const quantity: TextShape = { type: "text", format: "quantity" };
 export const int32: NumberShape = { type: "integer", bits: 32 };
 export const int64: NumberShape = { type: "integer", bits: 64 };
 export const bool: BooleanShape = { type: "boolean" };
@@ -98,6 +112,11 @@ export function optional(shape: Shape): Field {
 /** A field that always shows. */
 export function always(shape: Shape): Field {
   return { shape, presence: "always" };
+}
+
+/** A field that always shows, and that authors have to give. Source: fields of the API types that are not marked optional. */
+export function mandatory(shape: Shape): Field {
+  return { shape, presence: "always", mandatory: true };
 }
 
 /**
@@ -158,10 +177,10 @@ function withDescription(field: Field, description: string | undefined): Field {
 export const OWNER_REFERENCE = described(
   numbered(
     fields({
-      apiVersion: always(text),
-      kind: always(text),
-      name: always(text),
-      uid: always(text),
+      apiVersion: mandatory(text),
+      kind: mandatory(text),
+      name: mandatory(text),
+      uid: mandatory(text),
       controller: optional(bool),
       blockOwnerDeletion: optional(bool),
     }),

@@ -1,74 +1,59 @@
 import { isEngineError } from "../base/errors.ts";
 import type { EngineError } from "../base/errors.ts";
-import { keyOf } from "../object/key.ts";
-import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
-import type { KubeObject } from "../object/types.ts";
-import type { Note, Operation } from "../reconcile/plan.ts";
+import type { Request, Response } from "../reconcile/machine.ts";
+import type { Operation } from "../reconcile/plan-types.ts";
 import type { Writer } from "./access.ts";
-import type { Latest } from "./latest.ts";
 
-/** Where operations go. */
-export interface ApplyTarget {
-  readonly resource: ResourceType;
-  readonly tenantKey: ObjectKey;
-  readonly tenant: { readonly writer: Writer; readonly latest: Latest };
-  readonly host: { readonly writer: Writer; readonly latest: Latest };
+/** A request that a cluster answers. */
+export type ClusterRequest = Extract<Request, { type: "get" | "write" }>;
+
+/** Where requests go. */
+export interface Writers {
+  readonly tenant: Writer;
+  readonly host: Writer;
 }
 
-/** What came of an operation. */
-export type Applied =
-  | { readonly result: "written"; readonly object: KubeObject }
-  | { readonly result: "deleted" }
-  /** The world is not as it was when the operation was planned: plan again. */
-  | { readonly result: "outdated"; readonly reason: string }
-  /** The write can not succeed before something else changes. */
-  | { readonly result: "refused"; readonly note: Note };
+/** Sends one request and says what came of it. Never throws. */
+export async function send(request: ClusterRequest, resource: ResourceType, writers: Writers): Promise<Response> {
+  try {
+    return request.type === "get"
+      ? found(await writers[request.side].get(request.resource ?? resource, request.key))
+      : await write(request.operation, resource, writers);
+  } catch (error) {
+    return responseTo(request, error);
+  }
+}
+
+function found(object: Awaited<ReturnType<Writer["get"]>>): Response {
+  return object === undefined ? { type: "absent" } : { type: "object", object };
+}
+
+async function write(operation: Operation, resource: ResourceType, writers: Writers): Promise<Response> {
+  const writer = writers[operation.side];
+  if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
+  // Gone by now or gone before: either way it is as planned.
+  await writer.delete(resource, operation.key, operation.preconditions);
+  return { type: "absent" };
+}
 
 /**
- * Carries out one operation.
+ * What an error means for the request that it answers.
  *
- * @throws API_… when the API server can not do it now; the caller decides when to try again.
+ * @example
+ * responseTo({ type: "write", operation }, new EngineError("API_CONFLICT", "The object changed")).type; // "outdated"
  */
-export async function applyOperation(operation: Operation, target: ApplyTarget): Promise<Applied> {
-  try {
-    return operation.action === "delete" ? await applyDelete(operation, target) : await applyWrite(operation, target);
-  } catch (error) {
-    return whatItMeans(operation, error);
-  }
-}
-
-async function applyWrite(
-  operation: Operation & { action: "create" | "update" },
-  { resource, tenant, host }: ApplyTarget,
-): Promise<Applied> {
-  const { writer, latest } = operation.side === "host" ? host : tenant;
-  const object = await latest.write(keyOf(operation.object), () => writer[operation.action](resource, operation.object));
-  return { result: "written", object };
-}
-
-async function applyDelete(
-  operation: Operation & { action: "delete" },
-  { resource, tenantKey, tenant, host }: ApplyTarget,
-): Promise<Applied> {
-  if (operation.confirmAbsent && (await tenant.writer.get(resource, tenantKey)) !== undefined) {
-    return { result: "outdated", reason: "the tenant object is there after all" };
-  }
-  const before = host.latest.get(operation.key);
-  await host.writer.delete(resource, operation.key, operation.preconditions);
-  if (before !== undefined) host.latest.removed(before);
-  return { result: "deleted" };
-}
-
-function whatItMeans(operation: Operation, error: unknown): Applied {
-  if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return { result: "outdated", reason: error.message };
+export function responseTo(request: ClusterRequest, error: unknown): Response {
+  if (request.type === "get") return { type: "failed", error };
+  const { operation } = request;
+  if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return { type: "outdated", reason: error.message };
   if (isEngineError(error, "API_NOT_FOUND")) {
-    if (operation.action !== "create") return { result: "outdated", reason: error.message };
-    return { result: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } };
+    if (operation.action !== "create") return { type: "outdated", reason: error.message };
+    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } };
   }
   if (isEngineError(error, "API_INVALID"))
-    return { result: "refused", note: { code: "API_INVALID", message: invalidFields(operation, error) } };
-  throw error;
+    return { type: "refused", note: { code: "API_INVALID", message: invalidFields(operation, error) } };
+  return { type: "failed", error };
 }
 
 /** The fields of a 422 without the host object's name, which is nobody's business in the tenant cluster. */

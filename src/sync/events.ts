@@ -1,11 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Code } from "../base/codes.ts";
 import { sha256Hex } from "../base/digest.ts";
-import { isEngineError, messageOf } from "../base/errors.ts";
+import { isEngineError } from "../base/errors.ts";
+import { loggableMessage } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { EVENTS } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import type { Note } from "../reconcile/plan.ts";
+import type { Note } from "../reconcile/plan-types.ts";
 import type { Writer } from "./access.ts";
 
 /** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
@@ -22,8 +23,18 @@ const MESSAGE_LENGTH_MAX = 1024;
 
 /** Tells people about an object, as Events beside it in the tenant cluster. */
 export interface EventRecorder {
-  /** Never throws: an Event that can not be written is logged. */
-  record(object: KubeObject, notes: readonly Note[]): Promise<void>;
+  /** Never throws: an Event that can not be written is logged, to `logger` if one is given. */
+  record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
+}
+
+/** An Event before it is one. */
+export interface ToldEvent {
+  /** What it is about. */
+  readonly object: KubeObject;
+  readonly code: Code;
+  /** The code as Events spell it, `NameCollision` for example. */
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** Where Events go. */
@@ -31,10 +42,13 @@ export interface EventRecorderOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Takes what would be written, in the place of the writer. */
+  readonly instead?: (event: ToldEvent) => void | Promise<void>;
 }
 
 /** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}. */
-export function createEventRecorder({ writer, clock, logger }: EventRecorderOptions): EventRecorder {
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { writer, clock, instead } = options;
   const said = new Map<string, number>();
 
   function isNews(id: string): boolean {
@@ -47,17 +61,22 @@ export function createEventRecorder({ writer, clock, logger }: EventRecorderOpti
     return true;
   }
 
+  async function send(event: KubeObject, told: Omit<ToldEvent, "reason">): Promise<void> {
+    if (instead === undefined) await writer.create(EVENTS, event);
+    else await instead({ ...told, reason: reasonOf(told.code) });
+  }
+
   return {
-    async record(object, notes) {
+    async record(object, notes, { logger = options.logger } = {}) {
       for (const note of worthAnEvent(notes)) {
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
         if (!isNews(event.metadata.name!)) continue;
         try {
-          await writer.create(EVENTS, event);
+          await send(event, { object, ...note });
         } catch (error) {
           // The name is made of what the Event says: it was recorded before this process started.
           if (!isEngineError(error, "API_ALREADY_EXISTS"))
-            logger.warn("Could not record an Event", { code: note.code, error: messageOf(error) });
+            logger.warn("Could not record an Event", { code: note.code, error: loggableMessage(error) });
         }
       }
     },

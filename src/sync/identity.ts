@@ -4,10 +4,13 @@ import type { Rules } from "../reconcile/rules.ts";
 import { isOurs, readMarkers } from "../translate/markers.ts";
 import type { ClusterAccess, Writer } from "./access.ts";
 
+/** The object whose uid tells one cluster from another: no cluster is without it, and it is never made anew. */
+export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
+
 /** The uid that tells the tenant cluster from others; `undefined` when it can not be seen. */
-export async function readClusterUid(tenant: Writer): Promise<string | undefined> {
+export async function readClusterUid(tenant: Pick<Writer, "get">): Promise<string | undefined> {
   try {
-    return (await tenant.get(NAMESPACES, { namespace: "", name: "kube-system" }))?.metadata.uid;
+    return (await tenant.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;
   } catch (error) {
     // Without this permission everything works but the check that the tenant cluster is the same as before.
     if (isEngineError(error, "API_FORBIDDEN")) return undefined;

@@ -1,10 +1,12 @@
 import { formatKey, keyOf, parseKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
-import { ENDPOINTS, SERVICES } from "../object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { Rules } from "../reconcile/rules.ts";
 import { readMarkers } from "../translate/markers.ts";
-import type { ClusterAccess } from "./access.ts";
+import type { ClusterCaches } from "./access.ts";
+import { createServiceSlices } from "./service-slices.ts";
+import type { ServiceSlices } from "./service-slices.ts";
 import { createStrays } from "./strays.ts";
 import { syncId } from "./sync-id.ts";
 
@@ -16,13 +18,15 @@ export interface KeyRouter {
   release(rules: Rules, key: ObjectKey): void;
   /** Host keys of copies that stand where `key` does not translate to any more. */
   strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  /** Which tenant slices belong to which Service; undefined while slices are not synced. */
+  readonly slices: ServiceSlices | undefined;
   close(): void;
 }
 
 /** Where changes come from and go to. */
 export interface KeyRouterOptions {
-  readonly tenant: ClusterAccess;
-  readonly host: ClusterAccess;
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
   readonly rules: readonly Rules[];
   enqueue(id: string): void;
   /** Hears of changes in the tenant cluster, before they are enqueued. */
@@ -36,29 +40,49 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
   /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
   const claims = new Map<string, Set<string>>();
   const strays = createStrays();
+  const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
+  const slices = sliceRules && createServiceSlices(sliceRules.translator);
   const unsubscribe = resources.flatMap((resource) => [
     tenant.source(resource).onChange((key) => fromTenant(resource, key)),
     host.source(resource).onChange((key) => fromHost(resource, key)),
   ]);
 
   function fromTenant(resource: ResourceType, key: ObjectKey): void {
-    for (const rule of affected(resource)) {
-      const id = syncId(rule.kind.resource.plural, key);
-      if (rule.kind.resource === resource) changed(id);
-      enqueue(id);
+    const services = resource === ENDPOINT_SLICES ? slices?.look(key, tenant.source(resource).get(key)) : undefined;
+    for (const rule of rules) {
+      for (const affected of affectedKeys(rule, resource, key, services)) {
+        const id = syncId(rule.kind.resource.plural, affected);
+        if (rule.kind.resource === resource) changed(id);
+        enqueue(id);
+      }
     }
+  }
+
+  /** A Service matters to the Endpoints of its name and to its slices, and slices to the Endpoints whose mirror they replace. */
+  function affectedKeys(
+    { kind }: Rules,
+    resource: ResourceType,
+    key: ObjectKey,
+    services: readonly ObjectKey[] = [],
+  ): readonly ObjectKey[] {
+    if (kind.resource === resource) return [key];
+    if (kind.resource === ENDPOINTS) return resource === SERVICES ? [key] : services;
+    return kind.resource === ENDPOINT_SLICES && resource === SERVICES ? slices!.of(key) : [];
   }
 
   function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
-    for (const rule of affected(resource)) {
+    for (const rule of rules) {
       if (rule.kind.resource === resource) strays.look(rule, hostKey, host.source(resource).get(hostKey));
-      for (const key of tenantKeys(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
+      for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
     }
   }
 
-  /** A Service matters to the Endpoints of its name, too. */
-  function affected(resource: ResourceType): Rules[] {
-    return rules.filter(({ kind }) => kind.resource === resource || (resource === SERVICES && kind.resource === ENDPOINTS));
+  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey): readonly ObjectKey[] {
+    const { kind } = rule;
+    if (kind.resource === resource || (kind.resource === ENDPOINTS && resource === SERVICES)) return tenantKeys(rule, resource, hostKey);
+    if (kind.resource === ENDPOINT_SLICES && resource === SERVICES) return slices!.ofHost(hostKey);
+    if (kind.resource !== ENDPOINTS || sliceRules === undefined) return [];
+    return tenantKeys(sliceRules, resource, hostKey).flatMap((slice) => slices!.serviceOf(slice) ?? []);
   }
 
   function tenantKeys(rule: Rules, resource: ResourceType, hostKey: ObjectKey): ObjectKey[] {
@@ -94,6 +118,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
       if (claims.get(id)?.size === 0) claims.delete(id);
     },
     strays: (rule, key) => strays.of(rule, key),
+    slices,
     close: () => unsubscribe.forEach((end) => end()),
   };
 }

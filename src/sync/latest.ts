@@ -11,8 +11,8 @@ import type { KubeObject } from "../object/types.ts";
  */
 export interface Latest {
   get(key: ObjectKey): KubeObject | undefined;
-  /** Carries out a create or update of `key` and remembers what it returned. */
-  write(key: ObjectKey, send: () => Promise<KubeObject>): Promise<KubeObject>;
+  /** Notes that a create or update of `key` is under way. Its answer is handed to what this returns: the stored object, or none. */
+  writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
   /** Stops following the cache. */
@@ -25,41 +25,42 @@ type Ahead = { readonly object: KubeObject } | { readonly removedUid: string | u
 export function createLatest(source: ObjectSource): Latest {
   const ahead = new Map<string, Ahead>();
 
-  /** Per write under way whether its object vanished meanwhile: an answer that comes after that would lead for ever. */
-  const vanished = new Map<string, boolean>();
+  /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead for ever. */
+  const writes = new Set<{ readonly id: string }>();
 
   const unsubscribe = source.onChange((key) => {
+    if (ahead.size === 0 && writes.size === 0) return;
     const [id, cached] = [formatKey(key), source.get(key)];
-    if (cached === undefined && vanished.has(id)) vanished.set(id, true);
+    if (cached === undefined) for (const write of writes) if (write.id === id) writes.delete(write);
     const entry = ahead.get(id);
     if (entry !== undefined && caughtUp(entry, cached)) ahead.delete(id);
   });
 
   /** An event may overtake the answer; what the cache has already needs no lead. */
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
-    if (cached !== undefined && caughtUp(entry, cached)) ahead.delete(id);
-    else ahead.set(id, entry);
+    if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
+    ahead.set(id, entry);
+    // Somebody may delete it while the cache can not be told: then nothing else would ever end the lead.
+    if (cached === undefined && "object" in entry) source.expect?.(entry.object);
   }
 
   return {
     get(key) {
       const cached = source.get(key);
-      const entry = ahead.get(formatKey(key));
+      const entry = ahead.size === 0 ? undefined : ahead.get(formatKey(key));
       if (entry === undefined) return cached;
       if (cached !== undefined && caughtUp(entry, cached)) return cached;
       return "object" in entry ? entry.object : undefined;
     },
-    async write(key, send) {
-      const id = formatKey(key);
-      vanished.set(id, false);
-      try {
-        const object = await send();
-        if (vanished.get(id)) ahead.delete(id);
-        else lead(id, { object }, source.get(key));
-        return object;
-      } finally {
-        vanished.delete(id);
-      }
+    writing(key) {
+      const write = { id: formatKey(key) };
+      writes.add(write);
+      return (stored) => {
+        const there = writes.delete(write);
+        if (stored === undefined) return;
+        if (there) lead(write.id, { object: stored }, source.get(key));
+        else ahead.delete(write.id);
+      };
     },
     removed(object) {
       const [id, cached] = [formatKey(keyOf(object)), source.get(keyOf(object))];

@@ -12,8 +12,8 @@ export interface LoopGuardLimits {
 export interface LoopGuard {
   /** Counts one undone host edit. */
   restored(id: string, sourceVersion: string): void;
-  /** True while the object is left alone: until its source changes. */
-  stopped(id: string, sourceVersion: string): boolean;
+  /** The version of its source at which the object is left alone, if it is. */
+  stoppedAt(id: string): string | undefined;
   forget(id: string): void;
 }
 
@@ -27,9 +27,9 @@ export function createLoopGuard(clock: Clock, limits: LoopGuardLimits): LoopGuar
       const recent = known?.sourceVersion === sourceVersion ? known.times.filter((time) => now - time < limits.minutes * 60_000) : [];
       fights.set(id, { sourceVersion, times: [...recent, now] });
     },
-    stopped(id, sourceVersion) {
+    stoppedAt(id) {
       const fight = fights.get(id);
-      return fight !== undefined && fight.sourceVersion === sourceVersion && fight.times.length >= limits.restorations;
+      return fight !== undefined && fight.times.length >= limits.restorations ? fight.sourceVersion : undefined;
     },
     forget: (id) => void fights.delete(id),
   };

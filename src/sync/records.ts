@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Outcome } from "../patch/types.ts";
-import type { Note, Plan, PlanInput, PlanState } from "../reconcile/plan.ts";
+import type { Note, Plan, PlanInput, PlanState } from "../reconcile/plan-types.ts";
 import { parseSyncId } from "./sync-id.ts";
 
 /** What is known of one object after it was last looked at. */
@@ -24,9 +24,15 @@ export interface SyncRecord {
 export interface Records {
   /** Notes that the tenant object changed just now. */
   changed(id: string): void;
-  record(id: string, facts: { resource: string; input: PlanInput; planned: Plan; notes: readonly Note[] }): void;
+  /** Returns the lag, if it is this very plan that ended it. */
+  record(
+    id: string,
+    facts: { resource: string; input: PlanInput; planned: Plan; notes: readonly Note[]; failed?: boolean },
+  ): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */
   settled(id: string, input: PlanInput): boolean;
+  /** Notes that a later plan was not carried out, so that an earlier one does not prove anything any more. */
+  unsettle(id: string): void;
   forget(id: string): void;
   list(): readonly SyncRecord[];
 }
@@ -41,14 +47,15 @@ export function createRecords(clock: Clock): Records {
     const since = changedAt.get(id);
     // The wait for something else, a Service for example, is part of the lag.
     if (planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
-    return wrote && since !== undefined ? clock.monotonic() - since : records.get(id)?.lagMs;
+    return wrote && since !== undefined ? clock.monotonic() - since : undefined;
   }
 
   return {
     changed(id) {
       if (!changedAt.has(id)) changedAt.set(id, clock.monotonic());
     },
-    record(id, { resource, input, planned, notes }) {
+    record(id, { resource, input, planned, notes, failed = false }) {
+      const lagMs = failed ? undefined : lag(id, planned);
       records.set(id, {
         resource,
         tenantKey: parseSyncId(id).key,
@@ -56,17 +63,22 @@ export function createRecords(clock: Clock): Records {
         state: planned.state,
         tenantVersion: input.tenant?.metadata.resourceVersion,
         hostVersion: input.host?.metadata.resourceVersion,
-        lagMs: lag(id, planned),
+        lagMs: lagMs ?? records.get(id)?.lagMs,
         notes,
         outcomes: planned.outcomes,
         // A plan with operations must be looked at once more: only a plan without any proves that nothing is left to do.
-        fingerprint: planned.operations.length === 0 ? fingerprintOf(input) : "",
+        fingerprint: planned.operations.length === 0 && !failed ? fingerprintOf(input) : "",
       });
+      return lagMs;
     },
     settled(id, input) {
       if (records.get(id)?.fingerprint !== fingerprintOf(input)) return false;
       changedAt.delete(id);
       return true;
+    },
+    unsettle(id) {
+      const record = records.get(id);
+      if (record !== undefined) records.set(id, { ...record, fingerprint: "" });
     },
     forget(id) {
       records.delete(id);
@@ -77,10 +89,11 @@ export function createRecords(clock: Clock): Records {
 }
 
 /** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
-function fingerprintOf({ tenant, host, tenantService, hostService, owner, strays = [] }: PlanInput): string {
+function fingerprintOf({ tenant, host, tenantService, hostService, slices, owner, deletesHeld, strays = [] }: PlanInput): string {
   return [tenant, host, tenantService, hostService, ...strays]
     .map(versionOf)
-    .concat(owner?.uid ?? "")
+    .concat(owner?.uid ?? "", slices === undefined ? "" : `${slices.copied}/${slices.total}`)
+    .concat(tenant === undefined && deletesHeld === true ? "held" : "")
     .join(" ");
 }
 

@@ -57,6 +57,39 @@ const OPTIONAL = {
   configHash: "config-hash",
 } as const satisfies Partial<Record<keyof Source, string>>;
 
+/** The keys of all markers below one prefix. */
+interface MarkerKeys {
+  readonly vcluster: string;
+  readonly managedBy: string;
+  readonly namespaceLabel: string;
+  readonly required: readonly (readonly [field: string, key: string])[];
+  readonly optional: readonly (readonly [field: string, key: string])[];
+}
+
+const keysByPrefix = new Map<string, MarkerKeys>();
+
+/** Looked up in a map, a text that was just put together costs many times what a lasting one does. Prefixes come from settings: there are few. */
+function keysBelow(prefix: string): MarkerKeys {
+  const known = keysByPrefix.get(prefix);
+  if (known !== undefined) return known;
+  const below = (fields: Readonly<Record<string, string>>) =>
+    Object.entries(fields).map(([field, key]) => [field, lasting(prefix + key)] as const);
+  const keys = {
+    vcluster: lasting(prefix + REQUIRED.vcluster),
+    managedBy: lasting(prefix + MANAGED_BY),
+    namespaceLabel: lasting(prefix + NAMESPACE),
+    required: below(REQUIRED),
+    optional: below(OPTIONAL),
+  };
+  keysByPrefix.set(prefix, keys);
+  return keys;
+}
+
+/** The same text, as engines keep the keys of objects. */
+function lasting(text: string): string {
+  return Object.keys({ [text]: 0 })[0]!;
+}
+
 /** Label (below the prefix) with the virtual cluster's name; select by it to find all copies. */
 export const MANAGED_BY = "managed-by";
 /** Label (below the prefix) with the tenant namespace. */
@@ -93,25 +126,45 @@ export function managedByValue(vcluster: string): string {
   return safeConcat(vcluster);
 }
 
-/** What the markers of `object` say; undefined unless all of them are there and agree with each other. */
+/** Objects whose markers are remembered: those of one plan, which asks for the same ones again and again. */
+const LAST_READ_MAX = 4;
+
+interface Read {
+  readonly prefix: string;
+  readonly object: KubeObject;
+  readonly source: Source | undefined;
+}
+
+const lastRead: Read[] = [];
+let nextRead = 0;
+
+/** What the markers of `object` say; undefined unless all of them are there and agree with each other. The object must not change. */
 export function readMarkers(prefix: string, object: KubeObject): Source | undefined {
+  for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
+  const source = parseMarkers(prefix, object);
+  lastRead[nextRead] = { prefix, object, source };
+  nextRead = (nextRead + 1) % LAST_READ_MAX;
+  return source;
+}
+
+function parseMarkers(prefix: string, object: KubeObject): Source | undefined {
   const { labels = {}, annotations = {} } = object.metadata;
-  const required = readFields(prefix, annotations, REQUIRED);
-  if (Object.values(required).includes(undefined)) return undefined;
-  const source = { ...required, ...withoutAbsent(readFields(prefix, annotations, OPTIONAL)) } as unknown as Source;
-  const complete =
-    source.name !== "" &&
-    own(labels, prefix + MANAGED_BY) === managedByValue(source.vcluster) &&
-    own(labels, prefix + NAMESPACE) === source.namespace;
-  return complete ? source : undefined;
-}
-
-function readFields(prefix: string, annotations: StringMap, fields: Readonly<Record<string, string>>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(fields).map(([field, key]) => [field, own(annotations, prefix + key)]));
-}
-
-function withoutAbsent(fields: Record<string, string | undefined>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const keys = keysBelow(prefix);
+  const vcluster = own(annotations, keys.vcluster);
+  // Most objects are nobody's copy, and this is asked for every event.
+  if (vcluster === undefined || own(labels, keys.managedBy) !== managedByValue(vcluster)) return undefined;
+  const source: Record<string, string> = {};
+  for (const [field, key] of keys.required) {
+    const value = own(annotations, key);
+    if (value === undefined) return undefined;
+    source[field] = value;
+  }
+  for (const [field, key] of keys.optional) {
+    const value = own(annotations, key);
+    if (value !== undefined) source[field] = value;
+  }
+  const complete = source["name"] !== "" && own(labels, keys.namespaceLabel) === source["namespace"];
+  return complete ? (source as unknown as Source) : undefined;
 }
 
 function own(map: StringMap, key: string): string | undefined {
@@ -133,10 +186,12 @@ export function isOurs(prefix: string, vcluster: string, object: KubeObject, res
   );
 }
 
+const TRANSLATED_LABEL = "label-";
+
 /**
  * Tells whether a label or annotation key is the engine's own. Everything below the prefix is, but translated label keys,
  * whose values belong to the tenant.
  */
 export function isMarkerKey(prefix: string, key: string): boolean {
-  return key.startsWith(prefix) && !key.startsWith(`${prefix}label-`);
+  return key.startsWith(prefix) && !key.startsWith(TRANSLATED_LABEL, prefix.length);
 }

@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMetrics, noMetrics } from "../../src/base/metrics.ts";
+import { createMetrics, DURATION_BUCKETS, noMetrics } from "../../src/base/metrics.ts";
 import type { MetricLabels } from "../../src/base/metrics.ts";
 
 /** Reads a page of the text format back; fails on any line that the format does not allow. */
 function readPage(text: string): Map<string, number> {
-  const lines = text.split("\n");
-  expect(lines.pop()).toBe("");
+  const all = text.split("\n");
+  expect(all.pop()).toBe("");
+  const lines = all.filter((line) => !/^# TYPE [a-zA-Z_:][a-zA-Z0-9_:]* (counter|gauge|histogram)$/.test(line));
   return new Map(
     lines.map((line) => {
       const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*\})?) (\S+)$/.exec(line);
@@ -66,14 +67,30 @@ describe("the text form", () => {
     metrics.count("reads_total", { cluster: "host", verb: "list" });
     expect(metrics.text()).toBe(
       [
+        "# TYPE reads_total counter",
         'reads_total{cluster="host",verb="list"} 1',
         'reads_total{cluster="tenant",verb="list"} 1',
+        "# TYPE writes_total counter",
         "writes_total 1",
         'writes_total{cluster="host"} 1',
+        "# TYPE writes_total_failed counter",
         "writes_total_failed 1",
         "",
       ].join("\n"),
     );
+  });
+
+  test("counts a duration in its bucket and in all that are wider", () => {
+    const metrics = createMetrics();
+    for (const seconds of [0.0005, 0.3, 1000]) metrics.observe("lag_seconds", seconds, { kind: "Endpoints" });
+    metrics.observe("other_seconds", 60);
+    const page = readPage(metrics.text());
+    const bucket = (le: string) => page.get(`lag_seconds_bucket{kind="Endpoints",le="${le}"}`);
+    expect(DURATION_BUCKETS.map((bound) => bucket(String(bound)))).toEqual(DURATION_BUCKETS.map((bound) => (bound < 0.5 ? 1 : 2)));
+    expect([bucket("+Inf"), page.get('lag_seconds_count{kind="Endpoints"}')]).toEqual([3, 3]);
+    expect(page.get('lag_seconds_sum{kind="Endpoints"}')).toBeCloseTo(1000.3005);
+    expect([page.get('other_seconds_bucket{le="30"}'), page.get('other_seconds_bucket{le="60"}')]).toEqual([0, 1]);
+    expect(metrics.text().split("\n")[0]).toBe("# TYPE lag_seconds histogram");
   });
 
   test.each([
@@ -87,7 +104,7 @@ describe("the text form", () => {
   ])("writes $want: $why", ({ value, want }) => {
     const metrics = createMetrics();
     metrics.count("writes_total", { cluster: value });
-    expect(metrics.text()).toBe(`writes_total{cluster="${want}"} 1\n`);
+    expect(metrics.text()).toBe(`# TYPE writes_total counter\nwrites_total{cluster="${want}"} 1\n`);
   });
 
   test.each([
@@ -99,7 +116,7 @@ describe("the text form", () => {
   ])("writes the value %d as %s", (value, want) => {
     const metrics = createMetrics();
     metrics.gauge("lag_seconds", value);
-    expect(metrics.text()).toBe(`lag_seconds ${want}\n`);
+    expect(metrics.text()).toBe(`# TYPE lag_seconds gauge\nlag_seconds ${want}\n`);
   });
 
   test("reads back with every value, whatever the labels hold", () => {

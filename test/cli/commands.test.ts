@@ -103,7 +103,7 @@ describe.each<{ command: string; cases: Case[] }>([
         why: "prints an error as JSON, and nothing else",
         argv: ["eval", "value.a.b", "-o", "json"],
         code: 1,
-        out: '{"error":{"code":"EXPRESSION_ERROR","message":"Expression \\"value.a.b\\" threw TypeError: cannot read property \'a\' of null at line 1, column 6"}}\n',
+        out: '{"error":{"code":"EXPRESSION_ERROR","message":"Expression \\"value.a.b\\" threw TypeError: cannot read property \'a\' of null at line 1, column 6; value is null. `value` is null here; write value?.a ?? \\"…\\""}}\n',
       },
       {
         why: "prints a syntax error as JSON too",
@@ -116,8 +116,7 @@ describe.each<{ command: string; cases: Case[] }>([
         argv: ["eval", "value.a.b"],
         code: 1,
         err: [
-          "error EXPRESSION_ERROR: Expression \"value.a.b\" threw TypeError: cannot read property 'a' of null at line 1, column 6",
-          `  ${CODES.EXPRESSION_ERROR.remedy}`,
+          'error EXPRESSION_ERROR: Expression "value.a.b" threw TypeError: cannot read property \'a\' of null at line 1, column 6; value is null. `value` is null here; write value?.a ?? "…"',
         ],
       },
       {

@@ -65,7 +65,7 @@ test("demo --once converges and exits", async () => {
   expect(await demo.ended).toBe(0);
   expect(demo.stderr).toBe("");
   expect(demo.stdout).toMatch(/^endpoints shop\/web +\d+ +vc-blue\/web-x-shop-x-blue +\d+ +\d+\.\d ms +4 patched \(4 values\)$/m);
-  expect(demo.stdout).toMatch(/^24 of 27 objects are on the host, \d+ ms after the start/m);
+  expect(demo.stdout).toMatch(/^25 of 28 objects are on the host, \d+ ms after the start/m);
 });
 
 test("run syncs what two cluster commands serve, and everything stops on SIGTERM", async () => {

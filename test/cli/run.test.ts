@@ -113,6 +113,35 @@ describe("run", () => {
     );
   });
 
+  test("reads its files again at SIGHUP; one with errors is told and counted, and the old one stays", async () => {
+    const [tenant, host] = await Promise.all([cluster("tenant"), cluster("host")]);
+    await host.client.create(NAMESPACES, namespace("vc-blue"));
+    await tenant.client.create(ENDPOINTS, endpoints);
+    const texts: Record<string, string> = { ...files };
+    const terminal = createTestTerminal({ files: texts });
+    const clusters = ["--tenant-kubeconfig", tenant.path, "--host-kubeconfig", host.path];
+    const addresses = ["--metrics-address", "127.0.0.1:0", "--health-address", ""];
+    const { ended } = begin(["run", ...clusters, ...CONFIGURED, ...addresses], terminal);
+    await team(host.client, COPY, "blue-storage");
+
+    texts["vcluster.yaml"] = "sync: {toHost: {endpoints: {patches: [{path: metadata.labels}]}}}";
+    terminal.hangUp();
+    await until("the errors are told", () => terminal.stderr.includes("Configuration not reloaded; the old one stays"));
+    expect(terminal.stderr).toContain("PATCH_MODE");
+    const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
+    const text = await (await fetch(`http://${address}/metrics`)).text();
+    expect(text).toContain("endpoint_sync_config_reload_failures_total 1");
+
+    const patch = `{path: 'metadata.annotations["example.com/team"]', expression: '"red-" + value'}`;
+    texts["vcluster.yaml"] = `sync: {toHost: {endpoints: {patches: [${patch}]}}}`;
+    terminal.hangUp();
+    await team(host.client, COPY, "red-storage");
+    terminal.hangUp();
+    await until("that nothing changed is told", () => terminal.stderr.includes("Configuration is as before"));
+    terminal.interrupt();
+    expect(await ended).toBe(0);
+  });
+
   test("ends when it is stopped while it waits", async () => {
     const gone = await startCluster({ name: "gone" });
     await gone.stop();
@@ -254,7 +283,7 @@ describe("demo", () => {
     const terminal = createTestTerminal({ screen: { columns: 120, rows: 60 } });
     const { ended } = begin(["demo"], terminal);
     await until("it has converged", () => terminal.stdout.includes("Edit the host"), 15_000);
-    expect(terminal.stdout).toContain("24 of 27 objects are on the host");
+    expect(terminal.stdout).toContain("25 of 28 objects are on the host");
     for (const line of terminal.stdout.split("\n").filter((text) => /^(endpoints|services) /.test(text))) {
       expect(line.length).toBeLessThanOrEqual(120);
     }

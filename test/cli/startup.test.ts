@@ -7,7 +7,7 @@ import type { FollowedCluster } from "../../src/cli/followed-cluster.ts";
 import { awaitClusters } from "../../src/cli/startup.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINT_SLICES, NAMESPACES } from "../../src/object/resource.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 /** A start with two clusters in process; `start` hands over how it goes on. */
@@ -25,7 +25,7 @@ async function prepare(fault: { tenant?: () => EngineError | undefined; host?: (
     stop: stop.signal,
     runtime: { clock, chance: { fraction: () => 0, uuid: () => "", bytes: () => new Uint8Array() }, logger, metrics: noMetrics },
   };
-  return { clock, lines, stop, host: second, start: () => awaitClusters(options) };
+  return { clock, lines, stop, options, host: second, start: () => awaitClusters(options) };
 }
 
 /** The cluster's own client, which fails while `fault` says so. */
@@ -61,6 +61,20 @@ describe("a start", () => {
     expect(lines).toEqual([]);
   });
 
+  test.each([
+    { kinds: [], want: ["services", "endpoints"], why: "Services and Endpoints" },
+    { kinds: [ENDPOINT_SLICES], want: ["services", "endpoints", "endpointslices"], why: "what is synced besides" },
+  ])("reads $why on both sides", async ({ kinds, want }) => {
+    const { options } = await prepare();
+    const read = { tenant: [] as string[], host: [] as string[] };
+    const noting = (cluster: FollowedCluster): FollowedCluster => {
+      const list: ClusterClient["list"] = (type, how) => (read[cluster.side].push(type.plural), cluster.client.list(type, how));
+      return { ...cluster, client: { ...cluster.client, list } };
+    };
+    await awaitClusters({ ...options, kinds, tenant: noting(options.tenant), host: noting(options.host) });
+    expect(read).toEqual({ tenant: want, host: want });
+  });
+
   test("tells that the host namespace is missing", async () => {
     const { start, lines } = await prepare();
     await start();
@@ -77,8 +91,8 @@ describe("a start", () => {
         `warn  Waiting for the API server cluster=tenant server=https://tenant.example.com code=${code} error="no route" retryMs=${retryMs}`;
       expect(lines).toEqual([waiting(250)]);
       await clock.advance(250);
-      await clock.advance(500);
-      expect(lines).toEqual([waiting(250), waiting(500), waiting(1_000)]);
+      await clock.advance(288);
+      expect(lines).toEqual([waiting(250), waiting(288), waiting(331)]);
       await clock.advance(1_000);
       await started;
     },

@@ -16,6 +16,8 @@ export interface TestTerminal extends Terminal {
   readonly stderr: string;
   /** What a stop signal does. */
   interrupt(): void;
+  /** What SIGHUP does. */
+  hangUp(): void;
 }
 
 export interface TestTerminalOptions {
@@ -24,10 +26,13 @@ export interface TestTerminalOptions {
   readonly stdin?: string;
   readonly screen?: Screen;
   readonly colours?: boolean;
+  /** What the person at the terminal types; nobody is there when left out. */
+  readonly answer?: string;
 }
 
-export function createTestTerminal({ files = {}, stdin, screen, colours = false }: TestTerminalOptions = {}): TestTerminal {
+export function createTestTerminal({ files = {}, stdin, screen, colours = false, answer }: TestTerminalOptions = {}): TestTerminal {
   const stop = new AbortController();
+  const hangUps = new Set<() => void>();
   let stdout = "";
   let stderr = "";
   return {
@@ -40,8 +45,11 @@ export function createTestTerminal({ files = {}, stdin, screen, colours = false 
     env: {},
     screen,
     colours,
+    ask: answer === undefined ? undefined : (question) => ((stderr += question), Promise.resolve(answer)),
     stopSignal: () => stop.signal,
     interrupt: () => stop.abort(),
+    onHangUp: (listener) => (hangUps.add(listener), () => void hangUps.delete(listener)),
+    hangUp: () => hangUps.forEach((listener) => listener()),
     get stdout() {
       return stdout;
     },

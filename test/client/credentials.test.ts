@@ -9,6 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { createHttpClient, type HttpClientOptions } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import { asClientNode } from "../../src/client/provider-auth.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createServerCertificate } from "../../src/server/certificates.ts";
 import { createFakeClock, settle, until } from "../support/fake-clock.ts";
@@ -119,9 +120,8 @@ describe("what a request carries", () => {
 
   test("comes from client-node for providers that only it knows", async () => {
     const { server } = await createWorld({});
-    const kubeConfig = await loadKubeConfig({
-      text: server.kubeconfig({ "auth-provider": { name: "own" } }, { "insecure-skip-tls-verify": true }),
-    });
+    const text = server.kubeconfig({ "auth-provider": { name: "own" } }, { "insecure-skip-tls-verify": true });
+    const kubeConfig = await asClientNode(await loadKubeConfig({ text }));
     let asked = 0;
     kubeConfig.addAuthenticator({
       isAuthProvider: () => true,

@@ -331,6 +331,26 @@ describe("time", () => {
     await Promise.all(writes);
     expect(first).toBe(2);
   });
+
+  test("a write that the server sends away takes its turn again like any other", async () => {
+    const clock = createFakeClock();
+    const { server, client } = await createWorld(
+      (_, response) => {
+        if (server.requests.length > 2) return json(response, db);
+        json(response, { kind: "Status", code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } }, 429);
+      },
+      { clock, writeRate: { perSecond: 10, burst: 2 } },
+    );
+    const refused = [1, 2].map(() => expect(client.update(ENDPOINTS, db)).rejects.toMatchObject({ code: "API_TOO_MANY_REQUESTS" }));
+    await Promise.all(refused);
+    const again = [1, 2].map(() => client.update(ENDPOINTS, db));
+    await client.get(ENDPOINTS, KEY);
+    expect(server.requests.filter(({ method }) => method === "PUT")).toHaveLength(2);
+    await clock.advance(100);
+    await until("the first arrives", () => server.requests.length === 4);
+    await clock.advance(100);
+    await Promise.all(again);
+  });
 });
 
 describe("a closed client", () => {
@@ -385,6 +405,33 @@ describe("connections", () => {
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 
+  test("deletes leave theirs open", async () => {
+    const { server, client } = await createWorld((_, response) => json(response, { kind: "Status", metadata: {} }), { connectionsMax: 1 });
+    for (let call = 0; call < 5; call++) await client.delete(ENDPOINTS, KEY, { uid: "life-1" });
+    expect({ requests: server.requests.length, connections: server.connections }).toEqual({ requests: 5, connections: 1 });
+  });
+
+  test("a call that ends while it waits for one fails at once and is never sent", async () => {
+    let answer = (): void => undefined;
+    const script: Script = (_, response) => void (answer = () => json(response, { metadata: { resourceVersion: "1" }, items: [] }));
+    const { server, client } = await createWorld(script, { connectionsMax: 1 });
+    const first = client.list(ENDPOINTS);
+    await until("the first is under way", () => server.requests.length === 1);
+    const ending = new AbortController();
+    const second = client.list(ENDPOINTS, { signal: ending.signal });
+    // By then it waits.
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort();
+    await expect(second).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+    answer();
+    await first;
+    const third = client.list(ENDPOINTS);
+    await until("the third is under way", () => server.requests.length === 2);
+    answer();
+    await third;
+    expect(server.requests).toHaveLength(2);
+  });
+
   test("nothing is opened before the first call", async () => {
     const { server } = await createWorld((_, response) => json(response, db));
     expect(server.connections).toBe(0);
@@ -395,4 +442,52 @@ test("a cluster-scoped object is found without a namespace", async () => {
   const { server, client } = await createWorld((_, response) => json(response, { metadata: { name: "shop" } }));
   await client.get(NAMESPACES, { namespace: "", name: "shop" });
   expect(server.requests[0]!.path).toBe("/api/v1/namespaces/shop");
+});
+
+describe("writes that may not be", () => {
+  test("fail with LEADERSHIP_LOST and are not sent, while reads are", async () => {
+    const { server, client } = await createWorld((_, response) => json(response, db), { mayWrite: () => false });
+    await client.get(ENDPOINTS, { namespace: "shop", name: "db" });
+    const writes = [
+      client.create(ENDPOINTS, db),
+      client.update(ENDPOINTS, db),
+      client.patch(ENDPOINTS, { namespace: "shop", name: "db" }, "merge", {}),
+      client.delete(ENDPOINTS, { namespace: "shop", name: "db" }),
+    ];
+    for (const write of writes) await expect(write).rejects.toMatchObject({ code: "LEADERSHIP_LOST" });
+    expect(server.requests.map(({ method }) => method)).toEqual(["GET"]);
+  });
+
+  test("are asked about after they waited for a connection, which is kept", async () => {
+    let allowed = true;
+    let answer = (): void => undefined;
+    const script: Script = (request, response) => {
+      if (request.method === "PUT") answer = () => json(response, db);
+      else json(response, db);
+    };
+    const { server, client } = await createWorld(script, { mayWrite: () => allowed, connectionsMax: 1 });
+    const [first, second] = [client.update(ENDPOINTS, db), client.update(ENDPOINTS, db)];
+    second.catch(() => undefined);
+    await until("the first is under way", () => server.requests.length === 1);
+    allowed = false;
+    answer();
+    await first;
+    await expect(second).rejects.toMatchObject({ code: "LEADERSHIP_LOST" });
+    await client.get(ENDPOINTS, { namespace: "shop", name: "db" });
+    expect({ requests: server.requests.length, connections: server.connections }).toEqual({ requests: 2, connections: 1 });
+  });
+
+  test("are asked about after they waited for their turn", async () => {
+    const clock = createFakeClock();
+    let allowed = true;
+    const options = { clock, mayWrite: () => allowed, writeRate: { perSecond: 1, burst: 1 } };
+    const { server, client } = await createWorld((_, response) => json(response, db), options);
+    await client.update(ENDPOINTS, db);
+    const second = client.update(ENDPOINTS, db);
+    second.catch(() => undefined);
+    allowed = false;
+    await clock.advance(1_000);
+    await expect(second).rejects.toMatchObject({ code: "LEADERSHIP_LOST" });
+    expect(server.requests).toHaveLength(1);
+  });
 });

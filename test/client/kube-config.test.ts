@@ -43,7 +43,7 @@ describe("loadKubeConfig", () => {
     const text = kubeconfig();
     expect((await loadKubeConfig({ text })).getCurrentContext()).toBe("tenant");
     expect((await loadKubeConfig({ text, context: "anonymous" })).getCurrentContext()).toBe("anonymous");
-    expect((await loadKubeConfig({ path: await file("plain", text) })).getCurrentCluster()?.server).toBe("https://10.0.0.1:6443");
+    expect(resolveConnection(await loadKubeConfig({ path: await file("plain", text) })).cluster.server).toBe("https://10.0.0.1:6443");
   });
 
   test("resolves relative paths from the file's own directory, those that client-node leaves out too", async () => {
@@ -51,8 +51,8 @@ describe("loadKubeConfig", () => {
     const config = await loadKubeConfig({
       path: await file("relative", kubeconfig({ cluster: { "certificate-authority": "ca.crt" }, user })),
     });
-    expect(config.getCurrentCluster()?.caFile).toBe(join(directory, "ca.crt"));
-    expect(config.getCurrentUser()).toMatchObject({
+    expect(resolveConnection(config).cluster.caFile).toBe(join(directory, "ca.crt"));
+    expect(resolveConnection(config).user).toMatchObject({
       certFile: join(directory, "client.crt"),
       keyFile: join(directory, "client.key"),
       exec: { command: join(directory, "bin/login") },
@@ -62,7 +62,7 @@ describe("loadKubeConfig", () => {
 
   test("leaves a plugin that is found by PATH alone", async () => {
     const config = await loadKubeConfig({ text: kubeconfig({ user: { exec: { command: "aws" } } }) });
-    expect(config.getCurrentUser()?.exec).toEqual({ command: "aws" });
+    expect(resolveConnection(config).user?.exec).toEqual({ command: "aws" });
   });
 
   test("merges several files as kubectl does: of the same name the first counts", async () => {
@@ -73,7 +73,7 @@ describe("loadKubeConfig", () => {
     );
     const config = await loadKubeConfig({ path: [first, second] });
     expect(config.getCurrentContext()).toBe("anonymous");
-    expect(config.getCurrentCluster()?.server).toBe("https://10.0.0.1:6443");
+    expect(resolveConnection(config).cluster.server).toBe("https://10.0.0.1:6443");
     expect(config.getUsers().map(({ name }) => name)).toEqual(["admin", "more"]);
   });
 
@@ -152,7 +152,9 @@ describe("loadKubeConfig", () => {
   });
 
   test("says so when there is no service account", async () => {
-    await expect(loadKubeConfig({ inCluster: true })).rejects.toMatchObject({ code: "CONFIG_VALUE" });
+    await expect(loadKubeConfig({ inCluster: true, environment: {} })).rejects.toMatchObject({ code: "CONFIG_VALUE" });
+    const environment = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    await expect(loadKubeConfig({ inCluster: true, environment })).rejects.toMatchObject({ code: "CONFIG_FILE" });
   });
 });
 

@@ -95,16 +95,58 @@ const ROWS: readonly Row[] = [
       status: { phase: "Running", podIP: "10.1.0.1", containerStatuses: [{ ready: true, restartCount: 2 }, { restartCount: 1 }] },
     },
     cells: ["1/2", "Running", 3, "2d3h"],
-    wide: ["10.1.0.1", "n1"],
+    wide: ["10.1.0.1", "n1", "<none>", "<none>"],
   },
   {
     kind: "Pod",
     why: "whose parts are not what they should be",
     object: { spec: { containers: "x" }, status: { containerStatuses: [7, { restartCount: "many" }] } },
     cells: ["0/0", "", 0, "2d3h"],
-    wide: ["<none>", "<none>"],
+    wide: ["<none>", "<none>", "<none>", "<none>"],
   },
-  { kind: "Node", why: "of which nothing is known", object: {}, cells: ["Unknown", "<none>", "2d3h", ""], wide: ["<none>", "<none>"] },
+  {
+    kind: "Pod",
+    why: "of which one container does not start, and one condition of two holds",
+    object: {
+      spec: { containers: [{}], readinessGates: [{ conditionType: "a" }, { conditionType: "b" }] },
+      status: {
+        phase: "Running",
+        nominatedNodeName: "n2",
+        conditions: [{ type: "a", status: "True" }, { type: "b", status: "False" }], // prettier-ignore
+        containerStatuses: [{ state: { running: {} } }, { state: { waiting: { reason: "CrashLoopBackOff" } } }],
+      },
+    },
+    cells: ["0/1", "CrashLoopBackOff", 0, "2d3h"],
+    wide: ["<none>", "<none>", "n2", "1/2"],
+  },
+  {
+    kind: "Pod",
+    why: "of which one container has ended while another runs",
+    object: {
+      spec: { containers: [{}, {}] },
+      status: { phase: "Running", containerStatuses: [{ state: { terminated: { reason: "Completed" } } }, { state: { running: {} } }] },
+    },
+    cells: ["0/2", "Running", 0, "2d3h"],
+  },
+  {
+    kind: "Pod",
+    why: "whose container ended without a reason",
+    object: { spec: { containers: [{}] }, status: { phase: "Failed", containerStatuses: [{ state: { terminated: { exitCode: 3 } } }] } },
+    cells: ["0/1", "ExitCode:3", 0, "2d3h"],
+  },
+  {
+    kind: "Pod",
+    why: "that may not be placed yet",
+    object: { spec: { containers: [{}], schedulingGates: [{ name: "a" }] }, status: { phase: "Pending" } },
+    cells: ["0/1", "SchedulingGated", 0, "2d3h"],
+  },
+  {
+    kind: "Node",
+    why: "of which nothing is known",
+    object: {},
+    cells: ["Unknown", "<none>", "2d3h", ""],
+    wide: ["<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"],
+  },
   {
     kind: "Node",
     why: "that is ready, with roles",
@@ -113,12 +155,12 @@ const ROWS: readonly Row[] = [
       spec: { unschedulable: true },
       status: {
         conditions: [{ type: "Ready", status: "True" }],
-        nodeInfo: { kubeletVersion: "v1.33.1" },
+        nodeInfo: { kubeletVersion: "v1.33.1", osImage: "Linux", kernelVersion: "6.1", containerRuntimeVersion: "containerd://2" },
         addresses: [{ type: "InternalIP", address: "192.0.2.3" }],
       },
     },
     cells: ["Ready,SchedulingDisabled", "edge,worker", "2d3h", "v1.33.1"],
-    wide: ["192.0.2.3", "<none>"],
+    wide: ["192.0.2.3", "<none>", "Linux", "6.1", "containerd://2"],
   },
 ];
 

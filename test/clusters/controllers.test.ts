@@ -15,7 +15,7 @@ async function setup(options: EmbeddedClusterOptions = {}) {
   const service = (name: string, spec: object = {}) =>
     registry.create(SERVICES, "default", { metadata: { name, labels: { team: "blue" } }, spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: "http" }], ...spec } }); // prettier-ignore
   const pod = async (name: string, status: object, labels: Record<string, string> = { app: "web" }) => {
-    const containers = [{ name: "main", ports: [{ name: "http", containerPort: 8_080 }] }];
+    const containers = [{ name: "main", image: "example.com/web:1", ports: [{ name: "http", containerPort: 8_080 }] }];
     const created = await registry.create(PODS, "default", { metadata: { name, labels }, spec: { nodeName: "node-1", containers } });
     const { object } = await registry.update(PODS, key(name), { ...created, status }, { subresource: "status" });
     return object;
@@ -72,7 +72,7 @@ describe("the endpoints controller", () => {
   test("says headless, takes hostnames, and needs no ports then", async () => {
     const { service, registry, endpoints } = await setup();
     await service("web", { clusterIP: "None", ports: [] });
-    const spec = { hostname: "one", subdomain: "web", containers: [{ name: "main" }] };
+    const spec = { hostname: "one", subdomain: "web", containers: [{ name: "main", image: "example.com/web:1" }] };
     const created = await registry.create(PODS, "default", { metadata: { name: "web-1", labels: { app: "web" } }, spec });
     await registry.update(
       PODS,

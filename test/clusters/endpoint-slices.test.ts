@@ -214,7 +214,7 @@ describe("slices of a Service with a selector", () => {
   test("follow its Pods and belong to it", async () => {
     const { service, registry, slices, shown, key } = await setup();
     const { metadata } = await service("web", { selector: { app: "web" } });
-    const spec = { containers: [{ name: "main" }] };
+    const spec = { containers: [{ name: "main", image: "example.com/web:1" }] };
     const pod = await registry.create(PODS, "default", { metadata: { name: "web-1", labels: { app: "web" } }, spec });
     await registry.update(PODS, key("web-1"), { ...pod, status: ready("10.1.0.1") }, { subresource: "status" });
     const [slice] = await slices(ORDINARY);

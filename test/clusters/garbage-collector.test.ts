@@ -237,7 +237,7 @@ describe("the collector", () => {
 });
 
 describe("Pods on nodes", () => {
-  const spec = { nodeName: "node-1", terminationGracePeriodSeconds: 10, containers: [{ name: "main" }] };
+  const spec = { nodeName: "node-1", terminationGracePeriodSeconds: 10, containers: [{ name: "main", image: "example.com/web:1" }] };
 
   test("end when their time is over, or is made shorter", async () => {
     const { registry, key, clock, names } = await setup();

@@ -233,6 +233,22 @@ describe("lists that differ", () => {
   });
 });
 
+describe("a reverseExpression of slices that never runs", () => {
+  const slices = (...patches: string[]) =>
+    `sync: {toHost: {endpoints: {enabled: false}, endpointSlices: {patches: [${patches.join(", ")}]}}}`;
+  const oneWay = "{path: ports, expression: value}";
+  const both = '{path: "endpoints[*].zone", expression: value, reverseExpression: value}';
+
+  test.each([
+    { text: slices(both), want: 0, why: "nothing beside it is one-way" },
+    { text: slices(both, oneWay), want: 1, why: "another patch of the body is one-way" },
+    { text: slices(both, "{path: metadata.labels.a, expression: value}"), want: 0, why: "only a label is one-way" },
+    { text: slices("{path: addressType, reverseExpression: value}"), want: 1, why: "there is nothing that it undoes" },
+  ])("is worth $want warning when $why", ({ text, want }) => {
+    expect(problems(text)).toHaveLength(want);
+  });
+});
+
 describe("resolveConfig", () => {
   test("finds what parseConfig finds, at 0:0", () => {
     const result = resolveConfig({

@@ -11,6 +11,7 @@ describe("parseSettings", () => {
       limits: {
         fuel: 5_000_000,
         objectFuel: 50_000_000,
+        configurationFuel: 200_000_000,
         memoryBytes: 32 * 1024 * 1024,
         stackBytes: 64 * 1024,
         sourceBytes: 16 * 1024,
@@ -21,7 +22,7 @@ describe("parseSettings", () => {
       selector: null,
       requireService: false,
       pathSyntax: "field",
-      references: { kinds: [] },
+      references: { mode: "follow", retentionMinutes: 10, objects: 100, kinds: [] },
       markerPrefix: "sync.platform/",
       hostClusterDomain: "cluster.local",
       hostQps: null,
@@ -38,6 +39,8 @@ describe("parseSettings", () => {
       ],
       setOwner: true,
       loopGuard: { restorations: 5, minutes: 10 },
+      leaderElection: { leaseDurationSeconds: 15, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 },
+      deleteBrake: { percent: 30, count: 20 },
       workers: 10,
     });
   });
@@ -62,6 +65,15 @@ describe("parseSettings", () => {
     expect(warnings("workers: 2\naddressPolicy: {deny: [10.0.0.1]}\n")).toEqual(["2:1 addressPolicy.allow"]);
     expect(warnings("")).toEqual(["1:1 addressPolicy.allow"]);
     expect(warnings("addressPolicy: {allow: [10.0.0.0/8]}\n")).toEqual([]);
+  });
+
+  test.each([
+    { why: "a deadline that is no shorter than the lease", text: "{renewDeadlineSeconds: 15}", field: "renewDeadlineSeconds" },
+    { why: "a lease that is shorter than the default deadline", text: "{leaseDurationSeconds: 5}", field: "renewDeadlineSeconds" },
+    { why: "a deadline with no time for a second attempt", text: "{retryPeriodSeconds: 9}", field: "retryPeriodSeconds" },
+  ])("refuses the times of an election with $why", ({ text, field }) => {
+    const result = parseSettings(`leaderElection: ${text}\n`);
+    expect(result).toMatchObject({ ok: false, problems: [{ code: "CONFIG_VALUE", field: `leaderElection.${field}` }] });
   });
 
   test("shares no list that can be changed", () => {

@@ -7,9 +7,16 @@ import type { CatalogueSection } from "./catalogue/citations.ts";
 import { CLIENT_SECTIONS } from "./catalogue/client.ts";
 import { HTTP_SECTIONS } from "./catalogue/http.ts";
 import { KIND_SECTIONS } from "./catalogue/kinds.ts";
+import { POD_SECTIONS } from "./catalogue/pods.ts";
 
 /** All sections, in the order of the suites. */
-export const CATALOGUE: readonly CatalogueSection[] = [...CLIENT_SECTIONS, ...HTTP_SECTIONS, ...KIND_SECTIONS, ...ACCESS_SECTIONS];
+export const CATALOGUE: readonly CatalogueSection[] = [
+  ...CLIENT_SECTIONS,
+  ...HTTP_SECTIONS,
+  ...KIND_SECTIONS,
+  ...POD_SECTIONS,
+  ...ACCESS_SECTIONS,
+];
 
 /**
  * The full title of a case: suite, group and title.

@@ -5,6 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accessCases } from "./access.ts";
+import { binaryCases } from "./binary.ts";
+import { accountTokenCases } from "./account-tokens.ts";
 import { createRawClient } from "./raw-client.ts";
 import { deleteCases, writeCases } from "./http-writes.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -14,6 +16,8 @@ import { initialEventCases } from "./initial-events.ts";
 import { lifetimeCases } from "./lifetimes.ts";
 import { refusalCases } from "./http-refusals.ts";
 import { applyCases, managerCases, strategicMergeCases } from "./field-managers.ts";
+import { statusCases } from "./statuses.ts";
+import { nodeCases, podCases } from "./pods.ts";
 import { viewCases } from "./views.ts";
 import type { ClusterUnderTest, RawSetting } from "./raw-setting.ts";
 
@@ -49,6 +53,8 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     refusalCases(setting);
     readCases(setting);
     writeCases(setting);
+    binaryCases(setting);
+    statusCases(setting);
     edgeCases(setting);
     deleteCases(setting);
     lifetimeCases(setting);
@@ -59,8 +65,11 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     managerCases(setting);
     strategicMergeCases(setting);
     viewCases(setting);
+    podCases(setting);
+    nodeCases(setting);
     discoveryCases(setting);
     accessCases(setting);
+    accountTokenCases(setting);
 
     test.runIf(authenticates)("without credentials everything but health and version is 401", async () => {
       const { url, caPem } = shared.cluster;

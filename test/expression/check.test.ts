@@ -41,7 +41,7 @@ describe("a text that is not one expression", () => {
   test.each(readTable<Mistake>("mistakes.json"))("is refused at its place: $expression", ({ expression, ...want }) => {
     const { code, message, details } = refusalOf(expression);
     expect(code).toBe("EXPRESSION_SYNTAX");
-    expect(details).toEqual({ ...want, text: expression });
+    expect(details).toEqual({ ...want, text: expression, excerpt: expect.stringContaining("▸") as string });
     expect(message).toContain(`line ${want.line}, column ${want.column}`);
     expect(message).toContain(want.hint ?? "");
   });
@@ -67,10 +67,26 @@ describe("a text that is not one expression", () => {
     expect(refusalOf(`${"(".repeat(201)}1${")".repeat(201)}`).details).toMatchObject({ line: 1, column: 201 });
   });
 
+  test("is told which token is in the way, or that it ends too early", () => {
+    expect(refusalOf("value and 1").message).toContain('unexpected "and" at line 1, column 7. Write &&');
+    expect(refusalOf("value.map(x => [x").message).toContain("it ends too early at line 1, column 18. Write ]) at the end");
+    expect(refusalOf("value +").message).toContain("it ends too early at line 1, column 8");
+    expect(refusalOf("value \u{1f600}").message).toContain('unexpected character "\u{1f600}"');
+  });
+
+  test("is shown around its place when the message does not quote all of it on one line", () => {
+    const { message, details } = refusalOf(`value.filter(item => item.name !== "a")\n  .map(item => item.name;)\n  .join()`);
+    expect(details).toMatchObject({ line: 2, column: 25, excerpt: ".map(item => item.name▸;)" });
+    expect(message).toContain("line 2, column 25 (.map(item => item.name▸;))");
+    expect(refusalOf(`[${"value, ".repeat(30)}@]`).message).toContain("(…e, value, value, value, ▸@])");
+    expect(refusalOf("value @").message).toContain("line 1, column 7");
+    expect(refusalOf("value @").message).not.toContain("▸");
+  });
+
   test("is quoted in the message in short, and in the details in full", () => {
     const text = `${"x + ".repeat(50)};`;
     const { message, details } = refusalOf(text);
-    expect(message.length).toBeLessThan(250);
+    expect(message.length).toBeLessThan(300);
     expect(details["text"]).toBe(text);
   });
 

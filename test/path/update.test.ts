@@ -30,6 +30,26 @@ function findAndSet(document: unknown, places: readonly string[], decided: reado
 }
 
 describe("update", () => {
+  test("follows three and more names from the root as one place does, whatever they are and wherever they end", () => {
+    const name = fc.constantFrom("a", "b", "__proto__", "constructor", "0");
+    const leaf = fc.constantFrom<unknown>(null, 1, "text", [], ["a"], {});
+    const below = (child: fc.Arbitrary<unknown>) => fc.array(fc.tuple(name, fc.oneof(child, leaf))).map(objectOf);
+    const documents = below(below(below(below(leaf))));
+    const changes = fc.constantFrom<unknown>("same", REMOVE, null, "new", {});
+    fc.assert(
+      fc.property(documents, fc.array(name, { minLength: 3, maxLength: 5 }), changes, (document, names, choice) => {
+        const change = (value: unknown) => (choice === "same" ? value : choice);
+        const path = compilePath(names.map((step) => `["${step}"]`).join(""));
+        const got = path.update(deepFreeze(document), change);
+        const wanted = updateAt(document, names, change);
+        const text = (value: unknown) => JSON.stringify(value, (_, item: unknown) => (item === REMOVE ? "REMOVE" : item));
+        expect(text(got)).toBe(text(wanted));
+        expect(got === document).toBe(wanted === document);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   test("changes what find finds and nothing else, whatever the keys are, and leaves a frozen document alone", () => {
     fc.assert(
       fc.property(documentsWithPath({ keys: "adversarial" }), answers, ({ document, segments }, choices) => {

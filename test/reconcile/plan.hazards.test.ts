@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject, Service } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import type { PlanInput } from "../../src/reconcile/plan.ts";
+import type { PlanInput } from "../../src/reconcile/plan-types.ts";
 import { SERVICES_KIND } from "../../src/reconcile/services.ts";
 import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 

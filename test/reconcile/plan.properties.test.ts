@@ -7,7 +7,7 @@ import type { PatchDefinition } from "../../src/object/patch-definition.ts";
 import { repackSubsets } from "../../src/object/subsets.ts";
 import type { Endpoints, EndpointSubset, KubeObject } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import type { Plan } from "../../src/reconcile/plan.ts";
+import type { Plan } from "../../src/reconcile/plan-types.ts";
 import type { Rules } from "../../src/reconcile/rules.ts";
 import { tenantEndpoints, testRules } from "../support/rules.ts";
 

@@ -4,7 +4,7 @@ import type { Endpoints, KubeObject, Service } from "../../src/object/types.ts";
 import { compileAddressPolicy } from "../../src/reconcile/address-policy.ts";
 import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan.ts";
+import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan-types.ts";
 import type { Rules } from "../../src/reconcile/rules.ts";
 import { SERVICES_KIND } from "../../src/reconcile/services.ts";
 import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
@@ -216,7 +216,7 @@ describe("the life of the source", () => {
       action: "delete",
       key: { namespace: "vc", name: "web-x-shop-x-blue" },
       preconditions: { uid: "uid-host", resourceVersion: "20" },
-      confirmAbsent: true,
+      confirm: "absent",
     });
   });
 
@@ -248,12 +248,12 @@ describe("a copy at another host key", () => {
   test("goes after the new one is made", () => {
     const planned = plan(rules, inputFor(rules, { strays: [stray] }));
     expect(actions(planned)).toEqual(["create", "delete"]);
-    expect(planned.operations[1]).toMatchObject({ key: { namespace: "old", name: "web" }, confirmAbsent: false });
+    expect(planned.operations[1]).toMatchObject({ key: { namespace: "old", name: "web" }, confirm: "none" });
   });
 
   test("goes with the tenant object, after a live read", () => {
     const planned = plan(rules, inputFor(rules, { tenant: undefined, strays: [stray] }));
-    expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-stray" }, confirmAbsent: true });
+    expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-stray" }, confirm: "absent" });
   });
 
   test.each([
@@ -293,7 +293,7 @@ describe("the host Service beside the Endpoints", () => {
   test("that gets a selector takes over: a copy as we wrote it goes", () => {
     const copy = firstCopy(rules, tenantEndpoints());
     const hostService = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
-    expect(only(plan(rules, inputFor(rules, { host: copy, hostService })))).toMatchObject({ action: "delete", confirmAbsent: false });
+    expect(only(plan(rules, inputFor(rules, { host: copy, hostService })))).toMatchObject({ action: "delete", confirm: "none" });
   });
 
   test("that gets a selector takes over: what its controller wrote stays, without our marks", () => {
@@ -382,7 +382,7 @@ describe("what is not copied", () => {
     const rules = testRules();
     const copy = firstCopy(rules, tenantEndpoints());
     const strict = testRules({ settings: { selector: [{ key: "app", operator: "Exists", values: [] }] } });
-    expect(only(plan(strict, inputFor(rules, { host: copy })))).toMatchObject({ action: "delete", confirmAbsent: false });
+    expect(only(plan(strict, inputFor(rules, { host: copy })))).toMatchObject({ action: "delete", confirm: "unchanged" });
   });
 });
 
@@ -410,4 +410,15 @@ describe("addresses", () => {
     const rules = testRules({ patches: [{ path: "subsets", expression: '"169.254.169.254"' }] });
     expect(plan(rules, inputFor(rules, {}))).toMatchObject({ state: "refused", operations: [] });
   });
+});
+
+test("an object with more keys than its copy can keep track of is refused, new or not", () => {
+  const rules = testRules();
+  const annotations = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`key-${index}`, "value"]));
+  const tenant = tenantEndpoints({ annotations });
+  const input = { key: { namespace: "shop", name: "web" }, tenant, host: undefined };
+  expect(plan(rules, input)).toMatchObject({ state: "refused", operations: [], notes: [{ code: "TOO_MANY_KEYS" }] });
+  const small = plan(rules, { ...input, tenant: tenantEndpoints({ annotations: { a: "1" } }) });
+  const host = stored((small.operations[0] as { object: KubeObject }).object, "20");
+  expect(plan(rules, { ...input, host })).toMatchObject({ state: "refused", operations: [] });
 });

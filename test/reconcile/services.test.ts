@@ -58,7 +58,7 @@ describe("the host copy of a Service", () => {
   test("goes when the tenant Service becomes an ExternalName", () => {
     const host = asStored(copyOf({ ports: [{ port: 80 }] }));
     const planned = plan(rules, { key: KEY, tenant: service("shop", "web", { type: "ExternalName" }), host });
-    expect(planned.operations).toMatchObject([{ action: "delete", confirmAbsent: false }]);
+    expect(planned.operations).toMatchObject([{ action: "delete", confirm: "unchanged" }]);
   });
 
   test("needs no write once the API server has filled in its defaults", () => {
@@ -83,7 +83,7 @@ describe("the host copy of a Service", () => {
   test("is created anew when headless flips, since a cluster IP can not change", () => {
     const host = asStored(copyOf({ ports: [{ port: 80 }] }));
     const tenant = service("shop", "web", { clusterIP: "None", ports: [{ port: 80 }] }, { resourceVersion: "6" });
-    expect(plan(rules, { key: KEY, tenant, host }).operations).toMatchObject([{ action: "delete", confirmAbsent: false }]);
+    expect(plan(rules, { key: KEY, tenant, host }).operations).toMatchObject([{ action: "delete", confirm: "unchanged" }]);
   });
 
   test("gets an edited spec back", () => {

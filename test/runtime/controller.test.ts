@@ -142,7 +142,7 @@ describe("a controller", () => {
   test("ends the signal of a reconcile that takes too long, and counts it", async () => {
     let ended = false;
     const { clock, queue, controller, metrics } = createWorld(
-      (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => ((ended = true), resolve()))),
+      (_, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => ((ended = true), resolve()))),
       { reconcileTimeoutMs: 500 },
     );
     controller.start();
@@ -188,7 +188,7 @@ describe("stopping", () => {
     const seen: string[] = [];
     let told = false;
     const { queue, controller } = createWorld(
-      async (key, signal) => {
+      async (key, { signal }) => {
         seen.push(key);
         signal.addEventListener("abort", () => (told = true));
         await opened;
@@ -221,7 +221,7 @@ describe("stopping", () => {
 
   test("does not report what it interrupted", async () => {
     const { queue, controller, lines } = createWorld(
-      (_, signal) =>
+      (_, { signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new EngineError("API_UNAVAILABLE", "Ended")))),
     );
     controller.start();
@@ -245,5 +245,88 @@ describe("stopping", () => {
 
   test("before the start is nothing special", async () => {
     await expect(createWorld(async () => undefined).controller.stop()).resolves.toBeUndefined();
+  });
+});
+
+describe("a pause", () => {
+  test("waits for the reconciles that run, begins no other, and loses no key", async () => {
+    const { open, opened } = gate();
+    const begun: string[] = [];
+    const { queue, controller } = createWorld(
+      async (key, { signal }) => {
+        begun.push(`${key} ${signal.aborted}`);
+        if (begun.length === 1) await opened;
+      },
+      { workers: 1 },
+    );
+    controller.start();
+    queue.add("a");
+    await settle();
+    let paused = false;
+    const pausing = controller.pause().then(() => (paused = true));
+    queue.add("b");
+    queue.add("a");
+    await settle();
+    expect({ begun, paused }).toEqual({ begun: ["a false"], paused: false });
+    open();
+    await pausing;
+    await settle();
+    expect(begun).toEqual(["a false"]);
+    controller.resume();
+    await settle();
+    expect(begun).toEqual(["a false", "b false", "a false"]);
+    await controller.stop();
+  });
+
+  test("interrupts nothing that counts as failed, and what it interrupted runs again", async () => {
+    let runs = 0;
+    const { clock, queue, lines, metrics, controller } = createWorld(async (_key, { signal }) => {
+      runs += 1;
+      if (runs > 1) return;
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      throw new EngineError("API_UNAVAILABLE", "Interrupted");
+    });
+    controller.start();
+    queue.add("a");
+    await settle();
+    await controller.pause();
+    controller.resume();
+    await clock.advance(0);
+    expect({ runs, lines, errors: metrics.value("controller_runtime_reconcile_errors_total", { controller: "endpoints" }) }).toEqual({
+      runs: 2,
+      lines: [],
+      errors: 0,
+    });
+    await controller.stop();
+  });
+
+  test("of nothing is over at once", async () => {
+    const { controller } = createWorld(async () => undefined);
+    await controller.pause();
+    controller.start();
+    await controller.pause();
+    await controller.stop();
+  });
+
+  test("is what a lost lease calls for: the write that was refused is no failure and is tried again by the next leader", async () => {
+    let leading = false;
+    let runs = 0;
+    const { clock, queue, lines, controller } = createWorld(async () => {
+      runs += 1;
+      if (!leading) throw new EngineError("LEADERSHIP_LOST", "Cannot write");
+    });
+    controller.start();
+    queue.add("a");
+    // The loss is noticed by a write before the timer of the election can call for a pause.
+    await settle();
+    expect(runs).toBe(1);
+    await controller.pause();
+    await clock.advance(1_000);
+    expect({ lines, depth: queue.depth }).toEqual({ lines: [], depth: 1 });
+    leading = true;
+    controller.resume();
+    await settle();
+    expect(queue.remembered).toBe(0);
+    await controller.stop();
   });
 });

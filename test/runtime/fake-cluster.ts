@@ -1,3 +1,4 @@
+import type { Clock } from "../../src/base/clock.ts";
 import { EngineError } from "../../src/base/errors.ts";
 import type { ClusterClient, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../../src/object/cluster-client.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
@@ -16,6 +17,7 @@ interface OpenWatch {
  */
 export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
   readonly objects = new Map<string, KubeObject>();
+  readonly #clock: Clock;
   #history: { version: number; event: WatchEvent }[] = [];
   #watches = new Set<OpenWatch>();
   #compactedAt = 0;
@@ -33,8 +35,14 @@ export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
   listGate: Promise<void> = Promise.resolve();
   /** The state that lists show, when it is not the present one. */
   staleList: ObjectList | undefined;
+  /** While true, no watch ends at the time that was agreed. */
+  forgetsTimeouts = false;
   /** Called when a watch opens, before anything is sent. */
   onWatch: (watch: OpenWatch) => void = () => undefined;
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
 
   get openWatches(): number {
     return this.#watches.size;
@@ -124,11 +132,12 @@ export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
     yield* this.#stream(waiting, options);
   }
 
-  async *#stream(waiting: Delivery[], { signal, onOpen }: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
+  async *#stream(waiting: Delivery[], { signal, onOpen, timeoutSeconds = 1e6 }: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
     let wake = (): void => undefined;
     const watch: OpenWatch = { deliver: (delivery) => (waiting.push(delivery), wake()) };
     const end = () => watch.deliver({ type: "end" });
     signal.addEventListener("abort", end, { once: true });
+    const timeout = this.#clock.schedule(timeoutSeconds * 1000, () => (this.forgetsTimeouts ? undefined : end()));
     this.#watches.add(watch);
     try {
       onOpen?.();
@@ -141,6 +150,7 @@ export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
         else yield next;
       }
     } finally {
+      timeout.cancel();
       this.#watches.delete(watch);
       signal.removeEventListener("abort", end);
     }

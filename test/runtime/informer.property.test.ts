@@ -46,7 +46,7 @@ test("whatever happened, the copy ends equal to the cluster, and no object ever 
       fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1, maxLength: 5 }),
       async (steps, fractions) => {
         const clock = createFakeClock();
-        const cluster = new FakeCluster();
+        const cluster = new FakeCluster({ clock });
         let draws = 0;
         const chance = { fraction: () => fractions[draws++ % fractions.length]!, uuid: () => "", bytes: () => new Uint8Array() };
         const informer = createInformer({ client: cluster, resource: ENDPOINTS, clock, chance, pageSize: 2 });

@@ -23,7 +23,7 @@ afterEach(() => {
 
 function createWorld(options: Partial<InformerOptions> = {}) {
   const clock = createFakeClock();
-  const cluster = new FakeCluster();
+  const cluster = new FakeCluster({ clock });
   const metrics = createMetrics();
   const lines: string[] = [];
   const line = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
@@ -85,7 +85,7 @@ describe("an informer", () => {
     await stop(world);
   });
 
-  test("asks for pages, for bookmarks and for an end of the watch after five to ten minutes", async () => {
+  test("asks for pages, for bookmarks and for an end of the watch after half a minute", async () => {
     const world = createWorld({ pageSize: 2, scope: { namespace: "shop", labelSelector: "a=b" } });
     for (let i = 0; i < 5; i++) world.cluster.put(`db-${i}`);
     world.informer.start();
@@ -97,7 +97,7 @@ describe("an informer", () => {
       labelSelector: "a=b",
       resourceVersion: "6",
       bookmarks: true,
-      timeoutSeconds: 450,
+      timeoutSeconds: 31,
     });
     await stop(world);
   });
@@ -203,14 +203,14 @@ describe("faults of the watch", () => {
     expect(world.lines).toEqual(["warn Cannot follow the cluster", "info Following the cluster again"]);
   });
 
-  test.each([1, 2, 3, 4, 5])("is back within 1.6 s after an outage of %i s", async (seconds) => {
+  test.each([1, 2, 3, 4, 5])("is back within 1.3 s after an outage of %i s", async (seconds) => {
     const world = await createFollowing();
     world.cluster.down = unavailable();
     world.cluster.breakWatches();
     await world.clock.advance(seconds * 1_000);
     world.cluster.down = undefined;
     world.cluster.put("missed");
-    await world.clock.advance(1_600);
+    await world.clock.advance(1_300);
     expect(world.sees()).toEqual(world.cluster.state());
   });
 
@@ -235,7 +235,7 @@ describe("faults of the watch", () => {
       end: (cluster: FakeCluster) => cluster.breakWatches(),
     },
     { why: "it was quiet for half a minute", heal: () => undefined, ms: 30_000, end: (cluster: FakeCluster) => cluster.breakWatches() },
-    { why: "the server ended it as agreed", heal: () => undefined, ms: 300_000, end: (cluster: FakeCluster) => cluster.endWatches() },
+    { why: "the server ended it as agreed", heal: () => undefined, ms: 31_000, end: (cluster: FakeCluster) => cluster.endWatches() },
   ])("the delays start over once a watch was healthy: $why", async ({ heal, ms, end }) => {
     const world = await createFollowing();
     world.cluster.down = unavailable();
@@ -279,7 +279,7 @@ describe("faults of the watch", () => {
 
   test("a clean end is followed by a new watch at once, from the last state, without a gap in being current", async () => {
     const world = await createFollowing();
-    await world.clock.advance(5 * MINUTE_MS);
+    await world.clock.advance(MINUTE_MS / 3);
     world.cluster.put("db");
     await settle();
     world.cluster.endWatches();
@@ -326,13 +326,41 @@ describe("faults of the watch", () => {
     expect(world.cluster.openWatches).toBe(1);
   });
 
-  test("a server that forgets to end a watch is left half a minute later", async () => {
+  test("a silent watch that does not end as agreed is given up 8 s later, and what it may have missed is fetched", async () => {
     const world = await createFollowing();
-    await world.clock.advance(450_000 + 29_000);
-    expect(world.cluster.watches).toHaveLength(1);
-    await world.clock.advance(1_000);
+    world.cluster.forgetsTimeouts = true;
+    await world.clock.advance(31_000 + 7_999);
+    expect({ watches: world.cluster.watches.length, lines: world.lines }).toEqual({ watches: 1, lines: [] });
+    await world.clock.advance(1);
     expect(world.cluster.watches).toHaveLength(2);
-    expect({ open: world.cluster.openWatches, current: world.informer.current }).toEqual({ open: 1, current: true });
+    expect({ open: world.cluster.openWatches, current: world.informer.current }).toEqual({ open: 1, current: false });
+    await world.clock.advance(1_000);
+    expect(world.informer.current).toBe(true);
+    expect(world.lines).toEqual(["warn Cannot follow the cluster", "info Following the cluster again"]);
+  });
+
+  test("a watch that does not end as agreed, but goes on telling, is replaced without a word", async () => {
+    const world = await createFollowing();
+    world.cluster.forgetsTimeouts = true;
+    for (let second = 0; second < 60; second++) {
+      await world.clock.advance(1_000);
+      world.cluster.put("db");
+    }
+    expect({ watches: world.cluster.watches.length, open: world.cluster.openWatches, lines: world.lines }).toEqual({
+      watches: 2,
+      open: 1,
+      lines: [],
+    });
+  });
+
+  test.each([0, 0.25, 0.5, 0.75, 0.999])("with default settings a dead connection is noticed within 45 s (chance %d)", async (fraction) => {
+    const world = await createFollowing({ chance: { ...chance, fraction: () => fraction } });
+    await world.clock.advance(MINUTE_MS);
+    world.cluster.forgetsTimeouts = true;
+    const diedMs = world.clock.monotonic();
+    await world.clock.advance(45_000);
+    expect(world.lines).toContain("warn Cannot follow the cluster");
+    expect(world.clock.monotonic() - diedMs).toBeLessThanOrEqual(45_000);
   });
 
   test("events that come twice, late or in the wrong order change nothing that is newer", async () => {

@@ -108,6 +108,45 @@ describe("events", () => {
   });
 });
 
+describe("an object that a write has shown to exist", () => {
+  const created = endpoints(5);
+
+  test("is told when a list that is as new lacks it, and once", () => {
+    const cache = new ObjectCache();
+    list(cache, 1, []);
+    expect(cache.expect(created)).toBeUndefined();
+    expect(list(cache, 4, [])).toEqual([]);
+    expect(list(cache, 5, [])).toEqual([KEY]);
+    expect(list(cache, 6, [])).toEqual([]);
+  });
+
+  test("is told when its deletion comes though its creation never did", () => {
+    const cache = new ObjectCache();
+    cache.expect(created);
+    expect(cache.apply(event("DELETED", 6))).toEqual(KEY);
+    expect(cache.apply(event("ADDED", 5))).toBeUndefined();
+  });
+
+  test("is gone already where the last list was as new, or its deletion has come", () => {
+    const cache = new ObjectCache();
+    list(cache, 5, []);
+    expect(cache.expect(created)).toEqual(KEY);
+    cache.apply(event("ADDED", 7, "life-2"));
+    cache.apply(event("DELETED", 8, "life-2"));
+    expect(cache.expect(endpoints(7, "life-2"))).toEqual(KEY);
+  });
+
+  test("is nothing to tell once it has come, or where history begins anew", () => {
+    const cache = new ObjectCache();
+    cache.expect(created);
+    cache.apply(event("ADDED", 5));
+    expect(cache.expect(created)).toBeUndefined();
+    expect(list(cache, 6, [created])).toEqual([]);
+    cache.expect(endpoints(9, "life-3", "other"));
+    expect(list(cache, 1, [created], "new").map(({ name }) => name)).toEqual(["other"]);
+  });
+});
+
 describe("a list", () => {
   test("makes what is older than it irrelevant, but for the end of what it holds", () => {
     const cache = new ObjectCache();

@@ -12,14 +12,16 @@ function decide(code: Code, failures = 0, details: Record<string, unknown> = {})
 describe("a failed reconcile", () => {
   test.each([
     { code: "API_CONFLICT", delays: [5, 10, 20, 1_000], why: "a conflict is tried again at once: the newer object is on its way" },
-    { code: "API_UNAVAILABLE", delays: [800, 1_600, 3_200, 30_000], why: "an outage is waited out, but never for long" },
+    { code: "API_UNAVAILABLE", delays: [300, 345, 396.75, 30_000], why: "an outage is waited out, but never for long" },
+    { code: "API_TOO_MANY_REQUESTS", delays: [800, 1_600, 3_200, 30_000], why: "an overload is given time, more each time" },
     { code: "API_FORBIDDEN", delays: [1_000, 2_000, 4_000, 5 * MINUTE_MS], why: "a missing permission is asked for rarely" },
     { code: "API_UNAUTHORIZED", delays: [1_000, 2_000, 4_000, 5 * MINUTE_MS], why: "so are refused credentials" },
     { code: "INTERNAL", delays: [5, 10, 20, 5 * MINUTE_MS], why: "a bug may depend on the moment" },
   ] as const)("$why", ({ code, delays }) => {
     const [first, second, third, longest] = delays;
-    expect([0, 1, 2].map((failures) => decide(code, failures).afterMs)).toEqual([first, second, third]);
-    const most = decideRetry({ error: new EngineError(code, "It failed"), failures: 30, random: () => 1 });
+    const delays123 = [0, 1, 2].map((failures) => Math.round(100 * decide(code, failures).afterMs) / 100);
+    expect(delays123).toEqual([first, second, third]);
+    const most = decideRetry({ error: new EngineError(code, "It failed"), failures: 60, random: () => 1 });
     expect(most).toEqual({ afterMs: longest, terminal: false });
   });
 

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { createWorkQueue, FRESH_IN_A_ROW_MAX, type LaneName, type WorkQueue } from "../../src/runtime/work-queue.ts";
-import { createFakeClock, type FakeClock } from "../support/fake-clock.ts";
+import type { LaneName } from "../../src/runtime/lane.ts";
+import { createWorkQueue, FRESH_IN_A_ROW_MAX, type WorkQueue } from "../../src/runtime/work-queue.ts";
+import { createFakeClock, settle, type FakeClock } from "../support/fake-clock.ts";
 
 function createQueue(clock: FakeClock = createFakeClock()): WorkQueue {
   return createWorkQueue({ name: "test", clock });
@@ -301,5 +302,46 @@ describe("under any sequence of calls", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe("a queue that is paused", () => {
+  test("hands out nothing, collects, and hands out in order of the lanes when it goes on", async () => {
+    const queue = createWorkQueue({ name: "q", clock: createFakeClock() });
+    queue.pause();
+    const taken: (string | undefined)[] = [];
+    const takers = [queue.take(), queue.take(), queue.take()].map((key) => key.then((one) => taken.push(one)));
+    for (const key of ["a", "b"]) queue.add(key, { lane: "background" });
+    queue.add("c");
+    await settle();
+    expect({ taken, depth: queue.depth }).toEqual({ taken: [], depth: 3 });
+    queue.resume();
+    await Promise.all(takers);
+    expect(taken).toEqual(["c", "a", "b"]);
+  });
+
+  test("takes back what runs, and hands it out again only when it goes on", async () => {
+    const queue = createWorkQueue({ name: "q", clock: createFakeClock() });
+    queue.add("a");
+    await queue.take();
+    queue.pause();
+    queue.add("a");
+    const next = queue.take();
+    queue.done("a");
+    await settle();
+    expect(queue.depth).toBe(1);
+    queue.resume();
+    expect(await next).toBe("a");
+  });
+
+  test("can forget what waits, and ends its workers when it is shut down", async () => {
+    const queue = createWorkQueue({ name: "q", clock: createFakeClock() });
+    queue.pause();
+    queue.add("a");
+    queue.dropWaiting();
+    expect(queue.remembered).toBe(0);
+    const next = queue.take();
+    queue.shutDown({ dropWaiting: true });
+    expect(await next).toBeUndefined();
   });
 });

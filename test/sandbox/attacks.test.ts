@@ -1,37 +1,57 @@
-import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { CONTEXT, answer, createTestSandbox, readTable } from "./support.ts";
-import type { Answer } from "./support.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../src/sandbox/sandbox.ts";
+import type { Evaluated, Sandbox } from "../../src/sandbox/sandbox.ts";
+import { CATEGORIES, attackText, attackValue, readAttacks } from "./attack.ts";
+import { watchMemory } from "./memory-watch.ts";
+import type { MemoryWatch } from "./memory-watch.ts";
+import { SENTINEL } from "./sentinel.ts";
+import { CONTEXT, answer, createTestSandbox } from "./support.ts";
 
-interface Attack {
-  readonly why: string;
-  /** The text, or its pieces with the number of their repetitions. */
-  readonly expression: string | { readonly parts: readonly (readonly [text: string, times: number])[] };
-  /** Default "abc". */
-  readonly value?: unknown;
-  readonly want: Answer;
+let memory: MemoryWatch;
+let atRest: Evaluated;
+
+function look(sandbox: Sandbox): Evaluated {
+  return sandbox.evaluate(sandbox.compile(SENTINEL), { value: 1, context: CONTEXT });
 }
 
-/** Touches what attacks aim at: globals, prototypes, hidden intrinsics, the scope's own functions. */
-const SENTINEL = `[typeof x, typeof ({}).foo, typeof [].map, JSON.stringify({ a: 1 }), String(undefined), /a/.test("a"), context.vcluster.name,
-  virtualToHostDNS("a.b.svc"), atob(btoa("q")), [..."ab"].length, [...new Map([[1, 2]]).keys()].length, String(new Error("q").message),
-  (function* () { yield 1 })().next().value, Object.keys(globalThis).length, new Date(0).toISOString(), Symbol.for("left").description].join("|")`;
+beforeAll(async () => {
+  memory = watchMemory();
+  atRest = look(await createTestSandbox());
+});
 
-const CATEGORIES = ["time", "memory", "stack", "escape", "pollution", "determinism", "strings", "results"];
+afterAll(() => {
+  memory.stop();
+});
 
 describe.each(CATEGORIES)("an attack on %s", (category) => {
   let sandbox: Sandbox;
-  let before: unknown;
-  const attacks = readTable<Attack>("attacks", `${category}.json`);
-  const sentinel = () => sandbox.evaluate(sandbox.compile(SENTINEL), { value: 1, context: CONTEXT });
+  beforeAll(async () => {
+    sandbox = await createTestSandbox();
+  });
 
-  test.each(attacks)("$why", async ({ expression, want, ...row }) => {
-    sandbox ??= await createTestSandbox();
-    before ??= sentinel();
-    const text = typeof expression === "string" ? expression : expression.parts.map(([part, times]) => part.repeat(times)).join("");
+  test.each(readAttacks(category))("$why", (attack) => {
     // As text, because comparison of objects would overlook a key __proto__.
-    expect(JSON.stringify(answer(sandbox, text, "value" in row ? row.value : "abc"))).toBe(JSON.stringify(want));
+    expect(JSON.stringify(answer(sandbox, attackText(attack), attackValue(attack)))).toBe(JSON.stringify(attack.want));
+    expect(memory.largest()).toBeLessThanOrEqual(DEFAULT_LIMITS.memoryBytes);
     // Not only the answer: an attack that left anything behind would also change the steps it takes.
-    expect(sentinel()).toEqual(before);
+    expect(look(sandbox)).toEqual(atRest);
   });
 });
+
+describe("the attacks", () => {
+  const attacks = CATEGORIES.flatMap(readAttacks).filter(({ mechanism }) => mechanism !== undefined);
+
+  test("are at least 300, no two of one mechanism", () => {
+    expect(attacks.length).toBeGreaterThanOrEqual(300);
+    expect(repeated(attacks.map(({ mechanism }) => mechanism))).toEqual([]);
+    expect(repeated(attacks.map((attack) => JSON.stringify([attackText(attack), attackValue(attack)])))).toEqual([]);
+  });
+
+  test.each(CATEGORIES)("on %s have different names", (category) => {
+    expect(repeated(readAttacks(category).map(({ why }) => why))).toEqual([]);
+  });
+});
+
+function repeated<Item>(items: readonly Item[]): Item[] {
+  return items.filter((item, index) => items.indexOf(item) !== index);
+}

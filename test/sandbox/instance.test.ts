@@ -99,7 +99,7 @@ describe("an instance", () => {
     "refuses a text that leaves its enclosure, even if nobody checked it: %s",
     (text) => {
       const instance = start();
-      expect(instance.compile({ text, reads: [], warnings: [] }, 1e6)).toMatchObject({ name: "SyntaxError" });
+      expect(instance.compile({ text, reads: [], warnings: [] }, 1e6)).toMatchObject({ problem: { name: "SyntaxError" } });
       expect(evaluate(instance, "value")).toMatchObject({ value: "abc" });
     },
   );

@@ -38,6 +38,63 @@ describe("compile", () => {
   });
 });
 
+describe("compiling", () => {
+  test("takes fuel from the budget of a configuration, once for each text", async () => {
+    const own = await createTestSandbox();
+    const budget = createFuelBudget(DEFAULT_LIMITS.configurationFuel);
+    const expression = own.compile("value + 1", { budget });
+    const spent = budget.limit - budget.remaining;
+    expect(spent).toBeGreaterThan(1000);
+    expect(own.compile("value + 1", { budget })).toBe(expression);
+    expect(budget.limit - budget.remaining).toBe(spent);
+    expect(() => own.compile("value.#x", { budget })).toThrow();
+  });
+
+  test("takes the same fuel whatever was compiled and evaluated before", async () => {
+    const texts = [
+      "value",
+      "value.replace(/^a/, 'b') + context.vcluster.name",
+      "[value].map(x => ({ x, y: `${x}` }))",
+      "((a, b = 1) => a + b)(value)",
+    ];
+    const fuelOf = (own: Sandbox, text: string) => {
+      const budget = createFuelBudget(1e6);
+      own.compile(text, { budget });
+      return 1e6 - budget.remaining;
+    };
+    const used = await createTestSandbox();
+    for (let index = 0; index < 300; index += 1) answer(used, `({ a${index}: [value, ${index}], b: context })`);
+    for (const text of texts) expect(fuelOf(used, text)).toBe(fuelOf(await createTestSandbox(), text));
+  });
+
+  test("stops when the budget is used up, also by many small expressions, and says so", async () => {
+    const own = await createTestSandbox();
+    const budget = createFuelBudget(100_000);
+    const compileMany = () => {
+      for (let index = 0; index < 1000; index += 1) own.compile(`value + ${index}`, { budget });
+    };
+    expect(compileMany).toThrow(
+      expect.objectContaining({ code: "EXPRESSION_FUEL", details: expect.objectContaining({ limit: 100_000 }) as object }) as Error,
+    );
+    expect(compileMany).toThrow("is left of the 100000 steps in which all expressions of a configuration are compiled");
+    expect(budget.remaining).toBe(0);
+    expect(answer(own, "value")).toEqual({ value: "abc" });
+  });
+
+  test("evaluates nothing", async () => {
+    const asked: string[] = [];
+    const own = await createSandbox({ toHostDns: (name) => (asked.push(name), name) });
+    for (const text of [
+      'virtualToHostDNS("a")',
+      '(() => virtualToHostDNS("a"))()',
+      '[virtualToHostDNS("a")][0]',
+      "(() => { for (;;); })()",
+    ])
+      own.compile(text);
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("an expression that throws", () => {
   test.each([
     { text: "null.x", line: 1, column: 5, says: "TypeError: cannot read property 'x' of null" },
@@ -51,7 +108,8 @@ describe("an expression that throws", () => {
   ])("names its place: $text", ({ text, line, column, says }) => {
     const { code, details, message } = failureOf(sandbox, text);
     expect(code).toBe("EXPRESSION_ERROR");
-    expect(details).toEqual({ expression: text, fuel: expect.any(Number) as number, line, column });
+    expect(details).toMatchObject({ expression: text, fuel: expect.any(Number) as number, line, column, valueKind: "a string" });
+    expect(details["excerpt"]).toContain("▸");
     expect(message).toContain(says);
     expect(message).toContain(`line ${line}, column ${column}`);
   });
@@ -93,27 +151,34 @@ describe("a fuel budget", () => {
     const budget = createFuelBudget(1000);
     const evaluate = () => sandbox.evaluate(sandbox.compile(ENDLESS), { value: 1, context: CONTEXT }, { budget });
     expect(evaluate).toThrow(
-      expect.objectContaining({ code: "EXPRESSION_FUEL", details: { expression: ENDLESS, fuel: 1000, limit: 1000 } }) as Error,
+      expect.objectContaining({
+        code: "EXPRESSION_FUEL",
+        details: expect.objectContaining({ expression: ENDLESS, fuel: 1000, limit: 1000 }) as object,
+      }) as Error,
     );
     expect(budget.remaining).toBe(0);
     expect(evaluate).toThrow("used up the budget of 1000 steps that it shares");
   });
 
-  test("that is larger than the limit of an evaluation leaves that limit in force", () => {
+  test("that is larger than the limit of an evaluation leaves that limit in force", async () => {
     const budget = createFuelBudget(DEFAULT_LIMITS.objectFuel);
     const evaluate = () => sandbox.evaluate(sandbox.compile(ENDLESS), { value: 1, context: CONTEXT }, { budget });
     expect(evaluate).toThrow("took more than 5000000 steps");
-    // Replacing the stopped instance has its price as well.
-    expect(budget.remaining).toBe(44_900_000);
+    // Replacing the stopped instance and compiling the expression there have their price as well.
+    const compileBudget = createFuelBudget(DEFAULT_LIMITS.configurationFuel);
+    (await createTestSandbox()).compile(ENDLESS, { budget: compileBudget });
+    expect(budget.remaining).toBe(44_000_000 - (compileBudget.limit - compileBudget.remaining));
   });
 
   test("pays for evaluations that are stopped by another limit", () => {
-    const budget = createFuelBudget(1_000_000);
+    const budget = createFuelBudget(10_000_000);
     const evaluate = () => sandbox.evaluate(sandbox.compile(HUGE), { value: 1, context: CONTEXT }, { budget });
     for (let round = 0; round < 9; round += 1) expect(evaluate).toThrow("needed more than 33554432 bytes of memory");
-    expect(budget.remaining).toBeLessThan(100_000);
+    expect(budget.remaining).toBeLessThan(1_000_000);
+    // The price of the replacement is part of what the error tells, for budgets that others keep.
+    expect(failureOf(sandbox, HUGE).details["fuel"]).toBeGreaterThan(1_000_000);
     expect(evaluate).toThrow();
-    expect(evaluate).toThrow("used up the budget of 1000000 steps that it shares");
+    expect(evaluate).toThrow("used up the budget of 10000000 steps that it shares");
   });
 });
 
@@ -150,8 +215,8 @@ describe("a limit", () => {
   });
 
   test("is named by the error with its value", () => {
-    expect(failureOf(sandbox, ENDLESS).details).toEqual({ expression: ENDLESS, fuel: 5_000_000, limit: 5_000_000 });
-    expect(failureOf(sandbox, HUGE).details).toEqual({ expression: HUGE, fuel: expect.any(Number) as number, limit: 32 * 2 ** 20 });
+    expect(failureOf(sandbox, ENDLESS).details).toMatchObject({ expression: ENDLESS, fuel: 5_000_000, limit: 5_000_000 });
+    expect(failureOf(sandbox, HUGE).details).toMatchObject({ expression: HUGE, fuel: expect.any(Number) as number, limit: 32 * 2 ** 20 });
     expect(failureOf(sandbox, DEEP).details).toMatchObject({ expression: DEEP, limit: 64 * 1024, line: 1, column: 17 });
     expect(failureOf(sandbox, '"a".repeat(2e6)').details).toMatchObject({ limit: 2 ** 20 });
   });

@@ -5,7 +5,20 @@ import { openApiDocuments, openApiIndex } from "../../src/server/openapi.ts";
 import { schemasOf } from "../../src/server/openapi-schema.ts";
 import { replaceStatus } from "../../src/server/resource-definition.ts";
 import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
-import { always, any, bytes, described, fields, int32, intOrText, kindShape, list, text, textMap } from "../../src/server/shape.ts";
+import {
+  always,
+  any,
+  bytes,
+  described,
+  fields,
+  int32,
+  intOrText,
+  kindShape,
+  list,
+  mandatory,
+  text,
+  textMap,
+} from "../../src/server/shape.ts";
 import type { Shape } from "../../src/server/shape.ts";
 import { PATCH_TYPES } from "../../src/server/verbs/patch.ts";
 import type { Json } from "../conformance/raw-client.ts";
@@ -21,7 +34,11 @@ describe("schemas", () => {
     { why: "a text", shape: text, schema: { type: "string" } },
     { why: "bytes", shape: bytes, schema: { type: "string", format: "byte" } },
     { why: "a number", shape: int32, schema: { type: "integer", format: "int32" } },
-    { why: "a number or text", shape: intOrText, schema: { "x-kubernetes-int-or-string": true } },
+    {
+      why: "a number or text",
+      shape: intOrText,
+      schema: { allOf: [{ $ref: "#/components/schemas/io.k8s.apimachinery.pkg.util.intstr.IntOrString" }] },
+    },
     { why: "anything", shape: any, schema: { "x-kubernetes-preserve-unknown-fields": true } },
     { why: "a map", shape: textMap, schema: { type: "object", additionalProperties: { type: "string" } } },
     { why: "a list that is replaced", shape: list(text), schema: { type: "array", "x-kubernetes-list-type": "atomic" } },
@@ -58,6 +75,14 @@ describe("schemas", () => {
       },
       "x-kubernetes-group-version-kind": [{ group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" }],
     });
+  });
+
+  test("list the fields that have to be there, of each type its own", () => {
+    const part = described(fields({ ip: mandatory(text), port: always(int32) }), { name: "Part", description: "" });
+    const schemas = schemasOf([{ type: CONFIG_MAPS, shape: kindShape({ part: mandatory(part), more: text }) }]);
+    expect(schemas["io.k8s.api.core.v1.Part"]).toMatchObject({ required: ["ip"] });
+    expect(schemas["io.k8s.api.core.v1.ConfigMap"]).toMatchObject({ required: ["part"] });
+    expect(schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]).not.toHaveProperty("required");
   });
 
   test("descriptions of fields that a type does not have are a mistake", () => {

@@ -85,7 +85,7 @@ describe("objects in protobuf", () => {
     const shapes = createCoreKinds(createSeededChance())
       .map(({ shape }) => shape)
       .filter(({ numbers }) => numbers !== undefined);
-    expect(shapes.length).toBeGreaterThanOrEqual(5);
+    expect(shapes.length).toBeGreaterThanOrEqual(9);
     fc.assert(
       fc.property(fc.constantFrom(...shapes), fc.uint8Array({ maxLength: 40 }), (shape, raw) => {
         try {

@@ -14,7 +14,7 @@ const shape = kindShape({
   data: textMap,
   spec: optional(
     fields({
-      ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+      ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
       rows: list(fields({ a: text })),
       size: int32,
       free: optional(any),

@@ -8,6 +8,8 @@
  * config: { sync: { toHost: { services: { enabled: false } } } } # vcluster.yaml; default {}
  * patches: [{ path: metadata.annotations.team, expression: … }] # short for config.sync.toHost.endpoints.patches
  * settings: { onError: skip-patch }                             # settings.yaml; default {}
+ * confirmDeletes: 3                                             # --confirm-deletes; default 0
+ * adopt: vcluster.loft.sh/                                      # --adopt; default none
  * services: managed                                             # or external; managed is the default
  * tenant:                                                       # what is there before the engine starts; its namespaces are made
  *   Endpoints shop/web: { annotations: { team: shop }, subsets: [{ addresses: [{ ip: 10.0.0.1 }] }] }
@@ -18,6 +20,7 @@
  *   - host: { Endpoints vc-blue/web-x-shop-x-blue: null }
  *   - wait: 60                                                  # seconds
  *   - restart: { patches: [], meanwhile: [{ host: … }] }        # the engine stops, other steps happen, it starts again
+ *   - reload: { patches: [] }                                   # the engine goes on with another configuration
  *   - lost: { meanwhile: [{ host: … }] }                        # it loses both clusters and their history while other steps happen
  * want:                                                         # what both clusters hold at the end
  *   host: { Endpoints vc-blue/web-x-shop-x-blue: { copyOf: shop/web, annotations: { team: blue-ops } } }
@@ -31,7 +34,14 @@
  * annotations, finalizers, owners and subsets and no others. Subsets are compared as the API server stores them; of the `spec` of
  * a Service only what is named counts, and `null` means absent.
  *
- * - `copyOf` in place of all markers: a copy of this tenant object, by its uid; "shop/web, an earlier one" by another. Without it
+ * EndpointSlices count where `config` has a section for them or `want` names one: then all of them are wanted, those included
+ * that a cluster's own controllers make. The generated part of a name is written as a star, in `web-*` and in the names of its
+ * copies. `addressType` is IPv4 if nothing else is said, endpoints and ports are sets, and markers that a mirrored slice inherits
+ * do not show.
+ *
+ * Secrets and ConfigMaps count where the story speaks of one. Of a Secret `stringData` shows its data as texts; `data` is base64.
+ *
+ * - `copyOf` in place of all markers: a copy of this object of the other cluster, by its uid; "shop/web, an earlier one" by another. Without it
  *   markers count as any other key.
  * - `owner`: kind and name of the only owner. Without it there is none.
  * - `tenant` left out: the engine has written nothing there.
@@ -54,6 +64,10 @@ export interface StoryEngine {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly patches?: readonly unknown[];
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** `--confirm-deletes`. */
+  readonly confirmDeletes?: number;
+  /** `--adopt`. */
+  readonly adopt?: string;
 }
 
 /** Writes by cluster. */
@@ -71,6 +85,8 @@ export interface StoryStep {
   /** What is left out stays as it was. */
   readonly restart?: StoryEngine & { readonly meanwhile?: readonly StoryStep[] };
   readonly lost?: { readonly meanwhile: readonly StoryStep[] };
+  /** The running engine gets this configuration. What is left out stays as it was. */
+  readonly reload?: Pick<StoryEngine, "config" | "patches" | "settings">;
 }
 
 /** What must hold at the end. */
@@ -94,10 +110,10 @@ export interface Story extends StoryEngine {
   readonly want: StoryWant;
 }
 
-const ENGINE = ["config", "patches", "settings"];
+const ENGINE = ["config", "patches", "settings", "confirmDeletes", "adopt"];
 const STORY = ["story", "vcluster", "services", "tenant", "host", "steps", "want", ...ENGINE];
 const WANT = ["tenant", "host", "writes", "restartWrites", "notes", "events"];
-const STEP = ["tenant", "host", "wait", "restart", "lost"];
+const STEP = ["tenant", "host", "wait", "restart", "lost", "reload"];
 
 /** Reads a story, with defaults filled in. A field that nobody reads is an error, so that no expectation is lost to a typo. */
 export function parseStory(text: string): Story {
@@ -115,6 +131,7 @@ function checkStep(step: StoryStep): void {
   onlyFields("a step", step, STEP);
   if (Object.keys(step).length !== 1) throw new Error(`A step is one thing, found ${Object.keys(step).join(" and ")}`);
   onlyFields("restart", step.restart ?? {}, [...ENGINE, "meanwhile"]);
+  onlyFields("reload", step.reload ?? {}, ["config", "patches", "settings"]);
   onlyFields("lost", step.lost ?? {}, ["meanwhile"]);
   (step.restart ?? step.lost)?.meanwhile?.forEach(checkStep);
 }

@@ -4,10 +4,10 @@
  * @module
  */
 import { dump } from "js-yaml";
-import { isRecord } from "../../src/base/json.ts";
+import { canonicalJson, isRecord } from "../../src/base/json.ts";
 import { formatKey, keyOf, parseKey } from "../../src/object/key.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import { repackSubsets } from "../../src/object/subsets.ts";
 import type { EndpointSubset, KubeObject, StringMap } from "../../src/object/types.ts";
@@ -24,7 +24,10 @@ export interface Marks {
 }
 
 /** Kinds that stories speak of. */
-export const KINDS: readonly ResourceType[] = [SERVICES, ENDPOINTS, NAMESPACES];
+export const KINDS: readonly ResourceType[] = [SERVICES, ENDPOINTS, ENDPOINT_SLICES, NAMESPACES, SECRETS, CONFIG_MAPS];
+
+/** Kinds that references name. */
+export const REFERENCED_KINDS: readonly ResourceType[] = [SECRETS, CONFIG_MAPS];
 
 /** Kind and key behind `Kind namespace/name`. */
 export function parseId(id: string): { type: ResourceType; key: ObjectKey } {
@@ -41,15 +44,17 @@ export function idOf(object: KubeObject): string {
 
 /**
  * An object in the words of stories: all that counts, and of the `spec` of a Service what `wanted` names. `uids` are those of the
- * tenant objects that exist.
+ * objects of the other cluster, which copies are of.
  */
 export function seenObject(
   object: KubeObject,
   about: { side: Side; marks: Marks; uids: ReadonlyMap<string, string>; wanted: StoryObject },
 ): StoryObject {
-  const ours = about.side === "host" && isOurs(about.marks.prefix, about.marks.vcluster, object, object);
+  const ours = isCopy(object, about);
+  // Slices that the host mirrors inherit the markers of Endpoints; that these make nothing ours shows in the missing copyOf.
+  const unmarked = ours || object.kind === ENDPOINT_SLICES.kind;
   const own = (map: StringMap | undefined) =>
-    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !ours || !isMarkerKey(about.marks.prefix, key)));
+    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !unmarked || !isMarkerKey(about.marks.prefix, key)));
   const { labels, annotations, finalizers = [], ownerReferences = [] } = object.metadata;
   return tidy({
     ...(ours && { copyOf: sourceOf(object, about) }),
@@ -61,17 +66,48 @@ export function seenObject(
   });
 }
 
-function sourceOf(object: KubeObject, { marks, uids }: { marks: Marks; uids: ReadonlyMap<string, string> }): string {
+/** In the tenant cluster only what references name can be a copy, and markers say that. */
+function isCopy(object: KubeObject, { side, marks }: { side: Side; marks: Marks }): boolean {
+  if (side === "host") return isOurs(marks.prefix, marks.vcluster, object, object);
+  return readMarkers(marks.prefix, object) !== undefined && REFERENCED_KINDS.some(({ kind }) => kind === object.kind);
+}
+
+function sourceOf(object: KubeObject, { side, marks, uids }: { side: Side; marks: Marks; uids: ReadonlyMap<string, string> }): string {
   const source = readMarkers(marks.prefix, object)!;
-  const key = formatKey(source);
+  const key = formatKey(side === "host" ? source : { namespace: source.hostNamespace, name: source.hostName });
   const uid = uids.get(`${object.kind} ${key}`);
   return uid === undefined || uid === source.uid ? key : `${key}, an earlier one`;
 }
 
 function bodyOf(object: KubeObject, wanted: StoryObject): Record<string, unknown> {
   if (object.kind === ENDPOINTS.kind) return { subsets: repackSubsets((object["subsets"] ?? []) as EndpointSubset[]) };
+  if (object.kind === ENDPOINT_SLICES.kind) return sliceBody(object);
+  if (REFERENCED_KINDS.some(({ kind }) => kind === object.kind)) return dataBody(object);
   return wanted?.["spec"] === undefined ? {} : { spec: named(object["spec"], wanted["spec"]) };
 }
+
+/** Data as texts, and the type if it says something. */
+function dataBody({ kind, data = {}, stringData = {}, binaryData, type, immutable }: StoryBody): Record<string, unknown> {
+  const read = (value: unknown) => (kind === SECRETS.kind ? Buffer.from(String(value), "base64").toString() : value);
+  const texts = Object.entries(data as object).map(([key, value]) => [key, read(value)] as const);
+  const all = { ...Object.fromEntries(texts), ...(stringData as object) };
+  return { data: all, binaryData, type: type === "Opaque" ? undefined : type, immutable };
+}
+
+/** Endpoints and ports as sets, without what says nothing. */
+function sliceBody({ addressType = "IPv4", endpoints, ports }: StoryBody): Record<string, unknown> {
+  const sorted = (list: unknown, change: (item: Record<string, unknown>) => Record<string, unknown>) =>
+    ((list ?? []) as Record<string, unknown>[])
+      .map((item) => tidy(change(item)))
+      .sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
+  return {
+    addressType,
+    endpoints: sorted(endpoints, (endpoint) => endpoint),
+    ports: sorted(ports, ({ name, protocol, ...port }) => ({ ...port, name: name || undefined, protocol: protocol ?? "TCP" })),
+  };
+}
+
+type StoryBody = Readonly<Record<string, unknown>>;
 
 /** Of `value` only what `wanted` names; what is not there is null. */
 function named(value: unknown, wanted: unknown): unknown {
@@ -85,7 +121,13 @@ export function wantedObjects(objects: StoryObjects): StoryObjects {
   return Object.fromEntries(
     Object.entries(objects).map(([id, object]) => {
       const { subsets = [], ...rest } = object ?? {};
-      return [id, tidy({ ...rest, ...(id.startsWith(ENDPOINTS.kind) && { subsets: repackSubsets(subsets as EndpointSubset[]) }) })];
+      const { type } = parseId(id);
+      const repacked = type === ENDPOINTS && { subsets: repackSubsets(subsets as EndpointSubset[]) };
+      const { stringData: _written, ...shown } = {
+        ...rest,
+        ...(REFERENCED_KINDS.includes(type) && dataBody({ kind: type.kind, ...rest })),
+      };
+      return [id, tidy({ ...shown, ...repacked, ...(type === ENDPOINT_SLICES && sliceBody(rest)) })];
     }),
   );
 }
@@ -114,4 +156,26 @@ export function sortedLists(lists: Readonly<Record<string, readonly string[]>>):
 /** The same text for the same state, whatever the order of keys. */
 export function asText(value: unknown): string {
   return dump(value, { sortKeys: true, noRefs: true, lineWidth: -1 });
+}
+
+/** Names that a cluster generated, and how stories write them: `web-*`. */
+export type GeneratedNames = ReadonlyMap<string, string>;
+
+/** The names that the API server generated for these objects. Two of one beginning are more than a story can tell apart. */
+export function generatedNames(objects: readonly KubeObject[]): GeneratedNames {
+  const names = new Map<string, string>();
+  for (const { metadata } of objects) {
+    if (!metadata.generateName) continue;
+    const written = `${metadata.generateName}*`;
+    if ([...names.values()].includes(written)) throw new Error(`Two generated names would be ${written}`);
+    names.set(metadata.name!, written);
+  }
+  return names;
+}
+
+/** The same state with each name that `names` has replaced by what it stands for there, wherever it is. */
+export function withWrittenNames<State>(state: State, names: GeneratedNames): State {
+  let text = JSON.stringify(state);
+  for (const [name, written] of names) text = text.replaceAll(name, written);
+  return JSON.parse(text) as State;
 }

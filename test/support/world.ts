@@ -12,11 +12,12 @@ import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
+import type { EngineOptions } from "../../src/engine.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { formatKey, keyOf } from "../../src/object/key.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createSyncer } from "../../src/syncer.ts";
@@ -26,7 +27,19 @@ import type { InformedAccess } from "../../src/sync/informed-access.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import type { FakeClock } from "./fake-clock.ts";
 import type { Story, StoryEngine, StoryObject, StoryObjects, StoryStep, StoryWrites } from "./scenario.ts";
-import { asText, idOf, KINDS, parseId, seenObject, sortedLists, wantedObjects, withoutOptional } from "./story-objects.ts";
+import {
+  asText,
+  generatedNames,
+  idOf,
+  KINDS,
+  parseId,
+  REFERENCED_KINDS,
+  seenObject,
+  sortedLists,
+  wantedObjects,
+  withoutOptional,
+  withWrittenNames,
+} from "./story-objects.ts";
 import type { Side } from "./story-objects.ts";
 
 /** What an engine asked of one cluster through its writer. */
@@ -54,13 +67,19 @@ export interface World {
   /** What the story wants them to hold, as text. */
   wanted(): string;
   /** Notes in the engine's status, by object. */
-  notes(): Record<string, string[]>;
+  notes(): Promise<Record<string, string[]>>;
   /** Accepted writes since the last step began. */
   writes(): StoryWrites;
   /** Calls to either cluster while nothing happens for half a minute. */
   callsAtRest(): Promise<StoryWrites>;
   /** Accepted writes of another engine that starts on the same clusters, Events included. */
   writesOfRestart(): Promise<StoryWrites>;
+  /** Starts the engine of a world that was made without one. */
+  start(): Promise<void>;
+  /** Both clusters, and what the engine works by now. */
+  readonly clients: Readonly<Record<Side, ClusterClient>>;
+  readonly options: EngineOptions;
+  readonly clock: Clock;
   close(): Promise<void>;
 }
 
@@ -75,17 +94,19 @@ const ROUNDS_MAX = 50;
 export interface WorldOptions {
   /** Events reach the engine this much later than they happen, in virtual milliseconds. Default 0. */
   readonly lagMs?: number;
+  /** Makes the clusters only; {@link World.start} is still to be called. Default false. */
+  readonly idle?: boolean;
 }
 
 /** Makes both clusters with what the story says they hold, and starts the engine. */
-export async function createWorld(story: Story, { lagMs = 0 }: WorldOptions = {}): Promise<World> {
+export async function createWorld(story: Story, { lagMs = 0, idle = false }: WorldOptions = {}): Promise<World> {
   const clock = createFakeClock();
   const clusters = { tenant: await createEmbeddedCluster({ clock }), host: await createEmbeddedCluster({ clock }) };
   await applyAll(clusters.host.client, { [`Namespace ${story.vcluster.namespace}`]: {}, ...story.host });
   await applyAll(clusters.tenant.client, story.tenant);
   await Promise.all([clusters.tenant.settled(), clusters.host.settled()]);
   const world = new StoryWorld({ story, clock, clusters, lagMs });
-  await world.start();
+  if (!idle) await world.start();
   return world;
 }
 
@@ -157,18 +178,24 @@ class StoryWorld implements World {
     }
   }
 
+  async #withRealNames(objects: StoryObjects): Promise<StoryObjects> {
+    const names = generatedNames(await this.#slices());
+    return withWrittenNames(objects, new Map([...names].map(([name, written]) => [written, name])));
+  }
+
   #resetCalls(): void {
     this.#tenantWrites += this.#calls.tenant.writes;
     Object.assign(this.#calls.tenant, noCalls());
     Object.assign(this.#calls.host, noCalls());
   }
 
-  async #act({ tenant, host, wait, restart, lost }: StoryStep): Promise<void> {
+  async #act({ tenant, host, wait, restart, reload, lost }: StoryStep): Promise<void> {
     const { clusters, clock } = this.#parts;
-    if (tenant) await applyAll(clusters.tenant.client, tenant);
-    if (host) await applyAll(clusters.host.client, host);
+    if (tenant) await applyAll(clusters.tenant.client, await this.#withRealNames(tenant));
+    if (host) await applyAll(clusters.host.client, await this.#withRealNames(host));
     if (wait !== undefined) await clock.advance(wait * 1000);
     if (restart) await this.#restart(restart);
+    if (reload) await this.#reload(reload);
     if (lost) await this.#lose(lost.meanwhile);
   }
 
@@ -178,6 +205,13 @@ class StoryWorld implements World {
     await this.#settle();
     this.#engine = { ...this.#engine, ...changed };
     await this.start();
+  }
+
+  async #reload(changed: NonNullable<StoryStep["reload"]>): Promise<void> {
+    this.#engine = { ...this.#engine, ...changed };
+    const { config, settings } = engineOptions(this.#parts.story, this.#engine);
+    const reloading = this.#running!.syncer.reload({ config, settings });
+    await this.#waitFor(reloading.then(() => undefined));
   }
 
   /** No time passes before all is done, so that nobody connects again in between; then the history is gone. */
@@ -190,10 +224,14 @@ class StoryWorld implements World {
 
   async seen(): Promise<string> {
     const { tenant, host, events = {} } = this.#parts.story.want;
+    const names = generatedNames(await this.#slices());
+    const found = withWrittenNames(await eventsIn(this.#parts.clusters.tenant.client), names);
     return asText({
-      tenant: tenant ? await this.#stateOf("tenant", tenant) : `${this.#tenantWrites + this.#calls.tenant.writes} writes`,
-      host: await this.#stateOf("host", host),
-      events: withoutOptional(await eventsIn(this.#parts.clusters.tenant.client), events),
+      tenant: tenant
+        ? withWrittenNames(await this.#stateOf("tenant", tenant), names)
+        : `${this.#tenantWrites + this.#calls.tenant.writes} writes`,
+      host: withWrittenNames(await this.#stateOf("host", host), names),
+      events: withoutOptional(found, events),
     });
   }
 
@@ -209,20 +247,34 @@ class StoryWorld implements World {
   async #stateOf(side: Side, wanted: StoryObjects): Promise<StoryObjects> {
     const { story, clusters } = this.#parts;
     const marks = { vcluster: story.vcluster.name, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
-    const uids = new Map((await objectsIn(clusters.tenant.client)).map((object) => [idOf(object), object.metadata.uid!]));
-    const objects = (await objectsIn(clusters[side].client)).map((object) => {
+    const kinds = [
+      SERVICES,
+      ENDPOINTS,
+      ...(tellsOfSlices(story) ? [ENDPOINT_SLICES] : []),
+      ...(tellsOfReferences(story) ? REFERENCED_KINDS : []),
+    ];
+    const sources = clusters[side === "host" ? "tenant" : "host"].client;
+    const uids = new Map((await objectsIn(sources, kinds)).map((object) => [idOf(object), object.metadata.uid!]));
+    const objects = (await objectsIn(clusters[side].client, kinds)).map((object) => {
       const id = idOf(object);
       return [id, seenObject(object, { side, marks, uids, wanted: wanted[id] ?? {} })] as const;
     });
     return Object.fromEntries(objects);
   }
 
-  notes(): Record<string, string[]> {
+  async #slices(): Promise<KubeObject[]> {
+    if (!tellsOfSlices(this.#parts.story)) return [];
+    const { tenant, host } = this.#parts.clusters;
+    return [...(await objectsIn(tenant.client, [ENDPOINT_SLICES])), ...(await objectsIn(host.client, [ENDPOINT_SLICES]))];
+  }
+
+  async notes(): Promise<Record<string, string[]>> {
     const records = this.#running?.syncer.status().objects ?? [];
     const kindOf = (resource: string) => KINDS.find(({ plural }) => plural === resource)!.kind;
-    return Object.fromEntries(
-      records.map(({ resource, tenantKey, notes }) => [`${kindOf(resource)} ${formatKey(tenantKey)}`, notes.map(({ code }) => code)]),
+    const notes = Object.fromEntries(
+      records.map((record) => [`${kindOf(record.resource)} ${formatKey(record.tenantKey)}`, record.notes.map(({ code }) => code)]),
     );
+    return withWrittenNames(notes, generatedNames(await this.#slices()));
   }
 
   writes(): StoryWrites {
@@ -240,6 +292,19 @@ class StoryWorld implements World {
     await this.#restart({});
     const { host, tenant } = this.#calls;
     return { host: host.writes, tenant: tenant.writes + tenant.events };
+  }
+
+  get clients(): Readonly<Record<Side, ClusterClient>> {
+    const { tenant, host } = this.#parts.clusters;
+    return { tenant: tenant.client, host: host.client };
+  }
+
+  get options(): EngineOptions {
+    return engineOptions(this.#parts.story, this.#engine);
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
   }
 
   async close(): Promise<void> {
@@ -287,12 +352,13 @@ function countCalls(client: ClusterClient, calls: Calls): ClusterClient {
   };
 }
 
-function engineOptions({ vcluster, services }: Story, { config = {}, patches, settings = {} }: StoryEngine) {
+function engineOptions({ vcluster, services }: Story, { config = {}, patches, settings = {}, confirmDeletes, adopt }: StoryEngine) {
   const resolvedSettings = resolveSettings(settings);
+  const optional = { ...(confirmDeletes !== undefined && { confirmDeletes }), ...(adopt !== undefined && { adopt }) };
   if (!resolvedSettings.ok) throw new Error(`The settings are refused: ${JSON.stringify(resolvedSettings.problems)}`);
   const resolved = resolveConfig(withPatches(config, patches), { settings: resolvedSettings.settings, vcluster });
   if (!resolved.ok) throw new Error(`The configuration is refused: ${JSON.stringify(resolved.problems)}`);
-  return { config: resolved.config, settings: resolvedSettings.settings, vcluster, services };
+  return { config: resolved.config, settings: resolvedSettings.settings, vcluster, services, ...optional };
 }
 
 function withPatches(config: Readonly<Record<string, unknown>>, patches: readonly unknown[] | undefined): unknown {
@@ -318,13 +384,14 @@ async function applyOne(client: ClusterClient, id: string, object: StoryObject):
     if ((await client.delete(type, key)) === "absent") throw new Error(`The story deletes what is not there: ${id}`);
     return;
   }
-  const { labels, annotations, finalizers, ...body } = object;
+  const { labels, annotations, finalizers, ...rest } = object;
   const metadata = Object.fromEntries(Object.entries({ labels, annotations, finalizers }).filter(([, value]) => value !== undefined));
-  if ((await client.get(type, key)) !== undefined) return void (await client.patch(type, key, "merge", { metadata, ...body }));
+  if ((await client.get(type, key)) !== undefined) return void (await client.patch(type, key, "merge", { metadata, ...rest }));
   if (type.namespaced && (await client.get(NAMESPACES, { namespace: "", name: key.namespace })) === undefined) {
     await applyOne(client, `Namespace ${key.namespace}`, {});
   }
   const { name, namespace } = key;
+  const body = type === ENDPOINT_SLICES ? { addressType: "IPv4", ...rest } : rest;
   await client.create(type, { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...metadata, name, namespace }, ...body });
 }
 
@@ -332,9 +399,24 @@ async function revisionOf({ client }: EmbeddedCluster): Promise<string> {
   return (await client.list(NAMESPACES, { limit: 1 })).resourceVersion;
 }
 
-/** Services and Endpoints, but for the way to the API server, which every cluster has. */
-async function objectsIn(client: ClusterClient): Promise<KubeObject[]> {
-  const lists = await Promise.all([SERVICES, ENDPOINTS].map((type) => client.list(type)));
+/** Slices count where the story syncs them or speaks of them; elsewhere they only follow Endpoints. */
+function tellsOfSlices({ config, want }: Story): boolean {
+  const ids = [...Object.keys(want.host), ...Object.keys(want.tenant ?? {})];
+  return (
+    recordAt(recordAt(config ?? {}, "sync"), "toHost")["endpointSlices"] !== undefined ||
+    ids.some((id) => id.startsWith(ENDPOINT_SLICES.kind))
+  );
+}
+
+/** Secrets and ConfigMaps count where the story speaks of one. */
+function tellsOfReferences({ tenant, host, want }: Story): boolean {
+  const ids = [tenant, host, want.host, want.tenant ?? {}].flatMap((objects) => Object.keys(objects));
+  return ids.some((id) => REFERENCED_KINDS.some(({ kind }) => id.startsWith(`${kind} `)));
+}
+
+/** Objects of these kinds, but for the way to the API server, which every cluster has. */
+async function objectsIn(client: ClusterClient, kinds: readonly ResourceType[]): Promise<KubeObject[]> {
+  const lists = await Promise.all(kinds.map((type) => client.list(type)));
   return lists.flatMap(({ items }) => items).filter((object) => formatKey(keyOf(object)) !== "default/kubernetes");
 }
 

@@ -29,11 +29,11 @@ function version(resourceVersion: string, uid = "uid-1"): KubeObject {
 }
 
 describe("createLatest", () => {
-  test("shows what was written until the cache has it", async () => {
+  test("shows what was written until the cache has it", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
     becomes(version("1"));
-    await latest.write(KEY, async () => version("5"));
+    latest.writing(KEY)(version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
     becomes(version("3"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
@@ -41,10 +41,10 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("shows a created object before the cache knows it", async () => {
+  test("shows a created object before the cache knows it", () => {
     const { source } = handMadeSource();
     const latest = createLatest(source);
-    await latest.write(KEY, async () => version("5"));
+    latest.writing(KEY)(version("5"));
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
   });
 
@@ -68,29 +68,42 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("forgets its own write when somebody deletes the object", async () => {
+  test("forgets its own write when somebody deletes the object", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
-    await latest.write(KEY, async () => version("5"));
+    latest.writing(KEY)(version("5"));
     becomes(undefined);
     expect(latest.get(KEY)).toBeUndefined();
   });
 
-  test("does not show what was written when it vanished before the answer came", async () => {
+  test("does not show what was written when it vanished before the answer came", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
-    await latest.write(KEY, async () => {
-      becomes(version("5"));
-      becomes(undefined);
-      return version("5");
-    });
+    const answer = latest.writing(KEY);
+    becomes(version("5"));
+    becomes(undefined);
+    answer(version("5"));
     expect(latest.get(KEY)).toBeUndefined();
   });
 
-  test("holds no lead over a cache that knows already", async () => {
+  test("asks a cache that does not know what was created to tell when it is gone", () => {
+    const { source, becomes } = handMadeSource();
+    const expected: (string | undefined)[] = [];
+    const expecting = { ...source, expect: (object: KubeObject) => void expected.push(object.metadata.resourceVersion) };
+    const latest = createLatest(expecting);
+    latest.writing(KEY)(version("5"));
+    expect(expected).toEqual(["5"]);
+    becomes(version("5"));
+    latest.writing(KEY)(version("6"));
+    expect(expected).toEqual(["5"]);
+  });
+
+  test("holds no lead over a cache that knows already", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);
-    await latest.write(KEY, async () => (becomes(version("5")), version("5")));
+    const answer = latest.writing(KEY);
+    becomes(version("5"));
+    answer(version("5"));
     becomes(undefined);
     latest.removed(version("5"));
     // A server that was restored to an earlier state gives lower versions.

@@ -7,12 +7,13 @@ const LIMITS = { restorations: 3, minutes: 10 };
 test("an object is left alone after so many restorations, until its source changes", () => {
   const guard = createLoopGuard(createFakeClock(), LIMITS);
   for (let count = 0; count < 3; count += 1) {
-    expect(guard.stopped("endpoints|shop/web", "v1")).toBe(false);
+    expect(guard.stoppedAt("endpoints|shop/web")).toBeUndefined();
     guard.restored("endpoints|shop/web", "v1");
   }
-  expect(guard.stopped("endpoints|shop/web", "v1")).toBe(true);
-  expect(guard.stopped("endpoints|shop/web", "v2")).toBe(false);
-  expect(guard.stopped("endpoints|shop/other", "v1")).toBe(false);
+  expect(guard.stoppedAt("endpoints|shop/web")).toBe("v1");
+  expect(guard.stoppedAt("endpoints|shop/other")).toBeUndefined();
+  guard.restored("endpoints|shop/web", "v2");
+  expect(guard.stoppedAt("endpoints|shop/web")).toBeUndefined();
 });
 
 test("restorations that are far apart are no fight", async () => {
@@ -22,5 +23,5 @@ test("restorations that are far apart are no fight", async () => {
     guard.restored("endpoints|shop/web", "v1");
     await clock.advance(6 * 60_000);
   }
-  expect(guard.stopped("endpoints|shop/web", "v1")).toBe(false);
+  expect(guard.stoppedAt("endpoints|shop/web")).toBeUndefined();
 });

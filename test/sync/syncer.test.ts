@@ -1,5 +1,6 @@
 /** The sync loop with caches that a test moves by hand, so that it decides what is late. */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
@@ -10,8 +11,10 @@ import type { ObjectSource } from "../../src/object/object-source.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
+import type { Writer } from "../../src/sync/access.ts";
 import { createSyncLoop } from "../../src/sync/syncer.ts";
-import type { SyncHooks, SyncLoop } from "../../src/sync/syncer.ts";
+import type { SyncLoop } from "../../src/sync/syncer.ts";
+import type { SyncHooks } from "../../src/sync/turn.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../support/rules.ts";
 
@@ -51,10 +54,11 @@ function lateAccess({ client }: EmbeddedCluster) {
   return { writer: client, source: (type: ResourceType) => (type === ENDPOINTS ? filled : empty), put, look };
 }
 
-function startLoop(hooks: SyncHooks = {}) {
+function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer) {
   const caches = { tenant: lateAccess(tenant), host: lateAccess(host) };
   const loop: SyncLoop = createSyncLoop({
-    ...caches,
+    tenant: caches.tenant,
+    host: { ...caches.host, ...(hostWriter && { writer: hostWriter }) },
     rules: [{ ...testRules(), servicesEnabled: false }],
     loopGuard: { restorations: 5, minutes: 10 },
     clock: createFakeClock(),
@@ -118,4 +122,24 @@ test("the plan after a live read is seen as any other", async () => {
   caches.tenant.put(KEY, older);
   await loop.reconcile(ID);
   expect(states).toEqual(["copied", "stale", "copied"]);
+});
+
+test("a write that lacks a permission is in the records, with what is missing, and is tried again", async () => {
+  const forbidden = new EngineError("API_FORBIDDEN", 'User "syncer" cannot create resource "endpoints"');
+  let granted = false;
+  const writer: Writer = {
+    get: (type, key) => host.client.get(type, key),
+    create: (type, object) => (granted ? host.client.create(type, object) : Promise.reject(forbidden)),
+    update: (type, object) => host.client.update(type, object),
+    delete: (type, key, preconditions) => host.client.delete(type, key, preconditions),
+  };
+  const { caches, loop } = startLoop({}, writer);
+  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: KEY });
+  await caches.tenant.look(KEY);
+  await expect(loop.reconcile(ID)).rejects.toBe(forbidden);
+  expect(loop.records()).toMatchObject([{ state: "refused", notes: [{ code: "API_FORBIDDEN", message: forbidden.message }] }]);
+  granted = true;
+  await loop.reconcile(ID);
+  expect(await host.client.get(ENDPOINTS, HOST_KEY)).toBeDefined();
+  expect(loop.records()).toMatchObject([{ state: "copied", notes: [] }]);
 });

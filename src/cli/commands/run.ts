@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { addClusterFlags } from "../cluster-flags.ts";
-import { parseRate } from "../options.ts";
+import { parseCount, parseRate } from "../options.ts";
 import type { SidecarOptions } from "../sidecar.ts";
 
 /** `run`: the sidecar between two clusters. */
@@ -16,7 +16,10 @@ export function defineRun(command: Command, context: CommandContext): void {
         .default("managed"),
     )
     .option("--enable-endpoints", "sync Endpoints even if the configuration tells another syncer not to")
+    .option("--adopt <prefix>", "take over the copies of another syncer, which is stopped, by the prefix of its markers")
+    .option("--confirm-deletes <number>", "let at most so many deletes pass that the delete brake would hold", parseCount)
     .option("--host-qps <number>", "at most so many writes a second to the host; no limit when left out", parseRate)
+    .option("--leader-elect", "of several processes for one virtual cluster, let one write and the others stand by")
     .option("--metrics-address <address>", "where /metrics is served; empty for nowhere", ":8080")
     .option("--health-address <address>", "where /healthz, /livez and /readyz are served; empty for nowhere", ":8081")
     .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))

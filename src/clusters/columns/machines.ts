@@ -1,5 +1,5 @@
 /**
- * Columns of the kinds whose spec and status may hold anything.
+ * Columns of Pods and Nodes.
  *
  * @module
  */
@@ -32,6 +32,8 @@ export const POD_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
   wide(textColumn("IP", "Address of the Pod.", (object) => textAt(object, "status", "podIP") ?? NONE)),
   wide(textColumn("Node", "Node on which the Pod is.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),
+  wide(textColumn("Nominated Node", "Node on which room is made.", (object) => textAt(object, "status", "nominatedNodeName") ?? NONE)),
+  wide(textColumn("Readiness Gates", "Conditions that hold, of those that have to.", readinessGates)),
 ];
 
 const containerStatuses = (object: KubeObject) => listAt(object, "status", "containerStatuses");
@@ -41,9 +43,33 @@ function readyContainers(object: KubeObject): string {
   return `${ready}/${listAt(object, "spec", "containers").length}`;
 }
 
+/** Source: the printer of Pods. Why a container waits or has ended says more than the phase, and the first container most. */
 function podStatus(object: KubeObject): string {
   if (typeof object.metadata.deletionTimestamp === "string") return "Terminating";
-  return textAt(object, "status", "reason") ?? textAt(object, "status", "phase") ?? "";
+  if (listAt(object, "spec", "schedulingGates").length > 0) return "SchedulingGated";
+  const phase = textAt(object, "status", "reason") ?? textAt(object, "status", "phase") ?? "";
+  const found =
+    containerStatuses(object)
+      .map(containerReason)
+      .find((reason) => reason !== undefined) ?? phase;
+  const running = containerStatuses(object).some((status) => at(status, "state", "running") !== undefined);
+  return found === "Completed" && running ? "Running" : found;
+}
+
+function containerReason(status: unknown): string | undefined {
+  const waiting = textAt(status, "state", "waiting", "reason");
+  if (waiting !== undefined) return waiting;
+  const ended = at(status, "state", "terminated");
+  if (ended === undefined) return undefined;
+  const signal = at(ended, "signal") ?? 0;
+  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${String(at(ended, "exitCode") ?? 0)}` : `Signal:${String(signal)}`);
+}
+
+function readinessGates(object: KubeObject): string {
+  const gates = listAt(object, "spec", "readinessGates").map((gate) => at(gate, "conditionType"));
+  const conditions = listAt(object, "status", "conditions");
+  const holds = (type: unknown) => conditions.some((condition) => at(condition, "type") === type && at(condition, "status") === "True");
+  return gates.length === 0 ? NONE : `${gates.filter(holds).length}/${gates.length}`;
 }
 
 function restarts(object: KubeObject): number {
@@ -60,7 +86,15 @@ export const NODE_COLUMNS: readonly Column[] = [
   textColumn("Version", "Version of the node's agent.", (object) => textAt(object, "status", "nodeInfo", "kubeletVersion") ?? ""),
   wide(textColumn("Internal-IP", "Address within the cluster.", (object) => nodeAddress(object, "InternalIP"))),
   wide(textColumn("External-IP", "Address from outside.", (object) => nodeAddress(object, "ExternalIP"))),
+  wide(textColumn("OS-Image", "The operating system.", (object) => nodeInfo(object, "osImage"))),
+  wide(textColumn("Kernel-Version", "Version of the kernel.", (object) => nodeInfo(object, "kernelVersion"))),
+  wide(textColumn("Container-Runtime", "What runs containers.", (object) => nodeInfo(object, "containerRuntimeVersion"))),
 ];
+
+/** What the node says of itself there. Source: the printer of Nodes, with its word for nothing. */
+function nodeInfo(object: KubeObject, field: string): string {
+  return textAt(object, "status", "nodeInfo", field) ?? "<unknown>";
+}
 
 function nodeStatus(object: KubeObject): string {
   const ready = listAt(object, "status", "conditions").find((condition) => at(condition, "type") === "Ready");

@@ -10,7 +10,7 @@ import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
 import type { Store, StoreEvent, StoreWatch } from "../../server/store.ts";
 import { PODS } from "../kinds/pods.ts";
-import type { Pod } from "../kinds/pods.ts";
+import type { Pod } from "../kinds/pod-types.ts";
 import { isHeadless, specOf } from "../kinds/services.ts";
 import { createKeyWorker } from "./controller.ts";
 import { subsetsOf } from "./endpoints-of-pods.ts";

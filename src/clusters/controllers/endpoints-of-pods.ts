@@ -1,5 +1,5 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../object/types.ts";
-import type { Pod } from "../kinds/pods.ts";
+import type { Pod } from "../kinds/pod-types.ts";
 import { isHeadless, specOf } from "../kinds/services.ts";
 
 /**

@@ -6,24 +6,68 @@ import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../ser
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, bool, described, fields, int32, kindShape, list, optional, text, textMap } from "../../server/shape.ts";
+import {
+  always,
+  bool,
+  described,
+  fields,
+  int32,
+  kindShape,
+  list,
+  mandatory,
+  numbered,
+  optional,
+  text,
+  textMap,
+} from "../../server/shape.ts";
 import { ENDPOINT_SLICE_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
-const CONDITIONS = fields({ ready: optional(bool), serving: optional(bool), terminating: optional(bool) });
-const ENDPOINT = described(
-  fields({
-    addresses: always(list(text, { as: "set" })),
-    conditions: always(CONDITIONS),
-    hostname: optional(text),
-    targetRef: optional(OBJECT_REFERENCE),
-    deprecatedTopology: textMap,
-    nodeName: optional(text),
-    zone: optional(text),
-    hints: optional(any),
+const CONDITIONS = described(
+  numbered(fields({ ready: optional(bool), serving: optional(bool), terminating: optional(bool) }), {
+    ready: 1,
+    serving: 2,
+    terminating: 3,
   }),
+  {
+    name: "EndpointConditions",
+    description: "Whether an endpoint takes traffic.",
+    fields: {
+      ready: "It takes traffic; unknown counts as true.",
+      serving: "It would take traffic even while it ends.",
+      terminating: "It is ending.",
+    },
+  },
+);
+const forName = (name: string, description: string) =>
+  described(numbered(fields({ name: mandatory(text) }), { name: 1 }), { name, description, fields: { name: "Its name." } });
+const HINTS = described(
+  numbered(fields({ forZones: list(forName("ForZone", "A zone.")), forNodes: list(forName("ForNode", "A node.")) }), {
+    forZones: 1,
+    forNodes: 2,
+  }),
+  {
+    name: "EndpointHints",
+    description: "From where an endpoint is best used.",
+    fields: { forZones: "The zones that should use it.", forNodes: "The nodes that should use it." },
+  },
+);
+const ENDPOINT = described(
+  numbered(
+    fields({
+      addresses: mandatory(list(text, { as: "set" })),
+      conditions: always(CONDITIONS),
+      hostname: optional(text),
+      targetRef: optional(OBJECT_REFERENCE),
+      deprecatedTopology: textMap,
+      nodeName: optional(text),
+      zone: optional(text),
+      hints: HINTS,
+    }),
+    { addresses: 1, conditions: 2, hostname: 3, targetRef: 4, deprecatedTopology: 5, nodeName: 6, zone: 7, hints: 8 },
+  ),
   {
     name: "Endpoint",
     description: "One endpoint behind a Service.",
@@ -37,16 +81,24 @@ const ENDPOINT = described(
     },
   },
 );
-const PORT = described(fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) }), {
-  name: "EndpointPort",
-  description: "One port that all endpoints of a slice have.",
-  fields: {
-    name: "Name of the Service's port.",
-    protocol: "TCP, UDP or SCTP; TCP when left out.",
-    port: "Port number, 1 to 65535; every port when left out.",
-    appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+const PORT = described(
+  numbered(fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) }), {
+    name: 1,
+    protocol: 2,
+    port: 3,
+    appProtocol: 4,
+  }),
+  {
+    name: "EndpointPort",
+    description: "One port that all endpoints of a slice have.",
+    fields: {
+      name: "Name of the Service's port.",
+      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      port: "Port number, 1 to 65535; every port when left out.",
+      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+    },
   },
-});
+);
 
 const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
 const ENDPOINTS_MAX = 1_000;
@@ -57,16 +109,19 @@ const ADDRESSES_MAX = 100;
 export const endpointSlices: ResourceDefinition = {
   type: ENDPOINT_SLICES,
   singular: "endpointslice",
-  shape: kindShape(
-    { addressType: always(text), endpoints: always(list(ENDPOINT)), ports: always(list(PORT)) },
-    {
-      description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
-      fields: {
-        addressType: "IPv4, IPv6 or FQDN; it can not be changed.",
-        endpoints: "The endpoints, at most 1000.",
-        ports: "The ports that each of the endpoints has.",
+  shape: numbered(
+    kindShape(
+      { addressType: mandatory(text), endpoints: mandatory(list(ENDPOINT)), ports: always(list(PORT)) },
+      {
+        description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
+        fields: {
+          addressType: "IPv4, IPv6 or FQDN; it can not be changed.",
+          endpoints: "The endpoints, at most 1000.",
+          ports: "The ports that each of the endpoints has.",
+        },
       },
-    },
+    ),
+    { metadata: 1, endpoints: 2, ports: 3, addressType: 4 },
   ),
   columns: ENDPOINT_SLICE_COLUMNS,
   strategy: {

@@ -7,13 +7,13 @@ import { invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
+import { described, fields, int32, kindShape, list, mandatory, numbered, optional, text } from "../../server/shape.ts";
 import { ENDPOINTS_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { OBJECT_REFERENCE } from "./events.ts";
 
 const ADDRESS = described(
-  numbered(fields({ ip: always(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
+  numbered(fields({ ip: mandatory(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
     ip: 1,
     targetRef: 2,
     hostname: 3,
@@ -31,7 +31,7 @@ const ADDRESS = described(
   },
 );
 const PORT = described(
-  numbered(fields({ name: text, port: always(int32), protocol: text, appProtocol: optional(text) }), {
+  numbered(fields({ name: text, port: mandatory(int32), protocol: text, appProtocol: optional(text) }), {
     name: 1,
     port: 2,
     protocol: 3,

@@ -4,7 +4,7 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, described, fields, int32, kindShape, microTime, numbered, optional, text, time } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, mandatory, microTime, numbered, optional, text, time } from "../../server/shape.ts";
 import { EVENT_COLUMNS } from "../columns/events.ts";
 
 /** A reference to an object, as Events and addresses hold it. */
@@ -36,7 +36,36 @@ export const OBJECT_REFERENCE = described(
   },
 );
 
-const EVENT_SOURCE = fields({ component: text, host: text });
+const EVENT_SOURCE = described(numbered(fields({ component: text, host: text }), { component: 1, host: 2 }), {
+  name: "EventSource",
+  description: "Who reports an Event.",
+  fields: { component: "Name of the program.", host: "Node on which it runs." },
+});
+const EVENT_SERIES = described(
+  numbered(fields({ count: int32, lastObservedTime: optional(microTime) }), { count: 1, lastObservedTime: 2 }),
+  {
+    name: "EventSeries",
+    description: "How an Event went on.",
+    fields: { count: "How often it happened so far.", lastObservedTime: "When it happened last." },
+  },
+);
+const EVENT_NUMBERS = {
+  metadata: 1,
+  involvedObject: 2,
+  reason: 3,
+  message: 4,
+  source: 5,
+  firstTimestamp: 6,
+  lastTimestamp: 7,
+  count: 8,
+  type: 9,
+  eventTime: 10,
+  series: 11,
+  action: 12,
+  related: 13,
+  reportingComponent: 14,
+  reportingInstance: 15,
+};
 
 interface Event extends KubeObject {
   readonly involvedObject: TargetReference;
@@ -53,36 +82,39 @@ export const events: ResourceDefinition = {
   type: EVENTS,
   singular: "event",
   shortNames: ["ev"],
-  shape: kindShape(
-    {
-      involvedObject: always(OBJECT_REFERENCE),
-      reason: text,
-      message: text,
-      source: always(EVENT_SOURCE),
-      firstTimestamp: always(time),
-      lastTimestamp: always(time),
-      count: int32,
-      type: text,
-      eventTime: always(microTime),
-      series: optional(any),
-      action: text,
-      related: optional(OBJECT_REFERENCE),
-      reportingComponent: always(text),
-      reportingInstance: always(text),
-    },
-    {
-      description: "Something that happened to an object, for people to read. Events may be lost.",
-      fields: {
-        involvedObject: "The object to which it happened.",
-        reason: "Short name of what happened, one word for machines.",
-        message: "What happened, for people.",
-        type: "Normal or Warning.",
-        count: "How often it happened.",
-        firstTimestamp: "When it happened first.",
-        lastTimestamp: "When it happened last.",
-        source: "Who reports it.",
+  shape: numbered(
+    kindShape(
+      {
+        involvedObject: mandatory(OBJECT_REFERENCE),
+        reason: text,
+        message: text,
+        source: always(EVENT_SOURCE),
+        firstTimestamp: always(time),
+        lastTimestamp: always(time),
+        count: int32,
+        type: text,
+        eventTime: always(microTime),
+        series: EVENT_SERIES,
+        action: text,
+        related: optional(OBJECT_REFERENCE),
+        reportingComponent: always(text),
+        reportingInstance: always(text),
       },
-    },
+      {
+        description: "Something that happened to an object, for people to read. Events may be lost.",
+        fields: {
+          involvedObject: "The object to which it happened.",
+          reason: "Short name of what happened, one word for machines.",
+          message: "What happened, for people.",
+          type: "Normal or Warning.",
+          count: "How often it happened.",
+          firstTimestamp: "When it happened first.",
+          lastTimestamp: "When it happened last.",
+          source: "Who reports it.",
+        },
+      },
+    ),
+    EVENT_NUMBERS,
   ),
   selectableFields: {
     "involvedObject.kind": involved("kind"),

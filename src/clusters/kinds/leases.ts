@@ -4,19 +4,22 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, microTime, optional, text } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, microTime, numbered, optional, text } from "../../server/shape.ts";
 import { LEASE_COLUMNS } from "../columns/small.ts";
 
 const LEASE_SPEC = described(
-  fields({
-    holderIdentity: optional(text),
-    leaseDurationSeconds: optional(int32),
-    acquireTime: optional(microTime),
-    renewTime: optional(microTime),
-    leaseTransitions: optional(int32),
-    strategy: optional(text),
-    preferredHolder: optional(text),
-  }),
+  numbered(
+    fields({
+      holderIdentity: optional(text),
+      leaseDurationSeconds: optional(int32),
+      acquireTime: optional(microTime),
+      renewTime: optional(microTime),
+      leaseTransitions: optional(int32),
+      strategy: optional(text),
+      preferredHolder: optional(text),
+    }),
+    { holderIdentity: 1, leaseDurationSeconds: 2, acquireTime: 3, renewTime: 4, leaseTransitions: 5, strategy: 6, preferredHolder: 7 },
+  ),
   {
     name: "LeaseSpec",
     description: "Who holds a lease, and for how long.",
@@ -34,7 +37,10 @@ const LEASE_SPEC = described(
 export const leases: ResourceDefinition = {
   type: LEASES,
   singular: "lease",
-  shape: kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that has to be renewed, for elections and heartbeats." }),
+  shape: numbered(
+    kindShape({ spec: always(LEASE_SPEC) }, { description: "A lock that has to be renewed, for elections and heartbeats." }),
+    { metadata: 1, spec: 2 },
+  ),
   columns: LEASE_COLUMNS,
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, unconditionalUpdate: false, validate },
 };

@@ -4,8 +4,9 @@ import { withMetadata } from "../../server/metadata.ts";
 import { dnsLabel } from "../../server/names.ts";
 import { ALL_VERBS, replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, fields, kindShape, list, numbered, text } from "../../server/shape.ts";
+import { always, described, fields, kindShape, list, numbered, text } from "../../server/shape.ts";
 import { NAMESPACE_COLUMNS } from "../columns/small.ts";
+import { NAMESPACE_CONDITIONS } from "./conditions.ts";
 
 interface Namespace extends KubeObject {
   readonly spec: { readonly finalizers?: readonly string[] };
@@ -16,6 +17,17 @@ interface Namespace extends KubeObject {
 export const CONTENTS_FINALIZER = "kubernetes";
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
+const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {
+  name: "NamespaceSpec",
+  description: "What keeps a namespace.",
+  fields: { finalizers: "Who has to act before the namespace may go." },
+});
+const STATUS = described(numbered(fields({ phase: text, conditions: NAMESPACE_CONDITIONS }), { phase: 1, conditions: 2 }), {
+  name: "NamespaceStatus",
+  description: "Whether a namespace is in use.",
+  fields: { phase: "Active or Terminating.", conditions: "How far its deletion is, and what hinders it." },
+});
+
 /** `v1` Namespaces. */
 export const namespaces: ResourceDefinition = {
   type: NAMESPACES,
@@ -25,15 +37,15 @@ export const namespaces: ResourceDefinition = {
   shape: numbered(
     kindShape(
       {
-        spec: always(numbered(fields({ finalizers: list(text) }), { finalizers: 1 })),
-        status: always(fields({ phase: text, conditions: list(any) })),
+        spec: always(SPEC),
+        status: always(STATUS),
       },
       {
         description: "A room for names: names of objects are unique among their kind in it.",
         fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
       },
     ),
-    { metadata: 1, spec: 2 },
+    { metadata: 1, spec: 2, status: 3 },
   ),
   selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
   columns: NAMESPACE_COLUMNS,

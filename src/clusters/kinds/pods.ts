@@ -1,39 +1,22 @@
-import { isRecord, jsonEqual } from "../../base/json.ts";
+import { jsonEqual } from "../../base/json.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { forbidden, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { any, kindShape, optional } from "../../server/shape.ts";
+import { always, kindShape, numbered } from "../../server/shape.ts";
 import { POD_COLUMNS } from "../columns/machines.ts";
+import { GRACE_SECONDS_DEFAULT, withPodDefaults } from "./pod-defaults.ts";
+import { podCreationErrors, podSpecErrors, podUpdateErrors } from "./pod-rules.ts";
+import { POD_SPEC } from "./pod-spec.ts";
+import { POD_STATUS } from "./pod-status.ts";
+import type { Pod } from "./pod-types.ts";
 
-/** Pods, as far as Endpoints need them: nothing schedules or runs them. */
+export type { Pod } from "./pod-types.ts";
+
+/** Pods: nothing schedules or runs them here. */
 export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
-
-/** A container's ports, as far as Services name them. */
-export interface ContainerPort {
-  readonly name?: string;
-  readonly containerPort: number;
-  readonly protocol?: string;
-}
-
-/** A Pod, as far as Endpoints need it. */
-export interface Pod extends KubeObject {
-  readonly spec?: {
-    readonly nodeName?: string;
-    readonly hostname?: string;
-    readonly subdomain?: string;
-    readonly terminationGracePeriodSeconds?: number;
-    readonly containers?: readonly { readonly ports?: readonly ContainerPort[] }[];
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly podIP?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-  };
-}
 
 /** `v1` Pods. */
 export const pods: ResourceDefinition = {
@@ -41,29 +24,44 @@ export const pods: ResourceDefinition = {
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  shape: kindShape(
-    { spec: optional(any), status: optional(any) },
-    { description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at." },
+  shape: numbered(
+    kindShape(
+      { spec: always(POD_SPEC), status: always(POD_STATUS) },
+      {
+        description: "Containers that run together. Here nothing runs them: they stand for what Endpoints point at.",
+        fields: { spec: "What runs, and how.", status: "How it is." },
+      },
+    ),
+    { metadata: 1, spec: 2, status: 3 },
   ),
   selectableFields: {
     "spec.nodeName": (object) => (object as Pod).spec?.nodeName ?? "",
+    "spec.restartPolicy": (object) => (object as Pod).spec?.restartPolicy ?? "",
+    "spec.schedulerName": (object) => (object as Pod).spec?.schedulerName ?? "",
+    "spec.serviceAccountName": (object) => (object as Pod).spec?.serviceAccountName ?? "",
+    "spec.hostNetwork": (object) => String((object as Pod).spec?.hostNetwork === true),
     "status.phase": (object) => (object as Pod).status?.phase ?? "",
     "status.podIP": (object) => (object as Pod).status?.podIP ?? "",
+    "status.nominatedNodeName": (object) => (object as Pod).status?.nominatedNodeName ?? "",
   },
   columns: POD_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,
     subresources: { status: replaceStatus },
     returnsDeleted: true,
-    newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
-    prepare: (object, old) => (old === undefined ? { ...object, status: { phase: "Pending" } } : object),
-    validate,
+    newGeneration: (object, old) => !jsonEqual(withPodDefaults(object as Pod, old as Pod).spec, old["spec"]),
+    prepare: (object, old) => withPodDefaults(object as Pod, old as Pod | undefined),
+    validate: (object, old) => podErrors(object as Pod, old as Pod | undefined),
     gracePeriod,
   },
 };
 
-/** Seconds that a Pod may take to end unless it says otherwise. */
-const GRACE_SECONDS_DEFAULT = 30;
+function podErrors({ spec = {} }: Pod, old: Pod | undefined): FieldError[] {
+  if (old === undefined) return [...podSpecErrors(spec), ...podCreationErrors(spec)];
+  // What an earlier version of this server stored may lack defaults.
+  const { spec: before = {} } = withPodDefaults(old, old);
+  return jsonEqual(spec, before) ? [] : [...podSpecErrors(spec), ...podUpdateErrors(spec, before)];
+}
 
 /** A Pod on no node, or one that has ended, has nothing to wait for. Source: the strategy of Pods. */
 function gracePeriod(object: KubeObject, requested: number | undefined): number {
@@ -71,18 +69,4 @@ function gracePeriod(object: KubeObject, requested: number | undefined): number 
   const ended = status.phase === "Succeeded" || status.phase === "Failed";
   if ((spec.nodeName ?? "") === "" || ended) return 0;
   return requested ?? spec.terminationGracePeriodSeconds ?? GRACE_SECONDS_DEFAULT;
-}
-
-function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const { containers } = isRecord(object["spec"]) ? object["spec"] : {};
-  if (!Array.isArray(containers) || containers.length === 0) return [required("spec.containers")];
-  if (old === undefined || jsonEqual(withoutImages(object), withoutImages(old))) return [];
-  const why =
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-  return [forbidden("spec", why)];
-}
-
-function withoutImages(object: KubeObject): unknown {
-  const spec = object["spec"] as { containers: readonly object[] };
-  return { ...spec, containers: spec.containers.map((container) => ({ ...container, image: undefined })) };
 }

@@ -9,7 +9,7 @@ import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttrib
 import { invalid } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, any, bool, fields, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
+import { any, bool, fields, kindShape, list, mandatory, numbered, optional, text } from "../../server/shape.ts";
 import type { Shape } from "../../server/shape.ts";
 import { badRequest, invalidObject } from "../../server/status.ts";
 import type { Tokens } from "../../server/tokens.ts";
@@ -38,14 +38,14 @@ const SUBJECT_SPEC = numbered(fields({ ...ASKED, user: text, groups: list(text),
   user: 3,
   groups: 4,
 });
-const ACCESS_STATUS = fields({ allowed: always(bool), denied: bool, reason: text, evaluationError: text });
+const ACCESS_STATUS = fields({ allowed: mandatory(bool), denied: bool, reason: text, evaluationError: text });
 
-const RULE = fields({ verbs: always(list(text)), apiGroups: list(text), resources: list(text), resourceNames: list(text) });
-const PATH_RULE = fields({ verbs: always(list(text)), nonResourceURLs: list(text) });
+const RULE = fields({ verbs: mandatory(list(text)), apiGroups: list(text), resources: list(text), resourceNames: list(text) });
+const PATH_RULE = fields({ verbs: mandatory(list(text)), nonResourceURLs: list(text) });
 const RULES_STATUS = fields({
-  resourceRules: always(list(RULE)),
-  nonResourceRules: always(list(PATH_RULE)),
-  incomplete: always(bool),
+  resourceRules: mandatory(list(RULE)),
+  nonResourceRules: mandatory(list(PATH_RULE)),
+  incomplete: mandatory(bool),
   evaluationError: text,
 });
 const USER_INFO = fields({ username: text, uid: text, groups: list(text), extra: EXTRA });
@@ -66,7 +66,7 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
     {
       ...kind(AUTHENTICATION, "TokenReview"),
       shape: questionShape(numbered(fields({ token: text, audiences: list(text) }), { token: 1, audiences: 2 }), TOKEN_STATUS),
-      review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<{ token?: string }>(object).token ?? "") }),
+      review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<TokenReviewSpec>(object)) }),
     },
     {
       ...kind(AUTHORIZATION, "SelfSubjectAccessReview"),
@@ -103,7 +103,7 @@ function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
 }
 
 function questionShape(spec: Shape, status: Shape) {
-  return numbered(kindShape({ spec: always(spec), status }), { metadata: 1, spec: 2 });
+  return numbered(kindShape({ spec: mandatory(spec), status }), { metadata: 1, spec: 2 });
 }
 
 function specOf<Spec>(object: KubeObject): Spec {
@@ -114,10 +114,17 @@ function shown({ name, groups }: UserInfo) {
   return { username: name, groups };
 }
 
-async function tokenStatus(tokens: ReviewsOptions["tokens"], token: string) {
+interface TokenReviewSpec {
+  readonly token?: string;
+  readonly audiences?: readonly string[];
+}
+
+/** Without audiences the question is whether the API takes the token, and the answer names none either. */
+async function tokenStatus(tokens: ReviewsOptions["tokens"], { token = "", audiences }: TokenReviewSpec) {
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
-  const user = await tokens.identify(token);
-  return user === undefined ? { authenticated: false } : { authenticated: true, user: shown(user) };
+  const proof = await tokens.identify(token, audiences);
+  if (proof === undefined) return { authenticated: false };
+  return { authenticated: true, user: shown(proof.user), ...(audiences && { audiences: proof.audiences }) };
 }
 
 /** What an access review asks. */

@@ -22,6 +22,7 @@ export interface ServiceSpec {
   readonly ports?: readonly ServicePort[];
   readonly selector?: StringMap;
   readonly sessionAffinity?: string;
+  readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
   readonly externalTrafficPolicy?: string;
   readonly internalTrafficPolicy?: string;
   readonly ipFamilies?: readonly string[];
@@ -47,13 +48,11 @@ export function hasClusterIp({ type }: ServiceSpec): boolean {
 
 /** What is wrong with a spec, old or new. */
 export function specErrors(spec: ServiceSpec): FieldError[] {
-  const { type = "", sessionAffinity = "", ports = [], selector = {}, externalIPs = [] } = spec;
+  const { type = "", ports = [], selector = {}, externalIPs = [] } = spec;
   const portless = spec.clusterIP === HEADLESS || type === "ExternalName";
   return [
     ...(TYPES.includes(type) ? [] : [notSupported("spec.type", type, TYPES)]),
-    ...(sessionAffinity === "None" || sessionAffinity === "ClientIP"
-      ? []
-      : [notSupported("spec.sessionAffinity", sessionAffinity, ["ClientIP", "None"])]),
+    ...affinityErrors(spec),
     ...(ports.length === 0 && !portless ? [required("spec.ports")] : []),
     ...portListErrors(ports, spec),
     ...validateLabels(selector, "spec.selector"),
@@ -63,6 +62,27 @@ export function specErrors(spec: ServiceSpec): FieldError[] {
     ...clusterIpErrors(spec),
     ...(type === "ExternalName" ? externalNameErrors(spec.externalName ?? "") : []),
   ];
+}
+
+/** Seconds for which a client stays at one Pod, unless the Service says otherwise: three hours. */
+const AFFINITY_SECONDS = 10_800;
+const AFFINITY_SECONDS_MAX = 86_400;
+
+/** Fills session affinity in; without it, its settings have no place. Source: `SetDefaults_Service`. */
+export function withAffinity({ sessionAffinityConfig: config, ...spec }: ServiceSpec): ServiceSpec {
+  const { sessionAffinity = "None" } = spec;
+  if (sessionAffinity === "None") return { ...spec, sessionAffinity };
+  const timeoutSeconds = config?.clientIP?.timeoutSeconds ?? (sessionAffinity === "ClientIP" ? AFFINITY_SECONDS : undefined);
+  return { ...spec, sessionAffinity, ...(timeoutSeconds !== undefined && { sessionAffinityConfig: { clientIP: { timeoutSeconds } } }) };
+}
+
+function affinityErrors({ sessionAffinity = "", sessionAffinityConfig }: ServiceSpec): FieldError[] {
+  const known = sessionAffinity === "None" || sessionAffinity === "ClientIP";
+  if (!known) return [notSupported("spec.sessionAffinity", sessionAffinity, ["ClientIP", "None"])];
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 1;
+  if (seconds > 0 && seconds <= AFFINITY_SECONDS_MAX) return [];
+  const why = `must be greater than 0 and less than ${AFFINITY_SECONDS_MAX}`;
+  return [invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)];
 }
 
 function clusterIpErrors(spec: ServiceSpec): FieldError[] {

@@ -5,7 +5,6 @@ import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import {
   always,
-  any,
   bool,
   described,
   fields,
@@ -13,15 +12,17 @@ import {
   intOrText,
   kindShape,
   list,
+  mandatory,
   numbered,
   optional,
   text,
   textMap,
 } from "../../server/shape.ts";
 import { SERVICE_COLUMNS } from "../columns/services.ts";
+import { CONDITIONS } from "./conditions.ts";
 import { createServiceClaims } from "./service-claims.ts";
 import type { ServiceClaimsOptions } from "./service-claims.ts";
-import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors } from "./service-rules.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity } from "./service-rules.ts";
 import type { ServiceSpec } from "./service-rules.ts";
 
 const PORT = described(
@@ -30,7 +31,7 @@ const PORT = described(
       name: text,
       protocol: text,
       appProtocol: optional(text),
-      port: always(int32),
+      port: mandatory(int32),
       targetPort: always(intOrText),
       nodePort: int32,
     }),
@@ -50,10 +51,21 @@ const PORT = described(
   },
 );
 
+const CLIENT_IP_CONFIG = described(numbered(fields({ timeoutSeconds: optional(int32) }), { timeoutSeconds: 1 }), {
+  name: "ClientIPConfig",
+  description: "How a client is kept at one Pod by its address.",
+  fields: { timeoutSeconds: "For how long after its last connection, 1 to 86400; 10800 when left out." },
+});
+const SESSION_AFFINITY_CONFIG = described(numbered(fields({ clientIP: CLIENT_IP_CONFIG }), { clientIP: 1 }), {
+  name: "SessionAffinityConfig",
+  description: "Settings of session affinity.",
+  fields: { clientIP: "Settings of ClientIP." },
+});
+
 const SPEC = described(
   numbered(
     fields({
-      ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+      ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
       selector: textMap,
       clusterIP: text,
       clusterIPs: list(text),
@@ -66,7 +78,7 @@ const SPEC = described(
       externalTrafficPolicy: text,
       healthCheckNodePort: int32,
       publishNotReadyAddresses: bool,
-      sessionAffinityConfig: optional(any),
+      sessionAffinityConfig: SESSION_AFFINITY_CONFIG,
       ipFamilies: list(text),
       ipFamilyPolicy: optional(text),
       allocateLoadBalancerNodePorts: optional(bool),
@@ -87,6 +99,7 @@ const SPEC = described(
       externalTrafficPolicy: 11,
       healthCheckNodePort: 12,
       publishNotReadyAddresses: 13,
+      sessionAffinityConfig: 14,
       ipFamilyPolicy: 17,
       clusterIPs: 18,
       ipFamilies: 19,
@@ -107,6 +120,7 @@ const SPEC = described(
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
       externalIPs: "Other addresses at which nodes take traffic for the Service.",
       sessionAffinity: "ClientIP keeps a client at one Pod; None when left out.",
+      sessionAffinityConfig: "Settings of that.",
       externalName: "DNS name that a Service of type ExternalName stands for.",
       publishNotReadyAddresses: "True publishes Pods that are not ready, too.",
       ipFamilies: "IPv4, IPv6 or both.",
@@ -116,7 +130,45 @@ const SPEC = described(
   },
 );
 
-const STATUS = fields({ loadBalancer: always(fields({ ingress: list(any) })), conditions: list(any) });
+const PORT_STATUS = described(
+  numbered(fields({ port: mandatory(int32), protocol: mandatory(text), error: optional(text) }), { port: 1, protocol: 2, error: 3 }),
+  {
+    name: "PortStatus",
+    description: "What a load balancer did with one port of a Service.",
+    fields: { port: "Port of the Service.", protocol: "TCP, UDP or SCTP.", error: "Name of what is wrong with the port, if anything." },
+  },
+);
+const INGRESS = described(
+  numbered(fields({ ip: text, hostname: text, ipMode: optional(text), ports: list(PORT_STATUS) }), {
+    ip: 1,
+    hostname: 2,
+    ipMode: 3,
+    ports: 4,
+  }),
+  {
+    name: "LoadBalancerIngress",
+    description: "One place at which a load balancer takes traffic.",
+    fields: {
+      ip: "Its address.",
+      hostname: "Its DNS name, for load balancers that have no address.",
+      ipMode: "VIP when traffic keeps that address on its way to the nodes, else Proxy.",
+      ports: "What was done with each port of the Service.",
+    },
+  },
+);
+const LOAD_BALANCER = described(numbered(fields({ ingress: list(INGRESS) }), { ingress: 1 }), {
+  name: "LoadBalancerStatus",
+  description: "What a load balancer says.",
+  fields: { ingress: "Where it takes traffic." },
+});
+const STATUS = described(
+  numbered(fields({ loadBalancer: always(LOAD_BALANCER), conditions: CONDITIONS }), { loadBalancer: 1, conditions: 2 }),
+  {
+    name: "ServiceStatus",
+    description: "What became of a Service.",
+    fields: { loadBalancer: "What the load balancer says.", conditions: "What else is so or not." },
+  },
+);
 
 /**
  * `v1` Services. A definition holds the addresses and ports that its Services were given, so each cluster has its own.
@@ -139,7 +191,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
           fields: { spec: "What the Service offers.", status: "What the load balancer says." },
         },
       ),
-      { metadata: 1, spec: 2 },
+      { metadata: 1, spec: 2, status: 3 },
     ),
     selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
     columns: SERVICE_COLUMNS,
@@ -171,9 +223,8 @@ function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
 function withDefaults(spec: ServiceSpec): ServiceSpec {
   const type = spec.type ?? "ClusterIP";
   const defaulted: ServiceSpec = {
-    ...spec,
+    ...withAffinity(spec),
     type,
-    sessionAffinity: spec.sessionAffinity ?? "None",
     ports: (spec.ports ?? []).map(portWithDefaults),
     ...(spec.clusterIPs === undefined && spec.clusterIP !== undefined && { clusterIPs: [spec.clusterIP] }),
     ...(spec.clusterIP === undefined && spec.clusterIPs !== undefined && { clusterIP: spec.clusterIPs[0]! }),

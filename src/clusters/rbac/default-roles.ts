@@ -1,4 +1,4 @@
-import type { KubeObject } from "../../object/types.ts";
+import type { KubeObject, StringMap } from "../../object/types.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { PolicyRule } from "../../server/authorization.ts";
 import { AUTHENTICATED, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, MASTERS, RBAC_GROUP } from "./resources.ts";
@@ -20,7 +20,6 @@ const VIEW: readonly PolicyRule[] = [
 
 /** Endpoints can only be read: who writes them redirects other people's traffic (CVE-2021-25740; so since Kubernetes 1.22). */
 const EDIT: readonly PolicyRule[] = [
-  ...VIEW,
   core(READ, "pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy"),
   core(["impersonate"], "serviceaccounts"),
   core(WRITE, "pods", "pods/attach", "pods/exec", "pods/portforward", "pods/proxy"),
@@ -31,7 +30,6 @@ const EDIT: readonly PolicyRule[] = [
 ];
 
 const ADMIN: readonly PolicyRule[] = [
-  ...EDIT,
   inGroup("authorization.k8s.io", ["create"], "localsubjectaccessreviews"),
   inGroup(RBAC_GROUP, [...WRITE, ...READ], "roles", "rolebindings"),
 ];
@@ -45,15 +43,25 @@ const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
     { verbs: EVERYTHING, apiGroups: EVERYTHING, resources: EVERYTHING },
     { verbs: EVERYTHING, nonResourceURLs: EVERYTHING },
   ],
-  admin: ADMIN,
-  edit: EDIT,
-  view: VIEW,
+  "system:aggregate-to-admin": ADMIN,
+  "system:aggregate-to-edit": EDIT,
+  "system:aggregate-to-view": VIEW,
   "system:basic-user": [
     inGroup("authorization.k8s.io", ["create"], "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
     inGroup("authentication.k8s.io", ["create"], "selfsubjectreviews"),
   ],
   "system:discovery": [{ verbs: ["get", "head"], nonResourceURLs: DISCOVERY_PATHS }],
   "system:public-info-viewer": [{ verbs: ["get", "head"], nonResourceURLs: PUBLIC_PATHS }],
+};
+
+const AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-";
+const aggregatedTo = (name: string) => ({ [AGGREGATE_TO + name]: "true" });
+
+/** The ClusterRoles that are made of others, and that whoever adds kinds to a cluster adds rules to. Each is part of the one above it. */
+const AGGREGATED: Readonly<Record<string, StringMap>> = {
+  admin: {},
+  edit: aggregatedTo("admin"),
+  view: aggregatedTo("edit"),
 };
 
 /** To which groups they are given everywhere. */
@@ -74,15 +82,22 @@ export interface DefaultObject {
  * The roles and bindings that every cluster has from the start.
  *
  * @example
- * defaultRoles().map(({ body }) => body.metadata.name); // ["cluster-admin", "admin", ...]
+ * defaultRoles().map(({ body }) => body.metadata.name); // ["cluster-admin", "system:aggregate-to-admin", ...]
  */
 export function defaultRoles(): readonly DefaultObject[] {
-  const metadata = (name: string) => ({
+  const metadata = (name: string, labels: StringMap = {}) => ({
     name,
-    labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
+    labels: { "kubernetes.io/bootstrapping": "rbac-defaults", ...labels },
     annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
   });
-  const roles = Object.entries(RULES).map(([name, rules]) => ({ type: CLUSTER_ROLES, body: { metadata: metadata(name), rules } }));
+  const roles = Object.entries(RULES).map(([name, rules]) => {
+    const [, part] = /^system:aggregate-to-(.*)$/.exec(name) ?? [];
+    return { type: CLUSTER_ROLES, body: { metadata: metadata(name, part === undefined ? {} : aggregatedTo(part)), rules } };
+  });
+  const aggregated = Object.entries(AGGREGATED).map(([name, labels]) => {
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: aggregatedTo(name) }] };
+    return { type: CLUSTER_ROLES, body: { metadata: metadata(name, labels), rules: [], aggregationRule } };
+  });
   const bindings = Object.entries(GIVEN).map(([name, groups]) => ({
     type: CLUSTER_ROLE_BINDINGS,
     body: {
@@ -91,5 +106,5 @@ export function defaultRoles(): readonly DefaultObject[] {
       subjects: groups.map((group) => ({ kind: "Group", apiGroup: RBAC_GROUP, name: group })),
     },
   }));
-  return [...roles, ...bindings];
+  return [...roles, ...aggregated, ...bindings];
 }

@@ -9,6 +9,7 @@ import type { KubeObject } from "../../object/types.ts";
 import type { PolicyRule, ResourceAttributes } from "../../server/authorization.ts";
 import type { UserInfo } from "../../server/user-info.ts";
 import { forbiddenRequest, notFound } from "../../server/status.ts";
+import { hasAggregationRule } from "./aggregation.ts";
 import { createRbacAuthorizer } from "./authorize.ts";
 import type { Binding, Policy } from "./policy.ts";
 import { CLUSTER_ROLES, MASTERS, RBAC_GROUP, ROLES } from "./resources.ts";
@@ -29,15 +30,31 @@ export interface PermissionWrite {
 /** Lets a write pass, or throws API_FORBIDDEN. */
 export type PermitWrite = (write: PermissionWrite) => void;
 
-/** For roles: whoever has the rules, or the verb `escalate` on the role, may write them. */
+/**
+ * For roles: whoever has the rules, or the verb `escalate` on the role, may write them. Rules that are to be gathered from other
+ * roles may be any, so only who may do everything has or takes away an `aggregationRule`.
+ */
 export function createRolePermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
     const rules = rulesIn(object);
-    if (user.groups.includes(MASTERS) || (old !== undefined && jsonEqual(rules, rulesIn(old)))) return;
+    if (user.groups.includes(MASTERS) || (old !== undefined && jsonEqual(powers(object), powers(old)))) return;
     const { name = "", namespace = "" } = object.metadata;
     if (may(policy, user, { verb: "escalate", resource: type.plural, name, namespace })) return;
     demandHeld({ policy, user, type, object, rules });
+    if (!hasAggregationRule(object) && (old === undefined || !hasAggregationRule(old))) return;
+    const missing = missingRules(createRbacAuthorizer(policy).rulesFor(user, namespace), FULL_AUTHORITY);
+    if (missing.length > 0) throw forbiddenRequest(type, name, "must have cluster-admin privileges to use the aggregationRule");
   };
+}
+
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** What of a role gives permissions. */
+function powers(role: KubeObject): unknown {
+  return [rulesIn(role), role["aggregationRule"]];
 }
 
 /** For bindings: whoever has the rules of the role, or the verb `bind` on it, may give it. */

@@ -4,7 +4,7 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
 import type { Column } from "../../server/columns.ts";
 import { pathSegment } from "../../server/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, numbered, text, textMap } from "../../server/shape.ts";
+import { always, described, fields, kindShape, list, mandatory, numbered, text, textMap } from "../../server/shape.ts";
 import { createBindingPermit, createRolePermit } from "./escalation.ts";
 import type { Binding, Policy, Subject } from "./policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
@@ -13,7 +13,7 @@ import { validateBinding, validateRole } from "./validation.ts";
 const POLICY_RULE = described(
   numbered(
     fields({
-      verbs: always(list(text)),
+      verbs: mandatory(list(text)),
       apiGroups: list(text),
       resources: list(text),
       resourceNames: list(text),
@@ -34,15 +34,26 @@ const POLICY_RULE = described(
   },
 );
 
-const LABEL_REQUIREMENT = numbered(fields({ key: always(text), operator: always(text), values: list(text) }), {
-  key: 1,
-  operator: 2,
-  values: 3,
-});
-const LABEL_SELECTOR = numbered(fields({ matchLabels: textMap, matchExpressions: list(LABEL_REQUIREMENT) }), {
-  matchLabels: 1,
-  matchExpressions: 2,
-});
+const LABEL_REQUIREMENT = described(
+  numbered(fields({ key: mandatory(text), operator: mandatory(text), values: list(text) }), { key: 1, operator: 2, values: 3 }),
+  {
+    name: "LabelSelectorRequirement",
+    description: "What one label has to be.",
+    fields: {
+      key: "Name of the label.",
+      operator: "In, NotIn, Exists or DoesNotExist.",
+      values: "For In and NotIn, the values of which the label's is one or none.",
+    },
+  },
+);
+const LABEL_SELECTOR = described(
+  numbered(fields({ matchLabels: textMap, matchExpressions: list(LABEL_REQUIREMENT) }), { matchLabels: 1, matchExpressions: 2 }),
+  {
+    name: "LabelSelector",
+    description: "Which labels an object has to have; without any demand, every object is selected.",
+    fields: { matchLabels: "Labels that have to be there with these values.", matchExpressions: "Other demands; all have to hold." },
+  },
+);
 
 const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(LABEL_SELECTOR) }), { clusterRoleSelectors: 1 }), {
   name: "AggregationRule",
@@ -50,7 +61,7 @@ const AGGREGATION_RULE = described(numbered(fields({ clusterRoleSelectors: list(
   fields: { clusterRoleSelectors: "Label selectors; a ClusterRole that one of them matches is part." },
 });
 
-const SUBJECT_FIELDS = fields({ kind: always(text), apiGroup: text, name: always(text), namespace: text });
+const SUBJECT_FIELDS = fields({ kind: mandatory(text), apiGroup: text, name: mandatory(text), namespace: text });
 const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }), {
   name: "Subject",
   description: "Somebody to whom a role is given.",
@@ -62,7 +73,7 @@ const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name:
   },
 });
 
-const ROLE_REF_FIELDS = fields({ apiGroup: always(text), kind: always(text), name: always(text) });
+const ROLE_REF_FIELDS = fields({ apiGroup: mandatory(text), kind: mandatory(text), name: mandatory(text) });
 const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, name: 3 }), {
   name: "RoleRef",
   description: "The role that is given. It can not be changed.",
@@ -70,7 +81,7 @@ const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, nam
 });
 
 const RULES = always(list(POLICY_RULE));
-const BINDING = { subjects: list(SUBJECT), roleRef: always(ROLE_REF) };
+const BINDING = { subjects: list(SUBJECT), roleRef: mandatory(ROLE_REF) };
 
 /** Roles and bindings, for namespaces and for the whole cluster. What they give away is measured by `policy`. */
 export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {

@@ -1,9 +1,13 @@
 import { jsonEqual } from "../../base/json.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { selectorOf } from "../../object/selector.ts";
+import type { LabelSelector } from "../../object/selector.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { PolicyRule } from "../../server/authorization.ts";
 import { invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain, pathSegment } from "../../server/names.ts";
+import type { AggregatedRole } from "./aggregation.ts";
 import type { Binding, RoleRef, Subject } from "./policy.ts";
 import { CLUSTER_ROLES, RBAC_GROUP, ROLES } from "./resources.ts";
 
@@ -11,10 +15,21 @@ import { CLUSTER_ROLES, RBAC_GROUP, ROLES } from "./resources.ts";
 export function validateRole(object: KubeObject, { namespaced }: { readonly namespaced: boolean }): FieldError[] {
   const rules = (object["rules"] ?? []) as readonly PolicyRule[];
   const errors = rules.flatMap((rule, index) => validateRule(rule, { field: `rules[${index}]`, namespaced }));
-  const aggregation = object["aggregationRule"] as { clusterRoleSelectors?: readonly unknown[] } | undefined;
-  if (aggregation === undefined || (aggregation.clusterRoleSelectors ?? []).length > 0) return errors;
+  const aggregation = object["aggregationRule"] as Partial<AggregatedRole["aggregationRule"]> | undefined;
+  const selectors = aggregation?.clusterRoleSelectors ?? [];
+  if (aggregation === undefined || selectors.length > 0) return [...errors, ...selectors.flatMap(selectorErrors)];
   const why = "at least one clusterRoleSelector required if aggregationRule is non-nil";
   return [...errors, required("aggregationRule.clusterRoleSelectors", why)];
+}
+
+function selectorErrors(selector: LabelSelector, index: number): FieldError[] {
+  try {
+    selectorOf(selector);
+    return [];
+  } catch (error) {
+    if (!isEngineError(error, "API_BAD_REQUEST")) throw error;
+    return [invalid(`aggregationRule.clusterRoleSelectors[${index}]`, selector, error.message)];
+  }
 }
 
 function validateRule(rule: PolicyRule, { field, namespaced }: { field: string; namespaced: boolean }): FieldError[] {

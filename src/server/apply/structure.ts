@@ -11,12 +11,6 @@ import type { ListShape, ObjectShape, Shape } from "../shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, Step } from "./step.ts";
 
-/**
- * What the keys of list items are when they are left out. In the core kinds `protocol` alone has a default, wherever it is a
- * key: in the ports of Services and containers.
- */
-const KEY_DEFAULTS: Readonly<Record<string, Scalar>> = { protocol: "TCP" };
-
 /** A value in parts, or one whose parts nobody owns by themselves. A missing or null map counts as an empty one. */
 export type Division =
   | { readonly by: "members"; readonly members: JsonObject }
@@ -70,7 +64,7 @@ export function ownMember(record: JsonObject, name: string): unknown {
  * What identifies an item of a list that is merged; undefined when it has no identity.
  *
  * @example
- * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"] }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
+ * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
  */
 export function itemStep({ merge }: ListShape, item: unknown): Step | undefined {
   if (merge === undefined) return undefined;
@@ -78,7 +72,7 @@ export function itemStep({ merge }: ListShape, item: unknown): Step | undefined 
   if (!isRecord(item)) return undefined;
   const keys: Record<string, Scalar> = {};
   for (const name of merge.keys) {
-    const value = ownMember(item, name) ?? KEY_DEFAULTS[name];
+    const value = ownMember(item, name) ?? merge.defaults?.[name];
     if (!isScalar(value)) return undefined;
     keys[name] = value;
   }

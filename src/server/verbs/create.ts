@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../object/types.ts";
+import { parseManagers } from "../apply/managers.ts";
 import { checkNamespace, readBody } from "../body.ts";
 import { generatedName, timestamp, withMetadata } from "../metadata.ts";
 import { withManagers } from "../tracking.ts";
@@ -29,7 +30,18 @@ export async function create(context: ResourceContext, namespace: string, body: 
   }
   await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
   const object = newObject(context, given, key.namespace);
-  return name === "" && generateName !== "" ? createGenerated(context, object, options) : createNamed(context, object, options);
+  const managers = { requested: wellFormed(given.metadata.managedFields) };
+  return name === "" && generateName !== ""
+    ? createGenerated(context, object, options, managers)
+    : createNamed(context, object, options, managers);
+}
+
+/**
+ * Managers that come with a new object count, so that a copy keeps what is told of its fields; a list that is none is as good as no
+ * list. Source: the API server's field manager, whose faults fail no creation.
+ */
+function wellFormed(managedFields: unknown): unknown {
+  return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
 /** The object as the server begins its life: what only the server sets is set, whatever the author wrote. */
@@ -47,12 +59,17 @@ export function newObject({ clock, chance, definition }: ResourceContext, given:
   });
 }
 
-async function createGenerated(context: ResourceContext, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+async function createGenerated(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom,
+): Promise<KubeObject> {
   const base = object.metadata.generateName!;
   let name = "";
   for (let attempt = 0; attempt < GENERATED_TRIES; attempt += 1) {
     name = generatedName(base, () => context.chance.fraction());
-    const created = await tryCreate(context, withMetadata(object, { name }), options);
+    const created = await tryCreate(context, withMetadata(object, { name }), options, managers);
     if (created !== undefined) return created;
   }
   throw generatedNameTaken(context.definition.type, name);

@@ -7,6 +7,7 @@ const forbidden: Citation = ["API conventions", "HTTP Status codes, 403 StatusFo
 const verbs: Citation = ["Authorization", "Determine the request verb"];
 const binding: Citation = ["upstream", "`ValidateRoleBinding`"];
 const rule: Citation = ["upstream", "`ValidatePolicyRule`"];
+const tokenRequest: Citation = ["upstream", "`ValidateTokenRequest`"];
 const selfReview: Citation = ["Authorization", "Checking API access"];
 const reviewed: Citation = ["upstream", "`ValidateSelfSubjectAccessReviewSpec`"];
 
@@ -67,6 +68,41 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
         "Authentication",
         "API access to authentication information for a client",
       ],
+    },
+  },
+  {
+    subject: "Access",
+    suite: "http",
+    group: "tokens of accounts",
+    cases: {
+      "make whoever shows them the account, for an hour when nothing else is said": ["Service accounts", "TokenRequest API"],
+      "with a time below ten minutes are 422": tokenRequest,
+      "with a time above 2^32 seconds are 422": tokenRequest,
+      "of an account that is not there are 404, of another name than the path's 422": ["upstream", "`TokenREST.Create`"],
+      "end with the account, even if another of its name comes": ["Service accounts", "Authenticating service account credentials"],
+      "end with the object that they are bound to, which has to be there": ["Managing service accounts", "Bound service account tokens"],
+      "for somebody else are nothing to the API, and something to whom they are for": ["TokenReview v1", "status.audiences"],
+      "are a part of accounts that can only be created": ["TokenRequest v1", "Operations"],
+    },
+  },
+  {
+    subject: "Access",
+    suite: "http",
+    group: "roles made of others",
+    cases: {
+      "have the rules of those that their selectors select, and follow them": ["RBAC", "Aggregated ClusterRoles"],
+      "are admin, edit and view, to which whoever adds kinds adds rules": ["RBAC", "User-facing roles"],
+      "are for those who may do everything: they gather any rules": ["upstream", "`hasAggregationRule`"],
+    },
+  },
+  {
+    subject: "Server-side apply",
+    suite: "http",
+    group: "managers that come with an object",
+    cases: {
+      "count, but for what its author wrote anew": ["upstream", "`decodeLiveOrNew` of the field manager"],
+      "of an unknown type are as good as none": ["upstream", "`TestErrorsDontFail`"],
+      "that are empty are as good as none": ["Server-side apply", "Clearing managedFields"],
     },
   },
 ];

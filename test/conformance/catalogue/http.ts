@@ -5,6 +5,8 @@ import type { CatalogueSection, Citation } from "./citations.ts";
 
 const notFound: Citation = ["API conventions", "HTTP Status codes, 404 StatusNotFound"];
 const statusKind: Citation = ["API conventions", "Response Status Kind"];
+const conditions: Citation = ["API conventions", "Typical status properties"];
+const protobuf: Citation = ["API concepts", "Kubernetes Protobuf encoding"];
 const reads: Citation = ["API concepts", "Semantics for get and list"];
 const initialEvents: Citation = ["Common parameters", "sendInitialEvents"];
 const tables: Citation = ["API concepts", "Receiving resources as Tables"];
@@ -123,7 +125,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "writes",
     cases: {
       "YAML goes in and comes out": mediaTypes,
-      "an object may be written in protobuf, as kubectl creates ConfigMaps": ["API concepts", "Kubernetes Protobuf encoding"],
+      "an object may be written in protobuf, as kubectl creates ConfigMaps": protobuf,
     },
   },
   {
@@ -325,5 +327,44 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "",
     cases: { "a page of a forgotten state is 410 with a token to go on with": ["upstream", "`handleCompactedErrorForPaging`"] },
+  },
+  {
+    subject: "Representations",
+    suite: "http",
+    group: "binary objects",
+    cases: {
+      "an Event in protobuf is read, and answered in JSON to whoever takes anything": protobuf,
+      "a Lease in protobuf is read, as leader elections write it": protobuf,
+      "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
+      "a status in protobuf is read, as load balancers write it": protobuf,
+      "the options of a deletion may be in protobuf, and count": ["DeleteOptions", "preconditions"],
+    },
+  },
+  {
+    subject: "Metadata",
+    suite: "http",
+    group: "statuses",
+    cases: {
+      "writers of conditions keep to their own, by type": conditions,
+      "a strategic merge patch changes one condition of a namespace": ["Namespace v1", "status.conditions"],
+    },
+  },
+  {
+    subject: "Dry run and unknown fields",
+    suite: "http",
+    group: "statuses",
+    cases: { "a field that conditions and load balancers do not have is told of": ["API concepts", "Field validation"] },
+  },
+  {
+    subject: "Services",
+    suite: "http",
+    group: "statuses",
+    cases: { "session affinity has a time, and only then": ["Service v1", "spec.sessionAffinityConfig"] },
+  },
+  {
+    subject: "Discovery and schemas",
+    suite: "http",
+    group: "statuses",
+    cases: { "schemas say which fields have to be there": ["API conventions", "Optional vs. Required"] },
   },
 ];

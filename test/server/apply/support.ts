@@ -34,7 +34,7 @@ export const widgets: ResourceDefinition = {
         title: optional(text),
         paused: bool,
         since: optional(time),
-        ports: list(PORT, { as: "map", keys: ["port", "protocol"] }),
+        ports: list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }),
         tags: list(text, { as: "set" }),
         rows: list(fields({ a: text, b: text })),
         nested: optional(fields({ x: text, y: text })),

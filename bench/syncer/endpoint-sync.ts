@@ -1,0 +1,37 @@
+/** The syncer alone in its process, from the built package, as people run it. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Package from "../../src/index.ts";
+import { answer, usage } from "./child.ts";
+
+const [folder, dist] = process.argv.slice(2) as [string, string];
+const { createHttpClient, createInformedAccess, createMetrics, createSyncer, loadKubeConfig, resolveConfig, systemChance, systemClock } =
+  (await import(pathToFileURL(join(dist, "index.js")).href)) as typeof Package;
+
+const resolved = resolveConfig({ sync: { toHost: { endpoints: { enabled: true } } } });
+if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
+const silent = () => {};
+const logger = { debug: silent, info: silent, warn: silent, error: silent };
+const runtime = { clock: systemClock, chance: systemChance, logger, metrics: createMetrics() };
+const vcluster = { name: "blue", namespace: "vc-blue" };
+
+async function follow(side: "tenant" | "host", namespace?: string) {
+  const kubeConfig = await loadKubeConfig({ path: join(folder, `${side}.kubeconfig`) });
+  const client = createHttpClient({ kubeConfig, ...runtime });
+  return { client, access: createInformedAccess({ client, ...runtime, ...(namespace !== undefined && { scope: { namespace } }) }) };
+}
+
+const [tenant, host] = [await follow("tenant"), await follow("host", vcluster.namespace)];
+const syncer = await createSyncer({ config: resolved.config, vcluster, tenant: tenant.access, host: host.access, ...runtime });
+await syncer.start();
+const startedMs = performance.now();
+
+answer({
+  usage,
+  /** Milliseconds from the start of the process until the workers ran. */
+  started: () => ({ startedMs }),
+  idle: async () => {
+    while (syncer.status().waiting > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { idleMs: performance.now() };
+  },
+});

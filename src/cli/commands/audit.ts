@@ -1,0 +1,55 @@
+import type { Command } from "commander";
+import { formatKey } from "../../object/key.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import { auditCopies } from "../../sync/audit.ts";
+import type { Finding } from "../../sync/audit.ts";
+import { findOurCopies } from "../../sync/our-copies.ts";
+import { examples } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { copyKinds } from "../copy-kinds.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
+import type { Inspection } from "../inspection.ts";
+import { tellWarning } from "../messages.ts";
+import { addInspectionFlags, failingWith, withInspection } from "../open-inspection.ts";
+import type { InspectionFlags } from "../open-inspection.ts";
+import { formatValue } from "../output.ts";
+import { formatTable } from "../table.ts";
+
+/** `audit`: what on the host is not as it should be. */
+export function defineAudit(command: Command, context: CommandContext): void {
+  addInspectionFlags(command)
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync audit --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n--config vcluster.yaml --name blue --namespace vc-blue",
+      ),
+    )
+    .action((flags: InspectionFlags) =>
+      failingWith(context, EXIT_USAGE, () => withInspection(context, flags, (inspection) => audit(context, flags, inspection))),
+    );
+}
+
+async function audit({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
+  const { tenant, host, engine, hostReads, hostScope } = inspection;
+  const kinds = copyKinds(engine.settings);
+  const { translator } = engine;
+  const { copies, hidden } = await findOurCopies({ reads: hostReads, scope: hostScope, translator, kinds });
+  const preview = await inspection.preview();
+  const findings = auditCopies({ preview, tenant, host, translator, kinds, copies });
+  // Whoever is not synced may be hidden: the roles of the guide show no more than is needed.
+  for (const { resource, error } of hidden)
+    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
+  if (findings.length > 0) exit(EXIT_FAILED);
+  if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
+  if (findings.length === 0) return terminal.out(`Clean: ${copies.length} copies are as they should be.\n`);
+  const rows = findings.map(shown).map((one) => [one.finding, one.kind, one.host ?? "-", one.tenant, one.message]);
+  terminal.out(formatTable([["FINDING", "KIND", "HOST", "TENANT", "WHY"], ...rows]));
+}
+
+function shown({ finding, resource, host, tenant, message }: Finding) {
+  return { finding, kind: resource.kind, host: host && place(host), tenant: place(tenant), message };
+}
+
+function place(key: ObjectKey): string {
+  return formatKey(key);
+}

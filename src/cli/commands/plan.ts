@@ -1,0 +1,121 @@
+import type { Command } from "commander";
+import type { Code } from "../../base/codes.ts";
+import { formatKey } from "../../object/key.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { objectChanges } from "../../sync/object-changes.ts";
+import type { ObjectChange } from "../../sync/object-changes.ts";
+import type { Preview } from "../../sync/preview.ts";
+import { examples } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
+import type { Inspection } from "../inspection.ts";
+import { tellWarning } from "../messages.ts";
+import { addInspectionFlags, failingWith, withInspection } from "../open-inspection.ts";
+import type { InspectionFlags } from "../open-inspection.ts";
+import { parseCount } from "../options.ts";
+import { formatValue, visible } from "../output.ts";
+import { diffOfChange } from "../shown-object.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** One object that would be different afterwards. */
+interface Change {
+  readonly cluster: "tenant" | "host";
+  readonly action: "create" | "update" | "delete";
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** One per write. */
+  readonly reasons: readonly string[];
+  readonly diff: string;
+}
+
+interface Remark {
+  readonly object: string;
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** What `-o` prints. */
+interface PlanReport {
+  readonly writes: number;
+  /** True when a second run would find nothing to do. */
+  readonly settled: boolean;
+  readonly changes: readonly Change[];
+  readonly unsettled: readonly { readonly object: string; readonly reason: string }[];
+  readonly notes: readonly Remark[];
+}
+
+/** As wanted, and so nothing to warn of. */
+const AS_WANTED: readonly Code[] = ["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"];
+
+/** `plan`: what `run` would write. */
+export function definePlan(command: Command, context: CommandContext): void {
+  addInspectionFlags(command)
+    .option("--confirm-deletes <number>", "as for run", parseCount)
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync plan --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n--config vcluster.yaml --name blue --namespace vc-blue",
+      ),
+    )
+    .action((flags: InspectionFlags) =>
+      failingWith(context, EXIT_USAGE, () => withInspection(context, flags, (inspection) => plan(context, flags, inspection))),
+    );
+}
+
+async function plan({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
+  const report = reportOf(inspection, await inspection.preview());
+  if (report.writes > 0) exit(EXIT_FAILED);
+  if (output !== undefined) return terminal.out(formatValue(report, output));
+  for (const { diff } of report.changes) terminal.out(visible(diff));
+  tellNotes(terminal, report.notes);
+  terminal.out(visible(summaryOf(report)));
+}
+
+function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview): PlanReport {
+  return {
+    writes: writes.length,
+    settled: unsettled.length === 0,
+    changes: objectChanges(writes, inspection)
+      .filter(({ before, after }) => before !== after)
+      .map((change) => changeOf(inspection, change)),
+    unsettled: unsettled.map(({ id, operation }) => ({ object: nameOfId(id), reason: operation.reason })),
+    notes: records.flatMap(({ resource, tenantKey, notes }) =>
+      notes.map((note) => ({ object: `${resource} ${formatKey(tenantKey)}`, ...note })),
+    ),
+  };
+}
+
+function nameOfId(id: string): string {
+  return id.replace("|", " ");
+}
+
+function changeOf(inspection: Inspection, { side, resource, key, reasons, before, after }: ObjectChange): Change {
+  const name = `${side} ${resource.kind} ${formatKey(key)}`;
+  const madeUp = (text: string) => inspection.tenant.madeUp(text) || inspection.host.madeUp(text);
+  const diff = diffOfChange({ name, before, after, madeUp });
+  return { cluster: side, action: actionOf(before, after), kind: resource.kind, ...key, reasons, diff };
+}
+
+function actionOf(before: KubeObject | undefined, after: KubeObject | undefined): Change["action"] {
+  if (before === undefined) return "create";
+  return after === undefined ? "delete" : "update";
+}
+
+function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
+  const held = notes.filter(({ code }) => code === "DELETE_BRAKE").length;
+  for (const { object, code, message } of notes) {
+    if (!AS_WANTED.includes(code) && code !== "DELETE_BRAKE") tellWarning(terminal, `${code}: ${object}: ${message}`);
+  }
+  if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, though their tenant objects are missing`);
+}
+
+function summaryOf({ writes, settled, unsettled, changes }: PlanReport): string {
+  if (writes === 0) return "Nothing to do.\n";
+  const on = (side: Change["cluster"]) => changes.filter(({ cluster }) => cluster === side).length;
+  const objects = [`${on("host")} on the host`, ...(on("tenant") > 0 ? [`${on("tenant")} in the tenant`] : [])].join(" and ");
+  const counted = `${writes} write${writes === 1 ? "" : "s"}, to objects: ${objects}.`;
+  if (settled) return `${counted} After ${writes === 1 ? "it" : "them"} nothing is left to do.\n`;
+  const drifting = unsettled.map(({ object, reason }) => `  ${object}: ${reason}\n`).join("");
+  return `${counted} After them these would still be written, again and again:\n${drifting}`;
+}

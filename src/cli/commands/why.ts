@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import { EngineError } from "../../base/errors.ts";
+import { formatKey, parseKey } from "../../object/key.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
+import { explain } from "../../sync/explanation.ts";
+import { syncId } from "../../sync/sync-id.ts";
+import { examples } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { describeExplanation } from "../explanation-text.ts";
+import type { Inspection } from "../inspection.ts";
+import { findKind } from "../object-kind.ts";
+import { addInspectionFlags, withInspection } from "../open-inspection.ts";
+import type { InspectionFlags } from "../open-inspection.ts";
+import { formatValue, visible } from "../output.ts";
+
+/** Kinds that are synced; others are only referred to. */
+const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
+
+/** `why`: what decided how an object looks on the host. */
+export function defineWhy(command: Command, context: CommandContext): void {
+  addInspectionFlags(command)
+    .argument("<kind>", "endpoints, services or endpointslices")
+    .argument("<object>", "namespace/name in the tenant cluster; it need not exist")
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync why endpoints shop/web --tenant-kubeconfig tenant.kubeconfig --host-kubeconfig host.kubeconfig \\\n--config vcluster.yaml --name blue --namespace vc-blue",
+      ),
+    )
+    .action((kind: string, name: string, flags: InspectionFlags) => {
+      const about = { resource: findKind(kind, KINDS), key: parseName(name) };
+      return withInspection(context, flags, (inspection) => why(context, flags, { ...about, inspection }));
+    });
+}
+
+/** @throws USAGE for anything but `namespace/name`. */
+function parseName(text: string): ObjectKey {
+  if (/^[^/\s]+\/[^/\s]+$/.test(text)) return parseKey(text);
+  throw new EngineError("USAGE", `Cannot look for "${text}": wanted namespace/name, shop/web for example`);
+}
+
+interface About {
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+  readonly inspection: Inspection;
+}
+
+async function why({ terminal }: CommandContext, { output }: InspectionFlags, { resource, key, inspection }: About): Promise<void> {
+  if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource);
+  const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
+  const explanation = explain(preview, resource, key);
+  if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
+  const { resource: _resource, ...rest } = explanation;
+  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
+  terminal.out(visible(describeExplanation(explanation)));
+}
+
+/** Without fields that say nothing, which YAML can not write. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function notSynced(resource: ResourceType): EngineError {
+  const hints = new Map([
+    [SERVICES, "With --services external another syncer makes them"],
+    [ENDPOINT_SLICES, "They are synced once sync.toHost.endpointSlices is configured"],
+  ]);
+  const hint = hints.get(resource) ?? "";
+  return new EngineError("SYNC_DISABLED", `This syncer does not sync ${resource.kind} objects`, { details: { hint } });
+}

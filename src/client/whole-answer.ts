@@ -1,0 +1,96 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+
+/**
+ * The end of a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
+ * several times the cost.
+ */
+export class Ending {
+  #reason: Error | undefined;
+  #listener: ((reason: Error) => void) | undefined;
+
+  /** Why the request ended; undefined while it goes on. */
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  /** Ends the request. The first reason stays. */
+  end(reason: Error): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#listener?.(reason);
+  }
+
+  /** Calls `listener` instead of the last one: a request does one thing at a time. It is called at once when the end has come. */
+  onEnd(listener: (reason: Error) => void): void {
+    this.#listener = listener;
+    if (this.#reason !== undefined) listener(this.#reason);
+  }
+}
+
+/** A complete answer as it came. */
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/**
+ * Collects one answer to its end. undici's own `request` opens a stream for each answer, which nobody here reads piece by piece.
+ * How long an answer may be is a setting of the dispatcher.
+ */
+export class WholeAnswer implements Dispatcher.DispatchHandler {
+  /** Rejects with what undici says, or with the reason given to {@link end}. */
+  readonly received: Promise<Received>;
+  #resolve!: (received: Received) => void;
+  #reject!: (reason: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #ended: Error | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  readonly #chunks: Buffer[] = [];
+
+  constructor() {
+    this.received = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** True once the server has begun to answer. */
+  get begun(): boolean {
+    return this.#status > 0;
+  }
+
+  /** Gives the answer up; a request that still waits for a connection is never sent. */
+  end(reason: Error): void {
+    this.#ended = reason;
+    this.#controller?.abort(reason);
+    this.#reject(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended !== undefined) controller.abort(this.#ended);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // What is below 200 only announces an answer.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, text: bytes.toString("utf8") });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * How messages show an expression and a place in it.
+ *
+ * @module
+ */
+import { parseExpression } from "./syntax.ts";
+
+/** A place in a text, from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+const QUOTED_MAX = 80;
+/** Characters that an excerpt shows on either side of its place. */
+const AROUND = 24;
+const OPERAND_MAX = 80;
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+/** `text`, quoted and cut for a message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
+}
+
+/** Line and column of an offset from 0. */
+export function placeOfOffset(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split(LINE_END);
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}
+
+/**
+ * What stands around a place, on one line, with `▸` at the place itself.
+ *
+ * @example
+ * excerptOf("value.map(x => x)", { line: 1, column: 10 }); // "value.map▸(x => x)"
+ */
+export function excerptOf(text: string, place: Place): string {
+  const { line, at } = lineOf(text, place);
+  const [from, to] = [Math.max(0, at - AROUND), at + AROUND];
+  const before = (from > 0 ? "…" : "") + line.slice(from, at);
+  return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
+}
+
+/** ` at line 1, column 10`, and what stands there when the message does not quote the whole expression on one line anyway. */
+export function showPlace(text: string, place: Place): string {
+  const { line, column } = place;
+  const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);
+  return ` at line ${line}, column ${column}${inSight ? "" : ` (${excerptOf(text, place)})`}`;
+}
+
+/**
+ * The chain of members, calls and indexes that ends right before a place; undefined when it is long or nothing of that kind.
+ *
+ * @example
+ * operandBefore("1 + value.a?.b(2).c", { line: 1, column: 18 }); // "value.a?.b(2)"
+ */
+export function operandBefore(text: string, place: Place): string | undefined {
+  const { line, at } = lineOf(text, place);
+  let from = at;
+  let depth = 0;
+  for (; from > 0 && at - from <= OPERAND_MAX; from -= 1) {
+    const unit = line[from - 1]!;
+    if (/[)\]]/.test(unit)) depth += 1;
+    else if (/[([]/.test(unit)) depth -= 1;
+    else if (depth === 0 && !/[\w$.?]/.test(unit)) break;
+    if (depth < 0) break;
+  }
+  const operand = line.slice(from, at).replace(/^\?\.|^\./, "");
+  // Brackets inside strings lead the count astray.
+  return /^[\p{L}_$([]/u.test(operand) && operand.length <= OPERAND_MAX && !("message" in parseExpression(operand)) ? operand : undefined;
+}
+
+function lineOf(text: string, { line, column }: Place): { line: string; at: number } {
+  const found = text.split(LINE_END)[line - 1] ?? "";
+  return { line: found, at: Math.min(column - 1, found.length) };
+}

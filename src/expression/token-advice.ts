@@ -1,0 +1,57 @@
+/**
+ * Better words for "unexpected token": what stands there, and what is written instead of the habits of other languages.
+ *
+ * @module
+ */
+import type { SyntaxProblem } from "./syntax.ts";
+
+/** What the text has at the place of the problem, or right before it, and what to write instead. The first that fits counts. */
+const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
+  [/\{\{[^]*▸|^\{▸\{/, "Leave out the braces of the template: the text is an expression already"],
+  [/^\$▸\{/, "Leave out ${ and }, or write a template: `…${value}…`"],
+  [/▸and\b/, "Write &&"],
+  [/▸or\b/, "Write ||"],
+  [/\bnot ▸/, "Write !"],
+  [/▸then\b|▸if\b|▸else\b|▸elif\b/, "Write condition ? one : other"],
+  [/-▸>/, "Write => for a function"],
+  [/\blambda ▸/, "Write (x) => … for a function"],
+  [/\?▸:/, "Write ?? for a default"],
+  [/= ▸=/, "Write === to compare"],
+  [/^[a-z]▸["']/, "Write `…${value}…` to put values into a text"],
+  [/["'] \. ▸/, "Write + to join texts"],
+  [/["'][^]*["']▸[a-z]/i, "Write \\' for a quote inside a text, or put the text in other quotes"],
+  [/▸[“”‘’„]/, "Write straight quotes: \" or '"],
+  [/▸…/, "Write ... with three dots"],
+  [/▸#/, "Write a comment as /* … */"],
+  [/▸@/, "Write the name without @"],
+  [/\.▸\./, "Write one dot, or ?. for a member that can be absent"],
+];
+
+const CLOSERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+
+/** `problem` with the token named and with a hint, where it is one of an unexpected token and says neither. */
+export function adviseOnToken(text: string, problem: SyntaxProblem): SyntaxProblem {
+  const { message, offset } = problem;
+  if (!/^(unexpected (token|character)|unterminated (string|template))/.test(message)) return problem;
+  if (message.startsWith("unterminated"))
+    return { hint: `Close it with the ${/string/.test(message) ? "quote" : "backquote"} that opened it`, ...problem };
+  const hint = HABITS.find(([where]) => where.test(marked(text, offset)))?.[1];
+  const advice = hint === undefined ? {} : { hint };
+  if (text.slice(offset).trim() === "") return { ...problem, message: "it ends too early", hint: hint ?? adviseOnEnd(text) };
+  const token = /^([\p{L}\d_$]+|[^])/u.exec(text.slice(offset, offset + 40))![0];
+  return { ...problem, message: `unexpected ${message.includes("character") ? "character " : ""}${JSON.stringify(token)}`, ...advice };
+}
+
+/** The text around an offset, marked there. */
+function marked(text: string, offset: number): string {
+  return `${text.slice(Math.max(0, offset - 200), offset)}▸${text.slice(offset, offset + 20)}`;
+}
+
+function adviseOnEnd(text: string): string {
+  const open: string[] = [];
+  for (const unit of text) {
+    if (unit in CLOSERS) open.push(CLOSERS[unit]!);
+    else if (unit === open.at(-1)) open.pop();
+  }
+  return open.length === 0 ? "Write what belongs behind it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
+}

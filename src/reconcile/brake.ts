@@ -1,0 +1,29 @@
+/** When so many tenant objects are missing that their absence is more likely a mistake than a wish. */
+export interface BrakeLimits {
+  /** More than this share of the copies of one kind, in percent. Default 30. */
+  readonly percent: number;
+  /** And more than this number of them. Default 20. */
+  readonly count: number;
+}
+
+/** The limits when nobody sets others. */
+export const DEFAULT_BRAKE_LIMITS: BrakeLimits = { percent: 30, count: 20 };
+
+/** One kind's copies on the host. */
+export interface Absences {
+  /** Copies whose tenant object a list did not have. What an event said to be deleted does not count. */
+  readonly absent: number;
+  /** All of our copies. */
+  readonly copies: number;
+}
+
+/**
+ * Tells whether the delete brake must engage: a source that is suddenly empty, another cluster behind the same address or one
+ * that was restored from an old backup would otherwise take most copies along. One kind is enough, since each has lists of its own.
+ *
+ * @example
+ * brakeTrips(DEFAULT_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %
+ */
+export function brakeTrips({ percent, count }: BrakeLimits, kinds: readonly Absences[]): boolean {
+  return kinds.some(({ absent, copies }) => absent > count && absent * 100 > copies * percent);
+}

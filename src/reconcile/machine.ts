@@ -1,0 +1,249 @@
+/**
+ * One reconcile as a step machine: a state and the answer to its request give the next state and the next request. All of it is
+ * data. Nothing here waits, reads a clock or talks to a cluster, so that a reconcile can be stopped between any two steps, and
+ * played again from its answers.
+ *
+ * ```
+ * begin ─► get the source, if the cache is behind the copy ─► plan
+ *       ─► each operation in order: get the source, if its state matters ─► create | update | delete
+ *       ─► report ─► done
+ * ```
+ *
+ * @module
+ */
+import { assert } from "../base/errors.ts";
+import { keyOf, sameKey } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { SERVICES } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import { plan } from "./plan.ts";
+import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
+import type { Rules } from "./rules.ts";
+
+/** Decides what to do about one key: {@link plan}, or what stands in for it. */
+export type Planner = (rules: Rules, input: PlanInput) => Plan;
+
+/** What a reconcile begins with. */
+export interface Start {
+  readonly input: PlanInput;
+  /** The version of the source at which host edits had been undone too often: at this version none is undone any more. */
+  readonly stoppedAt?: string | undefined;
+  /** Reconciles of this key in a row that met a changed world. */
+  readonly outdatedTimes: number;
+}
+
+/** What a reconcile asks for. */
+export type Request =
+  /** The object itself, not a cache's idea of it. Left out, `resource` is the kind that is reconciled. */
+  | { readonly type: "get"; readonly side: "tenant" | "host"; readonly key: ObjectKey; readonly resource?: ResourceType }
+  | { readonly type: "write"; readonly operation: Operation }
+  /** Tell people, as Events on `object`. Whatever the answer is, it changes nothing. */
+  | { readonly type: "report"; readonly object: KubeObject; readonly notes: readonly Note[] }
+  | { readonly type: "done"; readonly ending: Ending };
+
+/** How a reconcile ended. */
+export type Ending =
+  /** The plan was carried out, or as much of it as can be now. */
+  | { readonly result: "settled"; readonly requeueAfterMs?: number }
+  /** The world is not as it was when the plan was made. */
+  | { readonly result: "outdated"; readonly requeueAfterMs: number }
+  /** A cluster could not answer; whoever drives the reconcile decides when to try again. */
+  | { readonly result: "failed"; readonly error: unknown };
+
+/** The answer to a request. */
+export type Response =
+  /** What was found, or what is stored now. */
+  | { readonly type: "object"; readonly object: KubeObject }
+  /** There is no such object (any more). */
+  | { readonly type: "absent" }
+  /** The write did not happen, because the object is not as it was when the operation was planned. */
+  | { readonly type: "outdated"; readonly reason: string }
+  /** The write can not succeed before something else changes; without a note, nobody needs to know why. */
+  | { readonly type: "refused"; readonly note?: Note }
+  /** There is no answer, so that what was asked may or may not have happened. */
+  | { readonly type: "failed"; readonly error: unknown };
+
+/** Where a reconcile is. */
+export interface ReconcileState {
+  readonly phase: "confirming-source" | "confirming-removal" | "confirming-service" | "writing" | "reporting" | "done";
+  readonly start: Start;
+  /** What the plan was made of. */
+  readonly input: PlanInput;
+  readonly planned: Plan;
+  /** The operation that is under way. */
+  readonly index: number;
+  /** The input as the operations so far have changed it. */
+  readonly written: PlanInput;
+  /** What there is to say by now: the plan's notes, and those of refused operations. */
+  readonly notes: readonly Note[];
+}
+
+/** A state with what it waits for. */
+export interface Step {
+  readonly state: ReconcileState;
+  readonly request: Request;
+}
+
+/** A write that met a changed world is planned again after this time, in milliseconds: by then the cache has usually caught up. */
+const OUTDATED_RETRY_MS = 50;
+/** The time doubles with every such write in a row, up to this: a cache that stays behind must not cost calls without end. */
+const OUTDATED_RETRY_MAX_MS = 10_000;
+/** A refused object is tried again after this time, in milliseconds, in case its obstacle vanished unseen. */
+const REFUSED_RETRY_MS = 60_000;
+
+/** The two functions of the machine. */
+export interface Machine {
+  /** The first step of a reconcile. */
+  begin(rules: Rules, start: Start): Step;
+  /** The step after `state`, whose request was answered. Must not be called for a reconcile that is done. */
+  next(rules: Rules, state: ReconcileState, response: Response): Step;
+}
+
+/**
+ * The step machine over a planner.
+ *
+ * @example
+ * const machine = createMachine();
+ * let { state, request } = machine.begin(rules, { input, outdatedTimes: 0 });
+ * while (request.type !== "done") ({ state, request } = machine.next(rules, state, await send(request)));
+ */
+export function createMachine(planner: Planner = plan): Machine {
+  return {
+    begin(rules, start) {
+      const state = planned(start, start.input, planner(rules, start.input));
+      // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
+      if (state.planned.state === "stale") return ask({ ...state, phase: "confirming-source" });
+      return operate(state);
+    },
+    next(rules, state, response) {
+      switch (state.phase) {
+        case "confirming-source": {
+          if (response.type === "failed") return fail(state, response.error);
+          const tenant = response.type === "object" ? response.object : undefined;
+          const input = { ...state.input, tenant, sourceConfirmed: true };
+          return operate(planned(state.start, input, planner(rules, input)));
+        }
+        case "confirming-removal":
+          return removalAnswered(state, response);
+        case "confirming-service":
+          return serviceAnswered(state, response);
+        case "writing":
+          return writeAnswered(state, response);
+        case "reporting":
+          return end(state, settled(state));
+        case "done":
+          assert(false, "a reconcile that is done has no next step");
+      }
+    },
+  };
+}
+
+function planned(start: Start, input: PlanInput, plan: Plan): ReconcileState {
+  return { phase: "writing", start, input, planned: plan, index: 0, written: input, notes: plan.notes };
+}
+
+function ask(state: ReconcileState): Step {
+  return { state, request: { type: "get", side: "tenant", key: state.input.key } };
+}
+
+/** Begins the operation of `state.index`, or ends when there is none. */
+function operate(state: ReconcileState): Step {
+  const operation = state.planned.operations[state.index];
+  if (operation === undefined) return report(state);
+  if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
+  if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
+  if (operation.action === "create" && operation.beside !== undefined)
+    return {
+      state: { ...state, phase: "confirming-service" },
+      request: { type: "get", side: "host", key: operation.beside, resource: SERVICES },
+    };
+  return write(state, operation);
+}
+
+const LOOP_STOPPED: Note = {
+  code: "LOOP_STOPPED",
+  message: "Host edits keep coming back; the object is left alone until it changes in the tenant cluster",
+};
+
+function write(state: ReconcileState, operation: Operation): Step {
+  return { state: { ...state, phase: "writing" }, request: { type: "write", operation } };
+}
+
+/** A cache that lags must not take away what its cluster wants to be there. */
+function removalAnswered(state: ReconcileState, response: Response): Step {
+  if (response.type === "failed") return fail(state, response.error);
+  const operation = state.planned.operations[state.index]!;
+  assert(operation.action === "delete", "only a delete asks for its source");
+  const live = response.type === "object" ? response.object : undefined;
+  const wanted = operation.confirm === "absent" ? undefined : state.input.tenant;
+  return sourceVersion(live) === sourceVersion(wanted) ? write(state, operation) : outdated(state);
+}
+
+/** A Service and its Endpoints often go together; the cache may hear of the Endpoints first. */
+function serviceAnswered(state: ReconcileState, response: Response): Step {
+  if (response.type === "failed") return fail(state, response.error);
+  if (response.type !== "object") return outdated(state);
+  return write(state, state.planned.operations[state.index]!);
+}
+
+function writeAnswered(state: ReconcileState, response: Response): Step {
+  const operation = state.planned.operations[state.index]!;
+  switch (response.type) {
+    case "failed":
+      return fail(state, response.error);
+    case "outdated":
+      return outdated(state);
+    case "refused":
+      // What comes next may rest on it: an old copy goes only when the new one is there.
+      return report(response.note === undefined ? state : withNote(state, response.note));
+    case "object":
+    case "absent":
+      return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response) });
+  }
+}
+
+function withNote(state: ReconcileState, note: Note): ReconcileState {
+  return { ...state, notes: [...state.notes, note] };
+}
+
+/** What both sides look like after a write. */
+function after(input: PlanInput, operation: Operation, response: Response): PlanInput {
+  if (response.type === "object") return { ...input, [operation.side]: response.object };
+  const isHost = operation.action === "delete" && input.host !== undefined && sameKey(operation.key, keyOf(input.host));
+  return isHost ? { ...input, host: undefined } : input;
+}
+
+function report(state: ReconcileState): Step {
+  const { notes, input } = state;
+  if (input.tenant === undefined || notes.length === 0) return end(state, settled(state));
+  return { state: { ...state, phase: "reporting" }, request: { type: "report", object: input.tenant, notes } };
+}
+
+function settled({ notes }: ReconcileState): Ending {
+  const refused = notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
+  return { result: "settled", ...(refused && { requeueAfterMs: REFUSED_RETRY_MS }) };
+}
+
+function outdated(state: ReconcileState): Step {
+  const requeueAfterMs = Math.min(OUTDATED_RETRY_MS * 2 ** state.start.outdatedTimes, OUTDATED_RETRY_MAX_MS);
+  return end(state, { result: "outdated", requeueAfterMs });
+}
+
+function fail(state: ReconcileState, error: unknown): Step {
+  return end(state, { result: "failed", error });
+}
+
+function end(state: ReconcileState, ending: Ending): Step {
+  return { state: { ...state, phase: "done" }, request: { type: "done", ending } };
+}
+
+/** Tells whether an operation only undoes what somebody did on the host. */
+export function isRestoration(operation: Operation): boolean {
+  return operation.action === "update" && operation.restores === true;
+}
+
+/** What tells one state of the source from all others, as text. */
+export function sourceVersion(tenant: KubeObject | undefined): string {
+  return `${tenant?.metadata.uid}/${tenant?.metadata.resourceVersion}`;
+}

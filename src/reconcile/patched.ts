@@ -1,0 +1,74 @@
+/**
+ * What patches made of the objects that were looked at last. Every write is planned a second time, to prove that it left nothing
+ * to do; evaluating all expressions again for that would double what a change costs.
+ *
+ * @module
+ */
+import { sameKey } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import type { KubeObject } from "../object/types.ts";
+import type { Patched } from "../patch/apply.ts";
+import { remembered } from "./remembered.ts";
+import type { Admission, Rules } from "./rules.ts";
+
+/** All that patches of one object can depend on, beside the rules. The objects must not change. */
+export interface PatchedFrom {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly hostKey: ObjectKey;
+}
+
+/** A patched object, and what of it may be written. */
+export interface PatchedBody {
+  readonly patched: Patched;
+  readonly admission: Admission;
+}
+
+/** Patches one object. */
+export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
+
+/** Objects per kind whose answer is remembered: the workers' at the same time, and some more whose own write has not come back. */
+export const REMEMBERED_MAX = 64;
+
+interface Remembered extends PatchedBody {
+  readonly from: PatchedFrom;
+  /** False while the answer holds for one host object only. */
+  readonly forAnyHost: boolean;
+}
+
+/** What is remembered under one set of rules, oldest first. */
+type Memory = Map<KubeObject, Remembered>;
+
+/** Tells whether an expression of the way to the host can see anything of the host object. */
+export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
+  patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
+);
+
+/**
+ * The same function, which does not patch again what it has patched just now: the same tenant object under the same rules and
+ * name, and the same host object too if an expression can see it, or if a patch failed and may keep what stands there.
+ */
+export function rememberPatched(patch: PatchObject): PatchObject {
+  const memoryOf = remembered((_rules: Rules): Memory => new Map());
+  return (rules, from) => {
+    // Looking a reference up is noted for the way back, and that must not be left out.
+    if (rules.patches.some(({ reference }) => reference !== undefined)) return patch(rules, from);
+    const recent = memoryOf(rules);
+    const known = recent.get(from.tenant);
+    if (known !== undefined && holdsFor(known, from)) return known;
+    const { tenant, host, hostKey } = from;
+    const made = patch(rules, from);
+    recent.delete(tenant);
+    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed(made) });
+    if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
+    return made;
+  };
+}
+
+function holdsFor({ from, forAnyHost }: Remembered, { host, hostKey }: PatchedFrom): boolean {
+  return (forAnyHost || host === from.host) && sameKey(hostKey, from.hostKey);
+}
+
+function hasFailed({ patched }: PatchedBody): boolean {
+  return patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+}

@@ -1,0 +1,97 @@
+/**
+ * What to write for a tenant object that is to be copied: a new copy, a changed one, or one built anew.
+ *
+ * @module
+ */
+import { formatKey, keyOf } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { SERVICES } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import { isOurs, readMarkers } from "../translate/markers.ts";
+import { agreedBase, readBase } from "./base.ts";
+import { forward } from "./forward.ts";
+import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
+import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
+import { planDifference } from "./plan-difference.ts";
+import { rejection, reported } from "./plan-report.ts";
+import { recreation } from "./plan-types.ts";
+import type { Answer, CopyInput, Plan } from "./plan-types.ts";
+import type { Rules } from "./rules.ts";
+import { unitsOf } from "./units.ts";
+
+/** Plans the copy of one object, whatever stands at its host key now. */
+export function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
+  const { host, key } = input;
+  if (host === undefined) return planCreate(rules, input, answer);
+  if (isCopyOf(rules, host, key)) return planUpdate(rules, { ...input, host }, answer);
+  const { markerPrefix, vcluster } = rules.translator;
+  if (isOurs(markerPrefix, vcluster.name, host, rules.kind.resource)) {
+    const other = formatKey(readMarkers(markerPrefix, host)!);
+    return answer("refused", {
+      notes: [{ code: "NAME_COLLISION", message: `"${formatKey(key)}" and "${other}" have the same host name` }],
+    });
+  }
+  if (mayAdopt(rules, host, input.tenant)) return planAdoption(rules, { ...input, host }, answer);
+  if (mayTakeOver(rules, input, host))
+    return host.metadata.deletionTimestamp ? answer("waiting") : planTakeOver(rules, { ...input, host }, answer);
+  return answer("refused", {
+    notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that is not ours has the host name of "${formatKey(key)}"` }],
+  });
+}
+
+function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
+  const wanted = forward(rules, input);
+  const parts = reported(wanted);
+  if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
+  const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
+  const object = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
+  const create = { action: "create", side: "host", object, reason: "The tenant object has no copy" } as const;
+  return answer("copied", { ...parts, operations: [{ ...create, ...liveService(rules, input) }] });
+}
+
+/** Where another syncer takes its Service away, its Endpoints must not come back for a moment. */
+function liveService({ services, kind }: Rules, { hostService }: CopyInput): { beside?: ObjectKey } {
+  if (services !== "external" || kind.resource === SERVICES || hostService === undefined) return {};
+  return { beside: keyOf(hostService) };
+}
+
+function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+  const reason = "Endpoints left beside a host Service without selector are taken over";
+  const planned = planRebuild(rules, input, answer, reason);
+  const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
+  return { ...planned, notes: [...planned.notes, ...taken] };
+}
+
+/** The tenant wins, silently: what the other syncer agreed on with the host is not known. */
+function planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+  if (input.host.metadata.deletionTimestamp) return answer("waiting");
+  const reason = `The copy of another syncer (${rules.adopt}) is adopted`;
+  const planned = planRebuild(rules, { ...input, host: withoutForeignMarks(rules, input.host) }, answer, reason);
+  const adopted = planned.operations.length > 0 ? [{ code: "ADOPTED", message: reason } as const] : [];
+  return { ...planned, notes: [...planned.notes, ...adopted] };
+}
+
+function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+  const { host, tenant } = input;
+  const markers = readMarkers(rules.translator.markerPrefix, host)!;
+  if (host.metadata.deletionTimestamp) return answer("waiting");
+  if (markers.uid !== (tenant.metadata.uid ?? "")) return planRebuild(rules, input, answer, "The tenant object was created anew");
+  if (isRewritten(rules, host)) return planTakeOver(rules, input, answer);
+  const base = readBase(rules.translator.markerPrefix, host);
+  if (base === undefined) return planRebuild(rules, input, answer, "The copy carries no readable base");
+  return planDifference(rules, input, base, answer);
+}
+
+/** Everything that may cross is written anew; nothing of an earlier life of the copy stays. */
+function planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer, reason: string): Plan {
+  const wanted = forward(rules, input);
+  const parts = reported(wanted);
+  if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
+  if (rules.kind.mustRecreate(input.host, wanted.object)) return answer("copied", { ...parts, operations: [recreation(input.host)] });
+  const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
+  const copy = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
+  return answer("copied", {
+    ...parts,
+    operations: [{ action: "update", side: "host", object: rebuiltCopy(rules, input.host, copy), reason }],
+  });
+}

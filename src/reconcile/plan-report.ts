@@ -1,0 +1,20 @@
+import type { Forward } from "./forward.ts";
+import type { Note, Plan } from "./plan-types.ts";
+
+/** What `forward` has to say, as parts of a plan. */
+export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" | "notes"> {
+  const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
+    code: "ADDRESS_REFUSED",
+    message: `Address "${ip}" was left out: ${reason}`,
+  }));
+  const failed = wanted.outcomes.flatMap((outcome) =>
+    (outcome.failures ?? []).map(({ code, message, place }): Note => ({ code, message: `${place}: ${message}` })),
+  );
+  return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...failed] };
+}
+
+/** Why `forward` gave nothing that may be written. */
+export function rejection(wanted: Forward): Note[] {
+  const notes = reported(wanted).notes;
+  return notes.length > 0 ? [...notes] : [{ code: "EXPRESSION_RESULT", message: `The object is not written: ${wanted.rejected}` }];
+}

@@ -1,0 +1,32 @@
+import type { FoundReference } from "../patch/types.ts";
+import { isOurs, readMarkers } from "../translate/markers.ts";
+import { sameKey } from "../object/key.ts";
+import { forward } from "./forward.ts";
+import type { Plan, PlanInput } from "./plan-types.ts";
+import type { Rules } from "./rules.ts";
+
+/**
+ * What the copy of a tenant object refers to after a plan; undefined while nobody can tell. A copy that is left as it is, of a
+ * paused object for example, still needs what it names.
+ *
+ * @example
+ * referencesInUse(rules, input, plan(rules, input)); // [{ kind: "Secret", tenant: { namespace: "shop", name: "db" }, … }]
+ */
+export function referencesInUse(
+  rules: Rules,
+  input: PlanInput,
+  { state, references, hostKey }: Plan,
+): readonly FoundReference[] | undefined {
+  const { tenant, host } = input;
+  if (state === "stale") return undefined;
+  // The delete brake holds a copy whose source is missing.
+  if (tenant === undefined && host !== undefined && state === "waiting") return undefined;
+  if (state === "absent" || tenant === undefined) return [];
+  if (state === "copied" || hostKey === undefined || references.length > 0) return references;
+  return isCopy(rules, input) ? forward(rules, { ...input, tenant, host, hostKey }).references : [];
+}
+
+function isCopy({ translator, kind }: Rules, { host, key }: PlanInput): boolean {
+  if (host === undefined || !isOurs(translator.markerPrefix, translator.vcluster.name, host, kind.resource)) return false;
+  return sameKey(readMarkers(translator.markerPrefix, host)!, key);
+}

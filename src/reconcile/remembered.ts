@@ -1,0 +1,20 @@
+/**
+ * `compute`, asked once for each argument. Arguments are told apart by identity and must not change, as nothing that a cache holds
+ * does; an answer is forgotten with its argument.
+ *
+ * @example
+ * const lengthOf = remembered((list: readonly string[]) => list.join().length);
+ * lengthOf(["a", "b"]); // 3
+ */
+export function remembered<Argument extends object, Answer>(compute: (argument: Argument) => Answer): (argument: Argument) => Answer {
+  const answers = new WeakMap<Argument, Answer>();
+  return (argument) => {
+    const known = answers.get(argument);
+    // Without a box around each answer: there are as many as objects in both clusters.
+    if (known !== undefined) return known;
+    const answer = compute(argument);
+    // An object of the wrong shape may have a text where another has a list.
+    if (Object(argument) === argument) answers.set(argument, answer);
+    return answer;
+  };
+}

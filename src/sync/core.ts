@@ -1,0 +1,166 @@
+/**
+ * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Whoever drives it sends the
+ * requests, in real life or in a simulation.
+ *
+ * @module
+ */
+import type { Clock } from "../base/clock.ts";
+import { EngineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { SERVICES } from "../object/resource.ts";
+import type { KubeObject, OwnerReference } from "../object/types.ts";
+import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
+import type { BrakeLimits } from "../reconcile/brake.ts";
+import { createMachine } from "../reconcile/machine.ts";
+import type { Planner, Request } from "../reconcile/machine.ts";
+import type { Note } from "../reconcile/plan-types.ts";
+import type { ReferenceKind, ReferenceRules } from "../reconcile/reference-rules.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import type { ClusterCaches } from "./access.ts";
+import { createDeleteBrake } from "./brake.ts";
+import { createDeleteConfirmation } from "./delete-confirmation.ts";
+import type { DeleteConfirmation } from "./delete-confirmation.ts";
+import { createGather, ownerReference } from "./gather.ts";
+import { createKeyRouter } from "./key-router.ts";
+import { createLoopGuard } from "./loop-guard.ts";
+import type { LoopGuardLimits } from "./loop-guard.ts";
+import { createSyncMemory } from "./memory.ts";
+import type { SyncMemory } from "./memory.ts";
+import { createRecords } from "./records.ts";
+import type { SyncRecord } from "./records.ts";
+import { createReferenceCopies } from "./reference-copies.ts";
+import { parseSyncId } from "./sync-id.ts";
+import type { FormerUser } from "./reference-turn.ts";
+import { createTurn } from "./turn.ts";
+import type { Books, SyncHooks, Tracked, Turn } from "./turn.ts";
+
+/** What the syncer needs to know before it begins. */
+export interface SyncCoreOptions {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  /** One entry per synced kind. */
+  readonly rules: readonly Rules[];
+  /** How objects that reference patches name are brought across; left out, they are not. */
+  readonly references?: ReferenceRules;
+  /** Sets the owner of new copies to this host Service, if it exists. */
+  readonly ownerService?: ObjectKey;
+  readonly loopGuard: LoopGuardLimits;
+  /** Default {@link DEFAULT_BRAKE_LIMITS}. */
+  readonly deleteBrake?: BrakeLimits;
+  /** Deletes that the brake need not hold. Default none. */
+  readonly deletesConfirmed?: DeleteConfirmation;
+  /** Hears when the delete brake engages. */
+  readonly braked?: (note: Note) => void;
+  /** What an earlier core over the same caches knew. Default nothing. */
+  readonly memory?: SyncMemory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly hooks?: SyncHooks;
+  /** What decides in the place of `plan`: for tests of the tests, which must notice a planner that is wrong. */
+  readonly planner?: Planner;
+  /** Receives the keys to reconcile. */
+  enqueue(id: string): void;
+}
+
+/** What the syncer knows, and what it does with that. */
+export interface SyncCore {
+  /**
+   * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
+   * most one turn of an id may be under way. Its lines go to `logger`, if one is given.
+   */
+  begin(id: string, context?: TurnContext): Turn;
+  /** True once every cache was complete for the first time. */
+  readonly synced: boolean;
+  /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
+  readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
+  /** What is known of every object that was looked at. */
+  records(): readonly SyncRecord[];
+  close(): void;
+}
+
+/** What belongs to one turn only. */
+export interface TurnContext {
+  readonly logger?: Logger | undefined;
+}
+
+const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
+
+/** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
+export function createSyncCore(options: SyncCoreOptions): SyncCore {
+  const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
+  const memory = options.memory ?? createSyncMemory();
+  const tracked = rules.map((rule) => ({
+    rules: rule,
+    tenant: memory.latest(tenant.source(rule.kind.resource)),
+    host: memory.latest(host.source(rule.kind.resource)),
+  }));
+  const records = createRecords(clock);
+  const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
+  const guard = createLoopGuard(clock, options.loopGuard);
+  const references = options.references && createReferenceCopies({ ...options, guard, hooks, rules: options.references, user, owner });
+  const books: Books = { records, router, flows: memory.flows, guard, outdated: new Map(), references };
+  const brake = createDeleteBrake({
+    ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
+    limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
+    confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
+    strays: (rule, key) => router.strays(rule, key),
+    engaged: (note) => options.braked?.(note),
+  });
+  const gather = createGather({
+    tenant,
+    host,
+    tracked,
+    router,
+    brake,
+    flows: books.flows,
+    ownerService,
+    ownsHostService: hooks.ownsHostService?.bind(hooks),
+  });
+  const machine = createMachine(options.planner);
+
+  function sideOf(plural: string): Tracked | undefined {
+    return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
+  }
+
+  function user(id: string): FormerUser | undefined {
+    const { plural, key } = parseSyncId(id);
+    const side = sideOf(plural);
+    return side && { resource: side.rules.kind.resource, key, object: side.tenant.get(key) };
+  }
+
+  function owner(): OwnerReference | undefined {
+    return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
+  }
+
+  return {
+    begin(id, { logger: labelled = logger } = {}) {
+      const { plural, key } = parseSyncId(id);
+      const side = sideOf(plural);
+      const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
+      if (referenced !== undefined) return referenced;
+      if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
+      const input = gather(id, side, key);
+      if (records.settled(id, input)) {
+        books.outdated.delete(id);
+        return { resource: side.rules.kind.resource, request: NOTHING_TO_DO, answer: () => {} };
+      }
+      router.claim(side.rules, key);
+      const start = { input, stoppedAt: books.guard.stoppedAt(id), outdatedTimes: books.outdated.get(id) ?? 0 };
+      return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
+    },
+    get synced() {
+      return router.synced;
+    },
+    ...(references && { found: (kind, copy) => references.found(kind, copy) }),
+    records: () => [...records.list(), ...(references?.records() ?? [])],
+    close() {
+      references?.close();
+      router.close();
+      brake.close();
+      if (options.memory === undefined) memory.close();
+    },
+  };
+}

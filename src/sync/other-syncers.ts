@@ -1,0 +1,34 @@
+import { EngineError } from "../base/errors.ts";
+import { formatKey, keyOf, sameKey } from "../object/key.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import { readForeignMarkers } from "../translate/foreign-markers.ts";
+import type { ClusterCaches } from "./access.ts";
+
+/**
+ * Refuses to go on beside another syncer of the same virtual cluster: both would write the same names. Nothing on an object tells
+ * whether its writer still runs, so every object counts whose markers claim what would be our copy.
+ *
+ * @throws OTHER_SYNCER when there is one whose prefix is not the one to adopt.
+ */
+export function checkOtherSyncers(host: ClusterCaches, rules: readonly Rules[]): void {
+  const found = rules.filter(({ enabled }) => enabled).flatMap((rule) => claimsOf(host, rule));
+  const [first] = found;
+  if (first === undefined) return;
+  const message = `Cannot start: ${found.length} objects on the host are copies of another syncer with the markers ${first.prefix}, ${first.name} for example`;
+  const hint = `Stop that syncer, then start with --adopt ${first.prefix}`;
+  throw new EngineError("OTHER_SYNCER", message, { details: { hint, prefix: first.prefix } });
+}
+
+function claimsOf(host: ClusterCaches, { kind, translator, adopt }: Rules): { prefix: string; name: string }[] {
+  const about = { vcluster: translator.vcluster.name, resource: kind.resource, ownPrefix: translator.markerPrefix };
+  return host
+    .source(kind.resource)
+    .list()
+    .flatMap((object) => {
+      const source = readForeignMarkers(object, about);
+      if (source === undefined || source.prefix === adopt) return [];
+      const place = translator.toHost({ namespace: source.namespace, name: source.name }, kind.resource);
+      const claimed = place !== undefined && sameKey(place, keyOf(object));
+      return claimed ? [{ prefix: source.prefix, name: `${kind.resource.kind} ${formatKey(place)}` }] : [];
+    });
+}

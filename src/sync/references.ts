@@ -1,0 +1,48 @@
+/** Knows which tenant objects refer to which objects, by the ids of both. */
+export interface References {
+  /**
+   * Takes note of all that one tenant object refers to now. Returns what it did not refer to before, and what it refers to no
+   * more.
+   */
+  refer(user: string, references: readonly string[]): readonly string[];
+  /** Ids of the tenant objects that refer to an object. */
+  users(reference: string): readonly string[];
+}
+
+const NOTHING: readonly string[] = [];
+
+/**
+ * Knows of no references yet. Holds an entry per object that refers to something, and nothing for the others.
+ *
+ * @example
+ * const references = createReferences();
+ * references.refer("endpoints|shop/web", ["secrets|shop/db"]); // ["secrets|shop/db"]
+ * references.users("secrets|shop/db"); // ["endpoints|shop/web"]
+ */
+export function createReferences(): References {
+  /** Both maps hold the same pairs. */
+  const referencesByUser = new Map<string, ReadonlySet<string>>();
+  const usersByReference = new Map<string, Set<string>>();
+
+  function forget(user: string, reference: string): void {
+    const users = usersByReference.get(reference);
+    users?.delete(user);
+    if (users?.size === 0) usersByReference.delete(reference);
+  }
+
+  return {
+    refer(user, references) {
+      const before = referencesByUser.get(user);
+      if (before === undefined && references.length === 0) return NOTHING;
+      const now = new Set(references);
+      const gone = [...(before ?? [])].filter((reference) => !now.has(reference));
+      const fresh = [...now].filter((reference) => !before?.has(reference));
+      for (const reference of gone) forget(user, reference);
+      for (const reference of fresh) usersByReference.set(reference, (usersByReference.get(reference) ?? new Set()).add(user));
+      if (now.size === 0) referencesByUser.delete(user);
+      else referencesByUser.set(user, now);
+      return [...gone, ...fresh];
+    },
+    users: (reference) => [...(usersByReference.get(reference) ?? NOTHING)],
+  };
+}

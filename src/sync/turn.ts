@@ -1,0 +1,214 @@
+import { isEngineError } from "../base/errors.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { keyOf } from "../object/key.ts";
+import type { ObjectKey } from "../object/key.ts";
+import { qualifiedPlural } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import { isRestoration, sourceVersion } from "../reconcile/machine.ts";
+import type { Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
+import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
+import type { Outcome } from "../patch/types.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import type { ToldEvent } from "./events.ts";
+import type { Flows } from "./flows.ts";
+import type { KeyRouter } from "./key-router.ts";
+import type { Latest } from "./latest.ts";
+import { countNotes, countPlan } from "./plan-metrics.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import type { Records } from "./records.ts";
+
+/** What an embedder may look at, change or stop. */
+export interface SyncHooks {
+  /** Sees every write before it happens; "refuse" leaves it out until the object changes again. */
+  beforeWrite?(operation: Operation): Operation | "refuse";
+  /** Sees every plan that was made. */
+  onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
+  /** Sees what became of every patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
+  onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
+  /** Takes what would be written as an Event, which is then not written. What it throws is logged. */
+  recordEvent?(event: ToldEvent): void | Promise<void>;
+  /**
+   * With `services: "external"`, tells whether the host Service at this host key is one of those that copies may stand beside.
+   * One that is not counts as missing. Default: all are.
+   */
+  ownsHostService?(hostKey: ObjectKey): boolean;
+}
+
+/** One synced kind with the newest that is known of it on both sides. */
+export interface Tracked {
+  readonly rules: Rules;
+  readonly tenant: Latest;
+  readonly host: Latest;
+}
+
+/** Hears what was planned for an object that may refer to others. */
+export interface ReferenceBook {
+  planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
+}
+
+/** What is kept from one turn to the next. */
+export interface Books {
+  readonly flows: Flows;
+  readonly guard: LoopGuard;
+  readonly records: Records;
+  readonly router: KeyRouter;
+  /** Per id the turns in a row that met a changed world. */
+  readonly outdated: Map<string, number>;
+  /** Copies of objects that reference patches name; undefined while none are made. */
+  readonly references?: ReferenceBook | undefined;
+}
+
+/** One reconcile under way. */
+export interface Turn {
+  readonly resource: ResourceType;
+  /** What it waits for; `done` when it is over. */
+  readonly request: Request;
+  /** Takes the answer to {@link request}, and makes the next one. */
+  answer(response: Response): void;
+}
+
+/** What a turn works with. */
+export interface TurnOptions {
+  readonly id: string;
+  readonly tracked: Tracked;
+  readonly start: Start;
+  readonly machine: Machine;
+  readonly books: Books;
+  readonly hooks: SyncHooks;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Begins a turn: the step machine, with books kept of what it asks for and what it is answered. */
+export function createTurn(options: TurnOptions): Turn {
+  return new RunningTurn(options);
+}
+
+class RunningTurn implements Turn {
+  readonly #options: TurnOptions;
+  #state: ReconcileState;
+  #request!: Request;
+  /** Takes note of the answer to a write before the machine sees it. */
+  #noteAnswer: ((response: Response) => void) | undefined;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    const { machine, tracked, start } = options;
+    const step = machine.begin(tracked.rules, start);
+    this.#state = step.state;
+    this.#planned(step.state.planned);
+    this.#take(step);
+  }
+
+  get resource(): ResourceType {
+    return this.#options.tracked.rules.kind.resource;
+  }
+
+  get request(): Request {
+    return this.#request;
+  }
+
+  answer(response: Response): void {
+    this.#noteAnswer?.(response);
+    this.#next(response);
+  }
+
+  #next(response: Response): void {
+    const { machine, tracked } = this.#options;
+    const before = this.#state;
+    const step = machine.next(tracked.rules, before, response);
+    if (step.state.planned !== before.planned) this.#planned(step.state.planned);
+    this.#take(step);
+  }
+
+  #take({ state, request }: Step): void {
+    const wasReported = this.#state.phase === "reporting";
+    this.#state = state;
+    this.#request = request;
+    this.#noteAnswer = undefined;
+    if (request.type === "write") return this.#prepareWrite(request.operation);
+    if (request.type === "report" || (request.type === "done" && !wasReported)) this.#close(request);
+  }
+
+  #planned(planned: Plan): void {
+    const { id, tracked, books, hooks, metrics } = this.#options;
+    books.references?.planned(id, tracked.rules, this.#state.input, planned);
+    hooks.onPlan?.(this.#state.input.key, this.resource.plural, planned);
+    for (const outcome of planned.outcomes) hooks.onOutcome?.(outcome, this.#state.input.key, this.resource.plural);
+    countPlan(metrics, this.resource, planned);
+  }
+
+  #prepareWrite(planned: Operation): void {
+    const operation = this.#options.hooks.beforeWrite?.(planned) ?? planned;
+    if (operation === "refuse") return this.#next({ type: "refused" });
+    this.#request = { type: "write", operation };
+    const tell = this.#announce(operation);
+    this.#noteAnswer = (response) => {
+      tell(response.type === "object" ? response.object : undefined, response.type === "absent");
+      this.#noteWrite(operation, response);
+    };
+  }
+
+  /** Says what is about to be written, so that its answer is known before the caches have it. */
+  #announce(operation: Operation): (stored: KubeObject | undefined, gone: boolean) => void {
+    const latest = this.#options.tracked[operation.side];
+    if (operation.action !== "delete") return latest.writing(keyOf(operation.object));
+    const before = latest.get(operation.key);
+    return (_stored, gone) => void (gone && before !== undefined && latest.removed(before));
+  }
+
+  #noteWrite(operation: Operation, response: Response): void {
+    if (response.type === "failed") return;
+    const { id, books, logger, metrics } = this.#options;
+    const { side, action, reason } = operation;
+    const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
+    metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+    logger.debug("Applied", { id, action, side, reason, result });
+    if (result !== "written" && result !== "deleted") return;
+    if (isRestoration(operation)) books.guard.restored(id, sourceVersion(this.#state.input.tenant));
+    if (response.type === "object" && side === "tenant") books.flows.flowed(id, response.object, this.#state.input.host);
+    if (response.type === "object" && side === "host") books.flows.forget(id);
+  }
+
+  /** Writes down how the turn ended. */
+  #close(request: Request): void {
+    const { id, books } = this.#options;
+    const result = request.type === "done" ? request.ending.result : "settled";
+    if (result === "outdated") books.outdated.set(id, (books.outdated.get(id) ?? 0) + 1);
+    if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
+    // What it refers to was noted with the plan, and must be noted anew should everything be as it was before.
+    if (result !== "settled") return books.records.unsettle(id);
+    books.outdated.delete(id);
+    // A copy that the brake holds is worth a word though its object is gone.
+    if (this.#state.input.tenant === undefined && this.#state.notes.length === 0) this.#forget();
+    else this.#record();
+  }
+
+  /** A missing permission is no passing fault: who asks why there is no copy should read of it. */
+  #recordRefusal(error: unknown): void {
+    if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
+    const { id, books } = this.#options;
+    const { written, planned, notes } = this.#state;
+    const refused = { ...planned, state: "refused" } as const;
+    const told = [...notes, { code: error.code, message: error.message }];
+    books.records.record(id, { resource: this.resource.plural, input: written, planned: refused, notes: told, failed: true });
+  }
+
+  #forget(): void {
+    const { id, books, tracked } = this.#options;
+    books.flows.forget(id);
+    books.records.forget(id);
+    books.guard.forget(id);
+    books.router.release(tracked.rules, this.#state.input.key);
+  }
+
+  #record(): void {
+    const { id, books, metrics } = this.#options;
+    const { written, planned, notes } = this.#state;
+    countNotes(metrics, this.resource, notes);
+    const lagMs = books.records.record(id, { resource: this.resource.plural, input: written, planned, notes });
+    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.resource) });
+  }
+}

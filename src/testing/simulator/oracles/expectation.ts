@@ -1,0 +1,84 @@
+import type { Code } from "../../../base/codes.ts";
+import { formatKey, keyOf } from "../../../object/key.ts";
+import type { ObjectKey } from "../../../object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../object/resource.ts";
+import { matchesSelector } from "../../../object/selector.ts";
+import type { KubeObject, Service } from "../../../object/types.ts";
+import type { Rules } from "../../../reconcile/rules.ts";
+import type { World } from "../world.ts";
+import { isCopy, marksOf } from "./marks.ts";
+
+/** What the contract wants to stand on the host for one tenant object, once all is at rest. */
+export type Expectation =
+  /** A copy that says what the tenant object says. */
+  | { readonly kind: "copy" }
+  /** No copy, and a reason. */
+  | { readonly kind: "no copy"; readonly why: Code }
+  /** Whatever is there, and a reason. */
+  | { readonly kind: "anything"; readonly why: Code };
+
+const COPY: Expectation = { kind: "copy" };
+const noCopy = (why: Code): Expectation => ({ kind: "no copy", why });
+const anything = (why: Code): Expectation => ({ kind: "anything", why });
+
+/** Derived from the contract and from what both servers hold, not from the engine's own gate. */
+export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): Expectation {
+  const { annotations = {}, labels } = tenant.metadata;
+  if (!rules.enabled) return anything("SYNC_DISABLED");
+  if (annotations[`${rules.translator.markerPrefix}pause`] === "true") return anything("EXCLUDED");
+  if (hostKey === undefined) return noCopy("NAME_NOT_MAPPED");
+  const tenantService = serviceAt(world, "tenant", formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! }));
+  if (rules.kind.resource === SERVICES) {
+    if ((tenant as Service).spec?.type === "ExternalName") return noCopy("EXCLUDED");
+  } else if (rules.kind.resource === ENDPOINT_SLICES) {
+    const name = labels?.["kubernetes.io/service-name"];
+    if (name === undefined) return noCopy("EXCLUDED");
+    const beside = besideService(world, rules, { namespace: tenant.metadata.namespace!, name });
+    if (beside !== undefined) return beside;
+  } else if (rules.kind.resource === ENDPOINTS) {
+    if (!matchesSelector(rules.settings.selector, labels)) return noCopy("EXCLUDED");
+    const required = rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined);
+    if (required) return noCopy("EXCLUDED");
+    const beside = besideService(world, rules, keyOf(tenant));
+    if (beside !== undefined) return beside;
+  }
+  return atHostKey(world, rules, tenant, hostKey);
+}
+
+function besideService(world: World, rules: Rules, service: ObjectKey): Expectation | undefined {
+  const hostKey = rules.translator.toHost(service, SERVICES);
+  const hostService = hostKey && serviceAt(world, "host", formatKey(hostKey));
+  const tenantService = serviceAt(world, "tenant", formatKey(service));
+  if (Object.keys(hostService?.spec?.selector ?? {}).length > 0) return noCopy("HOST_SERVICE_SELECTOR");
+  if (rules.services === "external") return hostService === undefined ? anything("HOST_SERVICE_MISSING") : undefined;
+  const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
+  if (hostService === undefined) return expected ? anything("HOST_SERVICE_MISSING") : undefined;
+  const marks = isCopy(world, hostService);
+  if (marks === undefined) return anything("HOST_OBJECT_FOREIGN");
+  return marks.source === formatKey(service) ? undefined : anything("NAME_COLLISION");
+}
+
+/** Somebody else's object in the place of the copy stays, unless it is Endpoints that nobody marked beside a Service on both sides. */
+function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): Expectation {
+  const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
+  if (host === undefined) return COPY;
+  const source = formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! });
+  const marks = isCopy(world, host);
+  if (marks !== undefined) return marks.source === source ? COPY : anything("NAME_COLLISION");
+  const services = serviceAt(world, "tenant", source) !== undefined && serviceAt(world, "host", formatKey(hostKey)) !== undefined;
+  const unmarked = marksOf(world, host) === undefined || !hasMarkLabels(world, rules, host);
+  return rules.kind.resource === ENDPOINTS && services && unmarked ? COPY : anything("HOST_OBJECT_FOREIGN");
+}
+
+function hasMarkLabels(world: World, { translator }: Rules, host: KubeObject): boolean {
+  const labels = host.metadata.labels ?? {};
+  const marks = marksOf(world, host);
+  return (
+    labels[`${translator.markerPrefix}managed-by`] === marks?.vcluster &&
+    marks?.source.startsWith(`${labels[`${translator.markerPrefix}namespace`]}/`) === true
+  );
+}
+
+function serviceAt(world: World, side: "tenant" | "host", id: string): Service | undefined {
+  return world.clusters[side].objects(SERVICES).get(id) as Service | undefined;
+}

@@ -1,0 +1,35 @@
+import { run } from "./run.ts";
+import type { Decision, Run, RunOptions } from "./run.ts";
+
+/** Runs that a shrink tries at most, when nobody says otherwise. */
+export const SHRINK_TRIES = 2_000;
+
+/**
+ * The shortest run found that breaks the same promise: parts of what happened are left out, large ones first, as long as the
+ * promise is still broken (delta debugging). What can not happen without a part that is left out is skipped.
+ */
+export async function shrink(failed: Run, options: RunOptions, triesMax = SHRINK_TRIES): Promise<Run> {
+  let best = failed;
+  let tries = 0;
+
+  async function attempt(decisions: readonly Decision[]): Promise<boolean> {
+    if (tries >= triesMax) return false;
+    tries += 1;
+    const again = await run({ ...options, seed: failed.seed, decisions });
+    if (again.violation?.oracle !== failed.violation?.oracle || again.decisions.length >= best.decisions.length) return false;
+    best = again;
+    return true;
+  }
+
+  for (let size = Math.ceil(best.decisions.length / 2); size >= 1 && tries < triesMax;) {
+    let smaller = false;
+    // From the end: what comes later rests on what came before.
+    for (let end = best.decisions.length; end > 0; end -= size) {
+      const start = Math.max(0, end - size);
+      smaller = (await attempt([...best.decisions.slice(0, start), ...best.decisions.slice(end)])) || smaller;
+    }
+    if (size === 1 && !smaller) break;
+    size = size === 1 ? 1 : Math.ceil(size / 2);
+  }
+  return best;
+}

@@ -1,0 +1,88 @@
+/** Files that change while a syncer runs. */
+import { expect, test } from "vitest";
+import { createLineLogger } from "../../src/base/logger.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { watchConfiguration } from "../../src/cli/reload.ts";
+import type { LoadedConfiguration } from "../../src/cli/configuration.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { createTestTerminal } from "./support.ts";
+
+const FAILURES = "endpoint_sync_config_reload_failures_total";
+
+async function watching(files: Record<string, string>, config: readonly string[] = ["vcluster.yaml"]) {
+  const terminal = createTestTerminal({ files });
+  const clock = createFakeClock();
+  const metrics = createMetrics();
+  const logger = createLineLogger({ level: "info", format: "text", now: () => 0, write: (line) => terminal.err(line) });
+  const applied: LoadedConfiguration[] = [];
+  let refusal: Error | undefined;
+  const apply = async (loaded: LoadedConfiguration) => {
+    if (refusal !== undefined) throw refusal;
+    applied.push(loaded);
+    return "changed" as const;
+  };
+  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml" }, clock, logger, metrics, apply });
+  await clock.advance(0);
+  const failures = () => Number(new RegExp(`^${FAILURES} (\\d+)$`, "m").exec(metrics.text())?.[1]);
+  return { terminal, clock, applied, failures, stop, refuse: (error: Error | undefined) => (refusal = error) };
+}
+
+test("a change of either file is applied within some seconds, once", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { clock, applied, failures, stop } = await watching(files);
+  await clock.advance(60_000);
+  expect([applied.length, failures()]).toEqual([0, 0]);
+  files["settings.yaml"] = "onError: skip-patch";
+  await clock.advance(10_000);
+  files["vcluster.yaml"] = "sync: {toHost: {endpoints: {enabled: false}}}";
+  await clock.advance(60_000);
+  expect(applied.map(({ settings, config }) => [settings.onError, config.endpoints.enabled])).toEqual([
+    ["skip-patch", true],
+    ["skip-patch", false],
+  ]);
+  await stop();
+});
+
+test("a text with errors is told and counted once, and the next good one is applied", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { terminal, clock, applied, failures, stop } = await watching(files);
+  files["settings.yaml"] = "onEror: skip-patch";
+  await clock.advance(60_000);
+  expect([applied.length, failures()]).toEqual([0, 1]);
+  expect(terminal.stderr).toMatch(/CONFIG_UNKNOWN_FIELD[^]*Configuration not reloaded; the old one stays/);
+  files["settings.yaml"] = "onError: skip-patch";
+  await clock.advance(10_000);
+  expect([applied.length, failures()]).toEqual([1, 1]);
+  await stop();
+});
+
+test("what the syncer refuses counts as a failure too", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { clock, failures, refuse, stop, terminal } = await watching(files);
+  refuse(new Error("Cannot change workers while the syncer runs"));
+  files["settings.yaml"] = "workers: 3";
+  await clock.advance(10_000);
+  expect(failures()).toBe(1);
+  expect(terminal.stderr).toContain("Cannot change workers");
+  await stop();
+});
+
+test("standard input can not be read again, and says so at SIGHUP only", async () => {
+  const { clock, terminal, applied, failures, stop } = await watching({ "settings.yaml": "" }, ["-"]);
+  await clock.advance(60_000);
+  expect(failures()).toBe(0);
+  terminal.hangUp();
+  await clock.advance(0);
+  expect([applied.length, failures()]).toEqual([0, 1]);
+  await stop();
+});
+
+test("stopped, it reads nothing any more", async () => {
+  const files = { "vcluster.yaml": "", "settings.yaml": "" };
+  const { clock, terminal, applied, stop } = await watching(files);
+  await stop();
+  files["settings.yaml"] = "onError: skip-patch";
+  terminal.hangUp();
+  await clock.advance(60_000);
+  expect(applied).toEqual([]);
+});

@@ -1,0 +1,77 @@
+/**
+ * `docs/guides/operate.md`: the commands that look at two clusters, and the one that cleans up, are run as they stand.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createEngine } from "../src/engine.ts";
+import { startCluster } from "../src/clusters/cluster.ts";
+import type { Cluster } from "../src/clusters/cluster.ts";
+import { parseConfig } from "../src/config/config.ts";
+import { ENDPOINTS, NAMESPACES } from "../src/object/resource.ts";
+import { plan } from "../src/reconcile/plan.ts";
+import { run, shellWords } from "./cli/support.ts";
+import { blocksOf } from "./support/markdown.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const PAGE = readFileSync(join(ROOT, "docs/guides/operate.md"), "utf8");
+const blocks = blocksOf(PAGE);
+const steps = blocks.flatMap(({ words, text, line }, index) => {
+  if (!words.includes("inspect")) return [];
+  const [, , ...argv] = shellWords(text.trim());
+  return [{ line, argv, name: argv[0]!, prints: blocks[index + 1]!.text.trim() }];
+});
+
+const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-inspect-guide-"));
+const demo = (name: string) => readFileSync(join(ROOT, "fixtures/demo", name), "utf8");
+const files = { "vcluster.yaml": demo("vcluster.yaml"), "settings.yaml": demo("settings.yaml") };
+const clusters: Cluster[] = [];
+
+/** One tenant object without a copy, and one copy. */
+beforeAll(async () => {
+  const [tenant, host] = (await Promise.all([startCluster({ name: "tenant" }), startCluster({ name: "host" })])) as [Cluster, Cluster];
+  clusters.push(tenant, host);
+  writeFileSync(join(folder, "tenant.kubeconfig"), tenant.kubeconfig);
+  writeFileSync(join(folder, "host.kubeconfig"), host.kubeconfig);
+  for (const [{ client }, name] of [
+    [tenant, "shop"],
+    [host, "vc-blue"],
+  ] as const) {
+    await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  for (const name of ["web", "db"]) {
+    const metadata = { namespace: "shop", name, annotations: { "example.com/team": "storefront" } };
+    await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [] });
+  }
+  await copy(tenant, host);
+});
+afterAll(async () => {
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+/** As a syncer would. */
+async function copy(tenant: Cluster, host: Cluster): Promise<void> {
+  const key = { namespace: "shop", name: "db" };
+  const config = parseConfig(files["vcluster.yaml"]);
+  if (!config.ok) throw new Error("The configuration of the demonstration is valid");
+  const engine = await createEngine({ config: config.config, vcluster: { name: "blue", namespace: "vc-blue" } });
+  const rules = engine.rules.find(({ kind }) => kind.resource === ENDPOINTS)!;
+  const { operations } = plan(rules, { key, tenant: await tenant.client.get(ENDPOINTS, key), host: undefined });
+  for (const operation of operations) if (operation.action === "create") await host.client.create(ENDPOINTS, operation.object);
+  engine.dispose();
+}
+
+test("are these", () => {
+  expect(steps.map(({ name }) => name)).toEqual(["plan", "why", "audit", "cleanup"]);
+});
+
+test.each(steps)("$name, line $line", async ({ name, argv, prints }) => {
+  const { code, stdout } = await run(
+    argv.map((word) => (word.endsWith(".kubeconfig") ? join(folder, word) : word)),
+    { files },
+  );
+  expect(stdout).toContain(prints);
+  expect(code).toBe(["plan", "audit"].includes(name) ? 1 : 0);
+});

@@ -1,0 +1,51 @@
+/** The page of figures beside the benches that write it. Figures themselves are not judged here: they are one machine's. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const page = readFileSync(join(ROOT, "docs/performance.md"), "utf8");
+const figures = page.slice(page.indexOf("\n## Figures\n"));
+
+const benches = readdirSync(join(ROOT, "bench"))
+  .filter((file) => file.endsWith(".bench.ts"))
+  .map((file) => {
+    const question = /^export const question = "(.+)";$/m.exec(readFileSync(join(ROOT, "bench", file), "utf8"))?.[1];
+    return { name: file.slice(0, -".bench.ts".length), question };
+  })
+  .sort((left, right) => left.name.localeCompare(right.name));
+
+describe("docs/performance.md", () => {
+  test("has a section for each bench and no other, under the bench's question", () => {
+    const sections = [...figures.matchAll(/^### (\w+)\n\n(.+)$/gm)].filter(([, name]) => name !== "Goals");
+    expect(sections.map(([, name, question]) => ({ name, question }))).toEqual(benches);
+  });
+
+  test("says what was measured, where and with what", () => {
+    expect(figures).toMatch(/^Measured at commit `[0-9a-f]{7,}\+?` on .+, \d+ cores, Node \d+\.\d+\.\d+, with .+\.$/m);
+  });
+
+  test("has a line for each goal, with a figure", () => {
+    const goals = /^### Goals\n\n((?:\|.*\n)+)/m.exec(figures)![1]!.trim().split("\n").slice(2);
+    expect(
+      goals.filter((line) => !/^\| .+: .+ beside .+ \| at (least|most) [\d.]+ × .+ \| [\d.]+ × \| (met|missed) \|$/.test(line)),
+    ).toEqual([]);
+    expect(goals.length).toBeGreaterThan(10);
+  });
+
+  test("shows pictures that exist and can be read on light and on dark paper", () => {
+    const pictures = [...figures.matchAll(/^!\[.+\]\((.+\.svg)\)$/gm)].map(([, file]) => join(ROOT, "docs", file!));
+    expect(pictures.length).toBeGreaterThan(2);
+    expect(pictures.filter((file) => !existsSync(file) || !readFileSync(file, "utf8").includes("prefers-color-scheme: dark"))).toEqual([]);
+  });
+
+  test("names commands that exist", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
+    const named = [...page.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+});
+
+test("the installation of the benches' peers names no registry host and no download address", () => {
+  expect(readFileSync(join(ROOT, "bench/package-lock.json"), "utf8")).not.toMatch(/https?:/);
+});

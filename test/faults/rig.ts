@@ -1,0 +1,270 @@
+/**
+ * Two embedded clusters, a fault proxy before each, and the syncer between them over HTTPS. Its clock runs faster than the
+ * wall's, so that all the defaults hold and a test takes no longer than it must.
+ *
+ * @module
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect } from "vitest";
+import { systemChance } from "../../src/base/chance.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { Logger } from "../../src/base/logger.ts";
+import { createMetrics, type MetricsRegistry } from "../../src/base/metrics.ts";
+import { createHttpClient, type HttpClientOptions } from "../../src/client/http-client.ts";
+import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import { startCluster, type Cluster } from "../../src/clusters/cluster.ts";
+import { resolveConfig } from "../../src/config/config.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createInformer, type Informer } from "../../src/runtime/informer.ts";
+import type { ReflectorTimes } from "../../src/runtime/reflector.ts";
+import { createInformedAccess, type InformedAccess } from "../../src/sync/informed-access.ts";
+import { createSyncer, type Syncer } from "../../src/syncer.ts";
+import { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
+
+export type Side = "tenant" | "host";
+
+/** How many times faster than the wall's the rig's clock runs, unless a test says otherwise. */
+export const SPEED = 40;
+
+/** A clock that runs `speed` times as fast as the machine's. */
+export function fastClock(speed: number): Clock {
+  const startMs = Date.now();
+  const monotonic = () => performance.now() * speed;
+  const zeroMs = monotonic();
+  return {
+    now: () => startMs + monotonic() - zeroMs,
+    monotonic,
+    schedule(delayMs, callback) {
+      const handle = setTimeout(callback, delayMs / speed);
+      return { cancel: () => clearTimeout(handle) };
+    },
+  };
+}
+
+export interface RigOptions {
+  /** Default {@link SPEED}. */
+  readonly speed?: number;
+  /** Objects that both sides know before the syncer starts. */
+  readonly objects?: number;
+  /** Credentials of the client of each side. */
+  readonly users?: Partial<Record<Side, Record<string, unknown>>>;
+  readonly clusterFields?: Partial<Record<Side, Record<string, unknown>>>;
+  readonly client?: Partial<HttpClientOptions>;
+  readonly mayWrite?: () => boolean;
+  /** Times of the informers that are not the defaults. */
+  readonly times?: ReflectorTimes;
+}
+
+/** One side of a rig. */
+export interface RigSide {
+  readonly cluster: Cluster;
+  readonly proxy: FaultProxy;
+}
+
+export interface Rig {
+  readonly tenant: RigSide;
+  readonly host: RigSide;
+  readonly clock: Clock;
+  readonly metrics: MetricsRegistry;
+  readonly lines: string[];
+  readonly syncer: Syncer;
+  /** Creates or changes Endpoints in the tenant cluster, past the proxy. */
+  put(name: string, ip: string): Promise<KubeObject>;
+  remove(name: string): Promise<void>;
+  /** Resolves when the host shows exactly what the tenant has; returns how long that took, in wall milliseconds. */
+  converged(limitMs?: number): Promise<number>;
+  isConverged(): Promise<boolean>;
+  /** The host copy of Endpoints, past the proxy. */
+  copy(name: string): Promise<KubeObject | undefined>;
+  /** Writes to copies that the host accepted since the start, or since this was last called. */
+  takeHostWrites(): number;
+  /** Waits for a condition of the test's own. */
+  until(what: string, condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  /** Lets so much of the rig's time pass. */
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NAMESPACE = "shop";
+const HOST_NAMESPACE = "vc-blue";
+const VCLUSTER = { name: "blue", namespace: HOST_NAMESPACE };
+
+const open: { close(): Promise<void> }[] = [];
+const rejections: unknown[] = [];
+const keep = (reason: unknown) => void rejections.push(reason);
+
+/** To be called once by each file of tests: what was opened is closed, and no rejection goes unhandled. */
+export function guardRigs(): void {
+  beforeEach(() => void process.on("unhandledRejection", keep));
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", keep);
+    expect(rejections.splice(0)).toEqual([]);
+  });
+}
+
+/** Closes something after the test. */
+export function closeLater(one: { close(): Promise<void> }): void {
+  open.push(one);
+}
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-faults-"));
+  closeLater({ close: () => rm(folder, { recursive: true }) });
+  return folder;
+}
+
+export async function startSide(name: string, clock: Clock): Promise<RigSide> {
+  const cluster = await startCluster({ name, clock, tls: false, endpointSliceController: false, endpointSliceMirroring: false });
+  return { cluster, proxy: await startFaultProxy(cluster.url) };
+}
+
+const namespace = (name: string): KubeObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+
+/** Starts everything, and waits until the syncer works. */
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
+  const rig = await prepareRig(options);
+  await rig.syncer.start();
+  await rig.converged();
+  rig.takeHostWrites();
+  return rig;
+}
+
+/** Starts everything but the syncer. */
+export async function prepareRig({ speed = SPEED, objects = 1, ...options }: RigOptions = {}): Promise<Rig> {
+  const clock = fastClock(speed);
+  const [tenant, host] = await Promise.all([startSide("tenant", clock), startSide("host", clock)]);
+  await tenant.cluster.client.create(NAMESPACES, namespace(NAMESPACE));
+  await host.cluster.client.create(NAMESPACES, namespace(HOST_NAMESPACE));
+  for (let i = 0; i < objects; i++) await putEndpoints(tenant.cluster.client, `web-${i}`, `10.0.0.${(i % 250) + 1}`);
+  const metrics = createMetrics();
+  const lines: string[] = [];
+  const line = (level: string) => (message: string, fields?: object) => void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const logger: Logger = { debug() {}, info: line("info"), warn: line("warn"), error: line("error") };
+  const runtime = { clock, chance: systemChance, logger, metrics };
+  const clients: ClusterClient[] = [];
+  const follow = async (side: Side): Promise<InformedAccess> => {
+    const { proxy } = side === "tenant" ? tenant : host;
+    const kubeConfig = await loadKubeConfig({ text: proxy.kubeconfig(options.users?.[side], options.clusterFields?.[side]) });
+    const client = createHttpClient({ kubeConfig, ...runtime, ...options.client });
+    clients.push(client);
+    const scope = side === "tenant" ? {} : { namespace: HOST_NAMESPACE };
+    const informers = { client, scope, cluster: side, ...runtime };
+    const access = createInformedAccess(informers);
+    return options.times === undefined
+      ? access
+      : withTimes(access, (resource) => createInformer({ ...informers, resource, ...options.times }));
+  };
+  const access = { tenant: await follow("tenant"), host: await follow("host") };
+  const config = resolveConfig({});
+  if (!config.ok) throw new Error("An empty configuration is valid");
+  const syncer = await createSyncer({
+    config: config.config,
+    vcluster: VCLUSTER,
+    ...access,
+    ...runtime,
+    ...(options.mayWrite && { mayWrite: options.mayWrite }),
+  });
+  let counted = 0;
+  let stopped: Promise<void> | undefined;
+
+  const until = async (what: string, condition: () => boolean | Promise<boolean>, limitMs = 8_000) => {
+    const startMs = performance.now();
+    while (!(await condition())) {
+      if (performance.now() - startMs > limitMs)
+        throw new Error(`Still not so after ${limitMs} ms: ${what}\n${lines.slice(-12).join("\n")}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const rig: Rig = {
+    tenant,
+    host,
+    clock,
+    metrics,
+    lines,
+    syncer,
+    put: (name, ip) => putEndpoints(tenant.cluster.client, name, ip),
+    remove: async (name) => void (await tenant.cluster.client.delete(ENDPOINTS, { namespace: NAMESPACE, name })),
+    async converged(limitMs) {
+      const startMs = performance.now();
+      await until("host and tenant agree", () => rig.isConverged(), limitMs);
+      const tookMs = performance.now() - startMs;
+      // The state is there a moment before its answer. A write that a test holds back is not waited for.
+      for (let turn = 0; turn < 100 && host.proxy.openWrites > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+      return tookMs;
+    },
+    async isConverged() {
+      const [wanted, seen] = await Promise.all([statesOf(tenant, NAMESPACE, copyName), statesOf(host, HOST_NAMESPACE, (name) => name)]);
+      return JSON.stringify(wanted) === JSON.stringify(seen);
+    },
+    copy: (name) => host.cluster.client.get(ENDPOINTS, { namespace: HOST_NAMESPACE, name: copyName(name) }),
+    takeHostWrites() {
+      const all = host.proxy.passed.filter(
+        ({ write, url, status }) => write && /\/(endpoints|services)/.test(url) && status >= 200 && status < 300,
+      ).length;
+      const since = all - counted;
+      counted = all;
+      return since;
+    },
+    until,
+    pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms / speed)),
+    stop: () => (stopped ??= end()),
+    close: async () => {
+      for (const { proxy } of [tenant, host]) proxy.thaw();
+      await rig.stop();
+      await Promise.all([tenant, host].map(async ({ cluster, proxy }) => (await proxy.close(), cluster.stop())));
+    },
+  };
+  async function end(): Promise<void> {
+    // A call that hangs would hold the end up; closing its connection ends it.
+    await Promise.race([syncer.stop(), new Promise((resolve) => setTimeout(resolve, 300))]);
+    await Promise.all([access.tenant.stop(), access.host.stop()]);
+    await Promise.all(clients.map((client) => client.close()));
+  }
+  open.push(rig);
+  return rig;
+}
+
+/** The same access, but with informers of the test's own. */
+function withTimes(access: InformedAccess, create: (resource: ResourceType) => Informer): InformedAccess {
+  const informers = new Map<ResourceType, Informer>();
+  return {
+    ...access,
+    source(resource) {
+      const informer = informers.get(resource) ?? create(resource);
+      informers.set(resource, informer);
+      informer.start();
+      return informer;
+    },
+    async stop() {
+      await Promise.all([access.stop(), ...[...informers.values()].map((informer) => informer.stop())]);
+    },
+  };
+}
+
+/** The name of a copy, by the rule for short names. */
+export function copyName(name: string): string {
+  return `${name}-x-${NAMESPACE}-x-${VCLUSTER.name}`;
+}
+
+/** Addresses by name. */
+async function statesOf({ cluster }: RigSide, inNamespace: string, rename: (name: string) => string): Promise<[string, unknown][]> {
+  const { items } = await cluster.client.list(ENDPOINTS, { namespace: inNamespace });
+  return items.map((object): [string, unknown] => [rename(object.metadata.name!), object["subsets"]]).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+async function putEndpoints(client: ClusterClient, name: string, ip: string): Promise<KubeObject> {
+  const subsets = [{ addresses: [{ ip }], ports: [{ port: 80, protocol: "TCP" }] }];
+  const metadata = { namespace: NAMESPACE, name };
+  const known = await client.get(ENDPOINTS, metadata);
+  if (known !== undefined) return client.update(ENDPOINTS, { ...known, subsets });
+  return client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets });
+}

@@ -1,0 +1,26 @@
+/** The seeded bugs themselves; `npm run test:mutants` lets them loose. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readMutants, rotten } from "./mutants/catalogue.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const mutants = readMutants();
+
+describe("a seeded bug", () => {
+  test("can still be made: each of its texts stands exactly once in its file", () => {
+    expect(mutants.flatMap((mutant) => rotten(ROOT, mutant) ?? [])).toEqual([]);
+  });
+
+  test("changes something", () => {
+    const idle = mutants.filter(({ changes }) => changes.some(({ find, replace }) => find === replace));
+    expect(idle).toEqual([]);
+  });
+
+  test("stands in the table of docs/reliability.md with what kills it", () => {
+    const page = readFileSync(join(ROOT, "docs/reliability.md"), "utf8");
+    const rows = [...page.matchAll(/^\| `([\w-]+)` \|.*\| (.*) \|$/gm)];
+    expect(rows.map(([, id]) => id)).toEqual(mutants.map(({ id }) => id));
+    expect(rows.filter(([, , killer]) => killer === "nothing")).toEqual([]);
+  });
+});

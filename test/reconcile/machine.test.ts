@@ -1,0 +1,242 @@
+import { describe, expect, test } from "vitest";
+import { EngineError } from "../../src/base/errors.ts";
+import { SERVICES } from "../../src/object/resource.ts";
+import { createMachine } from "../../src/reconcile/machine.ts";
+import type { Request, Response, Start, Step } from "../../src/reconcile/machine.ts";
+import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan-types.ts";
+import { stored, tenantEndpoints, testRules } from "../support/rules.ts";
+
+const RULES = testRules();
+const KEY = { namespace: "shop", name: "web" };
+const TENANT = tenantEndpoints();
+const HOST = stored(tenantEndpoints({ resourceVersion: "20" }), "20");
+const HOST_KEY = { namespace: "shop", name: "web" };
+
+const CREATE: Operation = { action: "create", side: "host", object: HOST, reason: "test" };
+const UPDATE: Operation = { action: "update", side: "host", object: HOST, reason: "test" };
+const BESIDE: Operation = { ...CREATE, beside: HOST_KEY };
+const RESTORE: Operation = { ...UPDATE, restores: true };
+const DELETE: Operation = { action: "delete", side: "host", key: HOST_KEY, preconditions: {}, reason: "test", confirm: "none" };
+const ORPHAN: Operation = { ...DELETE, confirm: "absent" };
+const UNWANTED: Operation = { ...DELETE, confirm: "unchanged" };
+const FAILURE = new EngineError("API_UNAVAILABLE", "The cluster does not answer");
+
+const OBJECT: Response = { type: "object", object: HOST };
+const ABSENT: Response = { type: "absent" };
+const OUTDATED: Response = { type: "outdated", reason: "test" };
+const REFUSED: Response = { type: "refused", note: { code: "API_INVALID", message: "test" } };
+const FAILED: Response = { type: "failed", error: FAILURE };
+
+const get: Request = { type: "get", side: "tenant", key: KEY };
+const getService: Request = { type: "get", side: "host", key: HOST_KEY, resource: SERVICES };
+const write = (operation: Operation): Request => ({ type: "write", operation });
+const report = (...codes: string[]) => ({ type: "report", object: TENANT, notes: codes.map((code) => expect.objectContaining({ code })) });
+const done = (ending: object) => ({ type: "done", ending });
+const settled = done({ result: "settled" });
+
+interface Case {
+  readonly why: string;
+  /** One plan, or one before the live read and one after it. */
+  readonly plans?: readonly Partial<Plan>[];
+  readonly operations?: readonly Operation[];
+  readonly start?: Partial<Start>;
+  readonly input?: Partial<PlanInput>;
+  readonly answers: readonly Response[];
+  readonly requests: readonly unknown[];
+}
+
+const CASES: readonly Case[] = [
+  { why: "a plan without operations is done at once", operations: [], answers: [], requests: [settled] },
+  {
+    why: "operations are sent one after the other",
+    operations: [CREATE, DELETE],
+    answers: [OBJECT, ABSENT],
+    requests: [write(CREATE), write(DELETE), settled],
+  },
+  {
+    why: "a delete that needs an absent source asks the tenant first",
+    operations: [ORPHAN],
+    answers: [ABSENT, ABSENT],
+    requests: [get, write(ORPHAN), settled],
+  },
+  {
+    why: "a source that is there after all keeps its copy",
+    operations: [ORPHAN],
+    answers: [OBJECT],
+    requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "a source that can not be read keeps its copy",
+    operations: [ORPHAN],
+    answers: [FAILED],
+    requests: [get, done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "a copy that the source does not want goes when the source still says so",
+    operations: [UNWANTED],
+    answers: [{ type: "object", object: TENANT }, ABSENT],
+    requests: [get, write(UNWANTED), settled],
+  },
+  {
+    why: "a copy that an old version of the source did not want stays",
+    operations: [UNWANTED],
+    answers: [{ type: "object", object: tenantEndpoints({ resourceVersion: "11" }) }],
+    requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "a copy that nobody's source did not want is planned anew",
+    operations: [UNWANTED],
+    answers: [ABSENT],
+    requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "a copy beside the Service of another syncer is made where the Service still is",
+    operations: [BESIDE],
+    answers: [OBJECT, OBJECT],
+    requests: [getService, write(BESIDE), settled],
+  },
+  {
+    why: "a copy beside a Service that went meanwhile is not made",
+    operations: [BESIDE],
+    answers: [ABSENT],
+    requests: [getService, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "a copy beside a Service that can not be read is not made",
+    operations: [BESIDE],
+    answers: [FAILED],
+    requests: [getService, done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "an outdated write ends everything that was planned",
+    operations: [UPDATE, DELETE],
+    answers: [OUTDATED],
+    requests: [write(UPDATE), done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "the wait doubles with every outdated turn",
+    operations: [UPDATE],
+    start: { outdatedTimes: 3 },
+    answers: [OUTDATED],
+    requests: [write(UPDATE), done({ result: "outdated", requeueAfterMs: 400 })],
+  },
+  {
+    why: "the wait ends at ten seconds",
+    operations: [UPDATE],
+    start: { outdatedTimes: 1_000 },
+    answers: [OUTDATED],
+    requests: [write(UPDATE), done({ result: "outdated", requeueAfterMs: 10_000 })],
+  },
+  {
+    why: "what comes after a refused operation is left out, and people are told",
+    operations: [CREATE, DELETE],
+    answers: [REFUSED, ABSENT],
+    requests: [write(CREATE), report("API_INVALID"), done({ result: "settled", requeueAfterMs: 60_000 })],
+  },
+  {
+    why: "a refusal without a note is nobody's news",
+    operations: [CREATE, DELETE],
+    answers: [{ type: "refused" }],
+    requests: [write(CREATE), settled],
+  },
+  {
+    why: "a failed write ends the turn with its error",
+    operations: [CREATE, DELETE],
+    answers: [FAILED],
+    requests: [write(CREATE), done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "a restoration is left out at the version at which the guard stopped it",
+    operations: [RESTORE],
+    start: { stoppedAt: "uid-1/10" },
+    answers: [ABSENT],
+    requests: [report("LOOP_STOPPED"), settled],
+  },
+  {
+    why: "a restoration happens at any other version",
+    operations: [RESTORE],
+    start: { stoppedAt: "uid-1/9" },
+    answers: [OBJECT],
+    requests: [write(RESTORE), settled],
+  },
+  {
+    why: "a change of the source is written even where the guard stopped",
+    operations: [UPDATE],
+    start: { stoppedAt: "uid-1/10" },
+    answers: [OBJECT],
+    requests: [write(UPDATE), settled],
+  },
+  {
+    why: "a stale cache makes it ask the tenant, and plan anew",
+    plans: [{ state: "stale" }, { operations: [UPDATE] }],
+    answers: [OBJECT, OBJECT],
+    requests: [get, write(UPDATE), settled],
+  },
+  {
+    why: "a stale cache of a source that can not be read ends the turn",
+    plans: [{ state: "stale" }],
+    answers: [FAILED],
+    requests: [get, done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "notes of a plan are reported, whatever becomes of the report",
+    plans: [{ notes: [{ code: "NAME_COLLISION", message: "test" }] }],
+    answers: [FAILED],
+    requests: [report("NAME_COLLISION"), settled],
+  },
+  {
+    why: "there is nobody to tell about an object that is gone",
+    plans: [{ notes: [{ code: "NAME_COLLISION", message: "test" }] }],
+    input: { tenant: undefined },
+    answers: [],
+    requests: [settled],
+  },
+];
+
+/** Plays a reconcile; between any two steps it goes through JSON, as it would through a crash. */
+function play({ plans = [{}], operations, start = {}, input = {}, answers }: Case): { steps: Step[]; inputs: PlanInput[] } {
+  const inputs: PlanInput[] = [];
+  const machine = createMachine((_rules, seen) => {
+    inputs.push(seen);
+    const empty: Plan = { state: "copied", hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
+    return { ...empty, ...plans[inputs.length - 1], ...(operations && { operations }) };
+  });
+  let step = machine.begin(RULES, { outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } });
+  const steps = [step];
+  for (const answer of answers) {
+    if (step.request.type === "done") break;
+    step = machine.next(RULES, structuredClone(step.state), answer);
+    steps.push(step);
+  }
+  return { steps, inputs };
+}
+
+describe("the step machine", () => {
+  test.each(CASES)("$why", (scenario) => {
+    const { steps } = play(scenario);
+    expect(steps.map(({ request }) => request)).toEqual(scenario.requests);
+  });
+
+  test("plans anew with what the tenant answered, marked as confirmed", () => {
+    const { inputs } = play({ why: "", plans: [{ state: "stale" }, {}], answers: [ABSENT], requests: [] });
+    expect(inputs.map(({ tenant, sourceConfirmed }) => ({ tenant, sourceConfirmed }))).toEqual([
+      { tenant: TENANT, sourceConfirmed: undefined },
+      { tenant: undefined, sourceConfirmed: true },
+    ]);
+  });
+
+  test("knows what both sides look like after its writes", () => {
+    const newer = stored(HOST, "21");
+    const written = (operation: Operation, answer: Response) =>
+      play({ why: "", operations: [operation], answers: [answer], requests: [] }).steps.at(-1)!.state.written;
+    expect(written(UPDATE, { type: "object", object: newer }).host).toBe(newer);
+    expect(written({ ...UPDATE, side: "tenant" }, { type: "object", object: newer }).tenant).toBe(newer);
+    expect(written(DELETE, ABSENT).host).toBeUndefined();
+    expect(written({ ...DELETE, key: { namespace: "shop", name: "other" } }, ABSENT).host).toEqual(HOST);
+  });
+
+  test("has no step after the last one", () => {
+    const { state } = play({ why: "", answers: [], requests: [] }).steps[0]!;
+    expect(() => createMachine().next(RULES, state, ABSENT)).toThrow("Broken invariant");
+  });
+});

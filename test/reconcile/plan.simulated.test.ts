@@ -1,0 +1,87 @@
+/** What the simulator has found, as plans. The seeds stand in docs/reliability.md. */
+import { expect, test } from "vitest";
+import type { KubeObject } from "../../src/object/types.ts";
+import { plan } from "../../src/reconcile/plan.ts";
+import type { PlanInput } from "../../src/reconcile/plan-types.ts";
+import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
+
+const KEY = { namespace: "shop", name: "web" };
+const rules = testRules();
+
+function copyOf(tenant: KubeObject): KubeObject {
+  const [operation] = plan(rules, { key: KEY, tenant, host: undefined }).operations;
+  if (operation?.action !== "create") throw new Error("nothing is created");
+  return stored(operation.object, "20");
+}
+
+test("a late cache does not take over a copy whose labels the host's controller has replaced", () => {
+  const external = testRules({ services: "external" });
+  const copy = copyOf(tenantEndpoints({ resourceVersion: "10" }));
+  const host = stored(
+    { ...copy, metadata: { ...copy.metadata, labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } } },
+    "21",
+  );
+  const around = { tenantService: service("shop", "web", {}), hostService: service("vc", "web-x-shop-x-blue", {}) };
+  const input: PlanInput = { key: KEY, tenant: tenantEndpoints({ resourceVersion: "9" }), host, ...around };
+  expect(plan(external, input)).toMatchObject({ state: "stale", operations: [] });
+  expect(plan(external, { ...input, tenant: tenantEndpoints({ resourceVersion: "10" }) }).notes).toMatchObject([{ code: "TAKEN_OVER" }]);
+});
+
+test("an edited label flows back though subsets that were edited with it can not", () => {
+  const copy = copyOf(tenantEndpoints({ labels: { app: "web" } }));
+  const unknownPod = { ip: "10.0.0.9", targetRef: { kind: "Pod", namespace: "vc", name: "nobody-knows" } };
+  const host: KubeObject = { ...copy, metadata: { ...copy.metadata, labels: { ...copy.metadata.labels, app: "edited" } } };
+  const edited = stored({ ...host, subsets: [{ addresses: [unknownPod], ports: [{ port: 80 }] }] } as KubeObject, "21");
+  const planned = plan(rules, { key: KEY, tenant: tenantEndpoints({ labels: { app: "web" } }), host: edited });
+  expect(planned.operations).toMatchObject([
+    { action: "update", side: "tenant", object: { metadata: { labels: { app: "edited" } }, subsets: ONE_ADDRESS } },
+  ]);
+  expect(planned.notes).toMatchObject([{ code: "REVERSE_NOT_INVERSE", message: expect.stringContaining("body") as string }]);
+});
+
+test("a second host edit flows back after a first one that took the annotation away", () => {
+  const team = (host: KubeObject, value: string | undefined, resourceVersion: string): KubeObject => {
+    const { team: _before, ...others } = host.metadata.annotations ?? {};
+    const annotations = value === undefined ? others : { ...others, team: value };
+    return stored({ ...host, metadata: { ...host.metadata, annotations } }, resourceVersion);
+  };
+  const tenant = tenantEndpoints({ annotations: { team: "shop" } });
+  const first = team(copyOf(tenant), undefined, "21");
+  const [flow] = plan(rules, { key: KEY, tenant, host: first }).operations;
+  if (flow?.action !== "update") throw new Error("nothing flows");
+  const planned = plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host: team(first, "sales", "22"), flowedFrom: first });
+  expect(planned.notes).toEqual([]);
+  expect(planned.operations).toMatchObject([{ side: "tenant", object: { metadata: { annotations: { team: "sales" } } } }]);
+});
+
+test("what another syncer wrote in answer to a host edit is not taken for one more edit", () => {
+  const edited = (host: KubeObject, team: string, resourceVersion: string): KubeObject =>
+    stored({ ...host, metadata: { ...host.metadata, annotations: { ...host.metadata.annotations, team } } }, resourceVersion);
+  const tenant = tenantEndpoints({ annotations: { team: "shop" }, resourceVersion: "10" });
+  const first = edited(copyOf(tenant), "sales", "21");
+  const [flow] = plan(rules, { key: KEY, tenant, host: first }).operations;
+  if (flow?.action !== "update") throw new Error("nothing flows");
+  const flowed = stored(flow.object, "11");
+  // The other one had a patch that this one, which knows of the flow, does not have (any more).
+  const patched: KubeObject = { ...flowed, metadata: { ...flowed.metadata, annotations: { team: "late-sales" } } };
+  const [answer] = plan(rules, { key: KEY, tenant: patched, host: first, sourceConfirmed: true }).operations;
+  if (answer?.action !== "update") throw new Error("nothing is written");
+  const host = stored(answer.object, "22");
+  const planned = plan(rules, { key: KEY, tenant: flowed, host, flowedFrom: first });
+  expect(planned.operations.map(({ side }) => side)).not.toContain("tenant");
+});
+
+test("Endpoints whose slices are gone are mirrored again, though a host edit has just flowed back", () => {
+  const tenant = tenantEndpoints({ labels: { app: "web" }, resourceVersion: "10" });
+  const copy = copyOf(tenant);
+  const [skip] = plan(rules, { key: KEY, tenant, host: copy, slices: { copied: 1, total: 1 } }).operations;
+  if (skip?.action !== "update") throw new Error("the mirror is not replaced");
+  const { labels } = skip.object.metadata;
+  const first = stored({ ...skip.object, metadata: { ...skip.object.metadata, labels: { ...labels, app: "edited" } } }, "22");
+  const [flow] = plan(rules, { key: KEY, tenant, host: first, slices: { copied: 1, total: 1 } }).operations;
+  if (flow?.action !== "update" || flow.side !== "tenant") throw new Error("nothing flows");
+  const input = { key: KEY, tenant: stored(flow.object, "23"), host: first, flowedFrom: first, slices: { copied: 0, total: 0 } };
+  const [answer] = plan(rules, input).operations;
+  if (answer?.action !== "update") throw new Error("nothing is written");
+  expect(answer.object.metadata.labels).not.toHaveProperty(["endpointslice.kubernetes.io/skip-mirror"]);
+});

@@ -1,0 +1,48 @@
+import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
+import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../src/reconcile/reference-rules.ts";
+import { createTranslator } from "../../src/translate/translator.ts";
+import type { TestMeta } from "./rules.ts";
+
+/** Secrets go to the host, ConfigMaps come from there. */
+export const SECRETS_TO_HOST: ReferenceKind = { resource: SECRETS, direction: "toHost" };
+export const MAPS_TO_TENANT: ReferenceKind = { resource: CONFIG_MAPS, direction: "toTenant" };
+export const SECRETS_TO_TENANT: ReferenceKind = { resource: SECRETS, direction: "toTenant" };
+
+/** Rules of the virtual cluster "blue" in host namespace "vc", with ten minutes of retention. */
+export function testReferenceRules(options: Partial<ReferenceRules> = {}): ReferenceRules {
+  return {
+    kinds: [SECRETS_TO_HOST, MAPS_TO_TENANT],
+    translator: createTranslator({ vcluster: { name: "blue", namespace: "vc" } }),
+    excluded: compileExcludedKeys(["kubectl.kubernetes.io/*"]),
+    retentionMs: 600_000,
+    objectsMax: 100,
+    ...options,
+  };
+}
+
+/** What is planned for the Secret `shop/db`, to which somebody refers. */
+export function referenceInput(options: Partial<ReferenceInput> = {}): ReferenceInput {
+  return {
+    kind: SECRETS_TO_HOST,
+    key: { namespace: "shop", name: "db" },
+    hostKey: { namespace: "vc", name: "db-x-shop-x-blue" },
+    source: undefined,
+    target: undefined,
+    unusedMs: undefined,
+    ...options,
+  };
+}
+
+/** A Secret with one value, as the API server stores it. */
+export function secret(namespace: string, name: string, fields: TestMeta & { readonly value?: string } = {}): KubeObject {
+  const { value = "b25l", ...meta } = fields;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace, name, uid: `uid-${namespace}`, resourceVersion: "10", ...meta },
+    data: { password: value },
+    type: "Opaque",
+  };
+}

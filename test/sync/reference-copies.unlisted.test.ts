@@ -1,0 +1,53 @@
+/** Copies of referenced objects that a list leaves out. */
+import { expect, test } from "vitest";
+import { silentLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import { formatKey, keyOf } from "../../src/object/key.ts";
+import type { ObjectSource } from "../../src/object/object-source.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import type { Operation } from "../../src/reconcile/plan-types.ts";
+import { planReferenceCopy } from "../../src/reconcile/reference-copy.ts";
+import { createLoopGuard } from "../../src/sync/loop-guard.ts";
+import { createReferenceCopies } from "../../src/sync/reference-copies.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { referenceInput, secret, testReferenceRules } from "../support/references.ts";
+import { stored } from "../support/rules.ts";
+
+function cacheOf(...objects: readonly KubeObject[]): ObjectSource & { readonly objects: Map<string, KubeObject> } {
+  const known = new Map(objects.map((object) => [formatKey(keyOf(object)), object]));
+  const source: ObjectSource = {
+    get: (key) => known.get(formatKey(key)),
+    list: () => [...known.values()],
+    onChange: () => () => {},
+    synced: true,
+    current: true,
+  };
+  return { ...source, objects: known };
+}
+
+test("a copy that a list leaves out while nobody refers to it is still deleted when its time is over", async () => {
+  const rules = testReferenceRules();
+  const source = secret("shop", "db");
+  const input = referenceInput({ source });
+  const [planned] = planReferenceCopy(rules, input).operations;
+  const copy = stored((planned as Extract<Operation, { action: "create" }>).object, "20");
+  const [tenant, host] = [cacheOf(source), cacheOf(copy)];
+  const clock = createFakeClock();
+  const copies = createReferenceCopies({
+    ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
+    ...{ tenant: { source: () => tenant }, host: { source: () => host } },
+    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+    user: () => undefined,
+    owner: () => undefined,
+    enqueue: () => {},
+  });
+  const request = () => copies.begin("secrets|shop/db", silentLogger)!.request;
+
+  copies.found(input.kind, copy);
+  expect(request()).toMatchObject({ type: "done", ending: { requeueAfterMs: rules.retentionMs } });
+  host.objects.clear();
+  expect(request()).toMatchObject({ type: "done", ending: { requeueAfterMs: rules.retentionMs } });
+  host.objects.set(formatKey(keyOf(copy)), copy);
+  await clock.advance(rules.retentionMs);
+  expect(request()).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+});
