@@ -24,7 +24,12 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   client: { folders: ["base", "object"], packages: /^(node:|undici$|js-yaml$|@kubernetes\/client-node)/ },
   sync: { folders: ["base", "object", "translate", "patch", "reconcile", "runtime", "client"] },
   server: { folders: ["base", "object", "schema"], packages: /^node:/ },
-  clusters: { folders: ["base", "object", "schema", "server"], packages: /^node:/ },
+  scope: { folders: ["base", "object", "server"] },
+  clusters: { folders: ["base", "object", "schema", "server", "scope"], packages: /^(node:|jose$)/ },
+  management: {
+    folders: ["base", "object", "schema", "server", "scope", "client", "runtime"],
+    packages: /^(node:|jose$|openid-client$|js-yaml$|rotating-file-stream$)/,
+  },
   testing: {
     folders: [
       "base",
@@ -59,7 +64,9 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
       "client",
       "sync",
       "server",
+      "scope",
       "clusters",
+      "management",
     ],
     packages: /^(node:|commander$|js-yaml$)/,
   },
