@@ -1,0 +1,45 @@
+/**
+ * Sets of texts, as scopes need them to say which names are meant.
+ *
+ * @module
+ */
+
+/** Every text, some texts, or every longer text with a beginning. */
+export type Pattern = { readonly all: true } | { readonly these: ReadonlySet<string> } | { readonly below: string };
+
+/** The sign by which people mean every name. */
+export const WILDCARD = "*";
+
+/** Every text, "" too. */
+export const ALL: Pattern = { all: true };
+/** Every text but "". */
+export const NAMED: Pattern = { below: "" };
+/** Only "", which stands for what a request does not name. */
+export const UNNAMED: Pattern = { these: new Set([""]) };
+
+/** Some texts. */
+export function these(...names: readonly string[]): Pattern {
+  return { these: new Set(names) };
+}
+
+/** Tells whether a text is in the set. */
+export function matches(pattern: Pattern, text: string): boolean {
+  if ("all" in pattern) return true;
+  return "these" in pattern ? pattern.these.has(text) : text.length > pattern.below.length && text.startsWith(pattern.below);
+}
+
+/** Tells whether every text of `inner` is in `outer`. */
+export function covers(outer: Pattern, inner: Pattern): boolean {
+  if ("all" in outer || outer === inner) return true;
+  if ("all" in inner) return false;
+  if ("these" in inner) return inner.these.values().every((text) => matches(outer, text));
+  return "below" in outer && inner.below.startsWith(outer.below);
+}
+
+/** Tells whether some text is in both. */
+export function meet(left: Pattern, right: Pattern): boolean {
+  if ("all" in left || "all" in right) return true;
+  if ("these" in left) return left.these.values().some((text) => matches(right, text));
+  if ("these" in right) return meet(right, left);
+  return left.below.startsWith(right.below) || right.below.startsWith(left.below);
+}

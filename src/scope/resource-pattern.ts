@@ -1,0 +1,94 @@
+import { ALL, NAMED, UNNAMED, WILDCARD, these } from "./pattern.ts";
+import type { Pattern } from "./pattern.ts";
+
+/** Which resources an entry of a rule means, and which parts of them; "" among the parts is the resource itself. */
+export interface ResourcePattern {
+  readonly resource: Pattern;
+  readonly subresource: Pattern;
+}
+
+/**
+ * What an entry such as `pods`, `pods/log`, `pods/*`, `*` + `/scale` or `*` means. `*` alone is every resource with all its parts.
+ *
+ * @example
+ * resourcePattern("pods"); // pods, but not pods/log
+ */
+export function resourcePattern(entry: string): ResourcePattern {
+  if (entry === WILDCARD) return { resource: ALL, subresource: ALL };
+  const { resource, part } = split(entry);
+  return {
+    resource: resource === WILDCARD ? ALL : these(resource),
+    subresource: part === undefined ? UNNAMED : part === WILDCARD ? NAMED : these(part),
+  };
+}
+
+/** Two entries of a list that mean some resource both. */
+export interface Overlap {
+  /** Index of the later one. */
+  readonly index: number;
+  /** The later one. */
+  readonly entry: string;
+  /** The earlier one. */
+  readonly earlier: string;
+}
+
+/**
+ * Entries that mean what an earlier entry means too, one of the two by a wildcard; each with the first such entry. Takes time
+ * in proportion to the list.
+ *
+ * @example
+ * overlaps(["*", "pods"]); // [{ index: 1, entry: "pods", earlier: "*" }]
+ */
+export function overlaps(entries: readonly string[]): Overlap[] {
+  const firsts = new Firsts();
+  return entries.flatMap((entry, index) => {
+    const earlier = firsts.meeting(entry);
+    firsts.add(entry);
+    return earlier === undefined ? [] : [{ index, entry, earlier }];
+  });
+}
+
+/** The first entry of each form, by which those that overlap are found without comparing all with all. */
+class Firsts {
+  readonly #first = new Map<string, string>();
+
+  add(entry: string): void {
+    for (const form of formsOf(entry)) if (!this.#first.has(form)) this.#first.set(form, entry);
+  }
+
+  meeting(entry: string): string | undefined {
+    for (const form of formsMeeting(entry)) {
+      const found = this.#first.get(form);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+/** Forms under which later entries look for this one. A form is a word and a name, told apart from others by the word. */
+function formsOf(entry: string): string[] {
+  const { resource, part } = split(entry);
+  const forms = ["any", `same ${entry}`];
+  if (part === undefined) return forms;
+  forms.push("part", `of ${resource}`, `part ${part}`);
+  if (part === WILDCARD) forms.push("every part");
+  if (resource === WILDCARD) forms.push("part of all");
+  return forms;
+}
+
+/** Forms of what means something that this entry means too, when one of both is a wildcard. */
+function formsMeeting(entry: string): string[] {
+  if (entry === WILDCARD) return ["any"];
+  const { resource, part } = split(entry);
+  const wild = `same ${WILDCARD}`;
+  if (part === undefined) return [wild];
+  const everything = `same ${WILDCARD}/${WILDCARD}`;
+  if (resource === WILDCARD) return part === WILDCARD ? [wild, "part"] : [wild, everything, `part ${part}`, "every part"];
+  if (part === WILDCARD) return [wild, everything, `of ${resource}`, "part of all"];
+  return [wild, everything, `same ${resource}/${WILDCARD}`, `same ${WILDCARD}/${part}`];
+}
+
+function split(entry: string): { readonly resource: string; readonly part: string | undefined } {
+  const slash = entry.indexOf("/");
+  return slash < 0 ? { resource: entry, part: undefined } : { resource: entry.slice(0, slash), part: entry.slice(slash + 1) };
+}

@@ -1,0 +1,37 @@
+/** How much is kept. */
+export interface TextCacheLimits {
+  readonly entries: number;
+  /** Of all keys together. */
+  readonly characters: number;
+}
+
+/** Keeps what was made of texts, the least recently used go first. What is made has to depend on the text only. */
+export class TextCache<T> {
+  readonly #limits: TextCacheLimits;
+  /** In the order of their use. */
+  readonly #entries = new Map<string, T>();
+  #characters = 0;
+
+  constructor(limits: TextCacheLimits) {
+    this.#limits = limits;
+  }
+
+  /** What was made of the text, or is made now. */
+  get(text: string, make: () => T): T {
+    const found = this.#entries.get(text);
+    const value = found ?? make();
+    if (found === undefined) this.#characters += text.length;
+    else this.#entries.delete(text);
+    this.#entries.set(text, value);
+    this.#shrink();
+    return value;
+  }
+
+  #shrink(): void {
+    for (const text of this.#entries.keys()) {
+      if (this.#entries.size <= this.#limits.entries && this.#characters <= this.#limits.characters) return;
+      this.#entries.delete(text);
+      this.#characters -= text.length;
+    }
+  }
+}
