@@ -120,11 +120,15 @@ function selected(names: readonly string[], every: Pattern): Pattern[] {
 
 /** A box for each project with all that is named in it. A pair of which one part is missing selects nothing. */
 function pairs(entries: readonly (readonly [project: string, name: string])[]): Box[] {
-  const byProject = Map.groupBy(entries, ([project]) => project);
-  return [...byProject].flatMap(([project, named]) => {
-    const names = named.map(([, name]) => name);
-    return selected([project], NAMED).flatMap((place) => selected(names, NAMED).map((name) => [place, name]));
-  });
+  const byProject = new Map<string, string[]>();
+  for (const [project, name] of entries) {
+    const names = byProject.get(project);
+    if (names === undefined) byProject.set(project, [name]);
+    else names.push(name);
+  }
+  return [...byProject].flatMap(([project, names]) =>
+    selected([project], NAMED).flatMap((place) => selected(names, NAMED).map((name) => [place, name])),
+  );
 }
 
 /** What a rule allows: requests that have to be like everything it lists. */
@@ -164,7 +168,9 @@ function resourceBoxes({ verbs, resources = [], namespaces = [], nonResourceURLs
   const verb = verbPattern(verbs);
   const namespace = namespaces.length === 0 ? ALL : these(...namespaces);
   if (resources.length === 0) return [[verb, ALL, ALL, ALL, namespace, ALL]];
-  return resources.flatMap((item) => groupBoxes(item).map(([group, resource, part, name]) => [verb, group!, resource!, part!, namespace, name!]));
+  return resources.flatMap((item) =>
+    groupBoxes(item).map(([group, resource, part, name]) => [verb, group!, resource!, part!, namespace, name!]),
+  );
 }
 
 /** API group, resource, subresource and name. */

@@ -32,14 +32,14 @@ export function matches(pattern: Pattern, text: string): boolean {
 export function covers(outer: Pattern, inner: Pattern): boolean {
   if ("all" in outer || outer === inner) return true;
   if ("all" in inner) return false;
-  if ("these" in inner) return inner.these.values().every((text) => matches(outer, text));
+  if ("these" in inner) return [...inner.these].every((text) => matches(outer, text));
   return "below" in outer && inner.below.startsWith(outer.below);
 }
 
 /** Tells whether some text is in both. */
 export function meet(left: Pattern, right: Pattern): boolean {
   if ("all" in left || "all" in right) return true;
-  if ("these" in left) return left.these.values().some((text) => matches(right, text));
+  if ("these" in left) return [...left.these].some((text) => matches(right, text));
   if ("these" in right) return meet(right, left);
   return left.below.startsWith(right.below) || right.below.startsWith(left.below);
 }

@@ -47,10 +47,7 @@ const SCOPE_RULE = entry("AccessScopeRule", "What requests have to be like. An e
   resources: [list(SCOPE_RESOURCES), "Resources; empty for all of all groups."],
   namespaces: [list(text), "Namespaces; an empty text is for what is in none. Empty for every namespace."],
   nonResourceURLs: [list(text), "Paths that are no resources. * may be the whole last step of a path."],
-  requestTargets: [
-    list(text),
-    "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request.",
-  ],
+  requestTargets: [list(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
   cluster: [text, "Name of a connected cluster, to which requests have to go. Empty does not restrict."],
   virtualClusters: [list(RULE_VIRTUAL_CLUSTER), "Virtual clusters, to which requests have to go. Empty does not restrict."],
 });

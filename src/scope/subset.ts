@@ -42,9 +42,7 @@ class Comparison {
   hold(asked: readonly Grant[]): boolean {
     return asked.every((grant) => {
       const allowed = this.#allowed.filter(({ kind }) => kind === grant.kind);
-      return SORTS.every((sort) =>
-        grant.places.every((place) => grant[sort].every((deed) => this.#holdsOne(allowed, sort, place, deed))),
-      );
+      return SORTS.every((sort) => grant.places.every((place) => grant[sort].every((deed) => this.#holdsOne(allowed, sort, place, deed))));
     });
   }
 

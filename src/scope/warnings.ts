@@ -53,7 +53,9 @@ function roleWarnings(entry: ScopeRole, field: string, options: ScopeOptions): s
   if (!PLATFORM_CLI_ROLES.includes(role)) {
     return [`${field}.role: unknown role ${JSON.stringify(role)} allows nothing; ${known(role, PLATFORM_CLI_ROLES.slice(0, 1))}`];
   }
-  return roleGrants(entry, options).length === 0 ? [`${field}: allows nothing, because the role ${JSON.stringify(role)} reaches projects only`] : [];
+  return roleGrants(entry, options).length === 0
+    ? [`${field}: allows nothing, because the role ${JSON.stringify(role)} reaches projects only`]
+    : [];
 }
 
 function ruleWarnings(rule: ScopeRule, field: string, options: ScopeOptions): string[] {
@@ -62,7 +64,9 @@ function ruleWarnings(rule: ScopeRule, field: string, options: ScopeOptions): st
   const unknown = requestTargets.flatMap((target, at) =>
     REQUEST_TARGETS.includes(target)
       ? []
-      : [`${field}.requestTargets[${at}]: unknown request target ${JSON.stringify(target)} matches nothing; ${known(target, REQUEST_TARGETS)}`],
+      : [
+          `${field}.requestTargets[${at}]: unknown request target ${JSON.stringify(target)} matches nothing; ${known(target, REQUEST_TARGETS)}`,
+        ],
   );
   return [
     ...idle,
@@ -76,11 +80,14 @@ function ruleWarnings(rule: ScopeRule, field: string, options: ScopeOptions): st
 }
 
 function resourceWarnings({ group = "", resourceNames = [] }: ScopeResources, field: string): string[] {
-  return [...noWildcard(group, `${field}.group`), ...resourceNames.flatMap((name, at) => noWildcard(name, `${field}.resourceNames[${at}]`))];
+  return [
+    ...noWildcard(group, `${field}.group`),
+    ...resourceNames.flatMap((name, at) => noWildcard(name, `${field}.resourceNames[${at}]`)),
+  ];
 }
 
 function noWildcard(name: string, field: string): string[] {
-  return name === WILDCARD ? [`${field}: "*" is no wildcard here and matches nothing; leave the list empty for all`] : [];
+  return name === WILDCARD ? [`${field}: "*" is no wildcard here and matches nothing; an empty list is for all`] : [];
 }
 
 function known(name: string, names: readonly string[]): string {
