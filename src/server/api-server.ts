@@ -146,7 +146,7 @@ class Serving {
   async #answer(request: IncomingMessage, response: ServerResponse, warn: (text: string) => void): Promise<void> {
     const [path = "/", search = ""] = splitOnce(request.url ?? "/", "?");
     const method = request.method ?? "GET";
-    const user = await this.#identify(request, response, path);
+    const user = await this.#identify(request, path);
     const exchange: Exchange = { request, response, method, path, query: new URLSearchParams(search), user, warn };
     const target = parseTarget(path);
     const { authorizer } = this.#options;
@@ -162,11 +162,11 @@ class Serving {
     }
   }
 
-  async #identify(request: IncomingMessage, response: ServerResponse, path: string): Promise<UserInfo> {
+  async #identify(request: IncomingMessage, path: string): Promise<UserInfo> {
     if (isOpenPath(path)) return ANONYMOUS;
     const { authenticate, authorizer } = this.#options;
     const user = await authenticate(request);
-    if (user === undefined) throw this.#unauthorized(response);
+    if (user === undefined) throw unauthorized();
     return authorizer === undefined ? user : impersonated(request, user, authorizer);
   }
 
@@ -181,11 +181,6 @@ class Serving {
     }
   }
 
-  #unauthorized(response: ServerResponse) {
-    response.setHeader("WWW-Authenticate", "Bearer");
-    return unauthorized();
-  }
-
   #fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && !response.destroyed)
@@ -193,6 +188,7 @@ class Serving {
     if (response.headersSent) return void response.destroy();
     // A body that was not read would be taken for the next request.
     if (!request.complete) response.setHeader("Connection", "close");
+    if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
     this.#answering.status({ request, response }, status ?? statusOf(internalError())!);
   }
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { UserInfo } from "./user-info.ts";
 
-/** Finds out who makes a request; undefined when the credentials are missing or unknown. */
+/**
+ * Finds out who makes a request; undefined when the credentials are missing or unknown. It may throw what `unauthorized` makes
+ * to say more than that.
+ */
 export type Authenticate = (request: IncomingMessage) => Promise<UserInfo | undefined>;
 
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/;

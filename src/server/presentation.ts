@@ -44,13 +44,15 @@ export function createPresentation({ answering, clock }: { readonly answering: A
     check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),
     object(exchange, { definition, code, object }) {
       const { format, as } = viewOf(exchange, OBJECT_OFFERS);
-      const table = () => tableOf([object], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
-      if (as === "plain") answering.send(exchange, { code, format, object, text: () => textOf(object) });
-      else answering.send(exchange, { code, format, object: as === "table" ? table() : metadataOf(object) });
+      const shown = shownTo(exchange, definition)(object);
+      const table = () => tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
+      if (as === "plain") answering.send(exchange, { code, format, object: shown, text: () => textOf(shown) });
+      else answering.send(exchange, { code, format, object: as === "table" ? table() : metadataOf(shown) });
     },
-    list(exchange, definition, { items, ...metadata }) {
+    list(exchange, definition, { items: found, ...metadata }) {
       const { format, as } = viewOf(exchange, LIST_OFFERS);
       const { type } = definition;
+      const items = definition.shown === undefined ? found : found.map(shownTo(exchange, definition));
       const head = { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata };
       if (as === "plain") answering.send(exchange, { code: 200, format, object: { ...head, items }, text: () => listText(head, items) });
       else if (as === "metadata") answering.send(exchange, { code: 200, format, object: metadataListOf(items, metadata) });
@@ -59,11 +61,21 @@ export function createPresentation({ answering, clock }: { readonly answering: A
     },
     lines(exchange, definition) {
       const { as } = viewOf(exchange, WATCH_OFFERS);
-      if (as === "plain") return lineOf;
-      if (as === "metadata") return (record) => line(record, metadataOf(record.object as KubeObject));
-      return tableLines(definition, tableSetting(exchange, clock), clock);
+      const write = lineWriter(as, { definition, ...tableSetting(exchange, clock), clock });
+      if (definition.shown === undefined) return write;
+      const show = shownTo(exchange, definition);
+      return (record) => write(isOfAnObject(record) ? { ...record, object: show(record.object as KubeObject) } : record);
     },
   };
+}
+
+/** Everything that goes out passes through this. */
+function shownTo({ user }: Exchange, { shown }: ResourceDefinition): (object: KubeObject) => KubeObject {
+  return (object) => shown?.(object, user) ?? object;
+}
+
+function isOfAnObject({ type }: WatchRecord): boolean {
+  return type !== "BOOKMARK" && type !== "ERROR";
 }
 
 const META = "meta.k8s.io";
@@ -106,8 +118,19 @@ function line({ type, object }: WatchRecord, shown: object): Buffer {
   return Buffer.from(`${JSON.stringify({ type, object: type === "ERROR" ? object : shown })}\n`);
 }
 
+interface LineSetting extends TableSetting {
+  readonly definition: ResourceDefinition;
+  readonly clock: Clock;
+}
+
+function lineWriter(as: View["as"], setting: LineSetting): (record: WatchRecord) => Buffer {
+  if (as === "plain") return lineOf;
+  if (as === "metadata") return (record) => line(record, metadataOf(record.object as KubeObject));
+  return tableLines(setting);
+}
+
 /** One row in each table; the first table tells what the columns are. */
-function tableLines(definition: ResourceDefinition, { include }: TableSetting, clock: Clock): (record: WatchRecord) => Buffer {
+function tableLines({ definition, include, clock }: LineSetting): (record: WatchRecord) => Buffer {
   let continued = false;
   return (record) => {
     const object = record.object as KubeObject;

@@ -19,6 +19,11 @@ export interface Claim {
   readonly object: KubeObject;
   /** Faults of what the author asked for; nothing is held then. */
   readonly errors?: readonly FieldError[];
+  /**
+   * What the author of the write is answered in place of what is stored, such as a secret that is told once. Also when the
+   * write changed nothing; not for dry runs. Nobody else sees it, and `shown` applies to it.
+   */
+  readonly answer?: (stored: KubeObject) => KubeObject;
   /** The object was stored: what only its old state held goes back. */
   commit(): void;
   /** The object was not stored: what only its new state held goes back. */
@@ -47,8 +52,14 @@ export interface Strategy {
   /** Fills in defaults, drops what does not belong. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
   readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim;
+  /** The author reads the messages: they must not quote what is hidden from him. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
-  /** Throws when this author may not write such an object, whatever he may do with the kind. For kinds without claims. */
+  /**
+   * What patches and applied configurations begin from in place of the stored object, so that they can neither read nor test
+   * what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
+   */
+  readonly opened?: (stored: KubeObject) => KubeObject;
+  /** Throws when this author may not write such an object, whatever he may do with the kind. What was claimed goes back then. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /** The one spelling that is stored of all that mean the same. */
   readonly canonicalize?: (object: KubeObject) => KubeObject;
@@ -98,6 +109,14 @@ export interface Question {
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
 
+/** How a review is asked for. */
+export interface ReviewOptions {
+  /** Tells the author what he should know, as a `Warning` header. */
+  readonly warn: (text: string) => void;
+  /** The answer must have no effect. */
+  readonly dryRun: boolean;
+}
+
 /** One resource of an API server. */
 export interface ResourceDefinition {
   readonly type: ResourceType;
@@ -110,12 +129,17 @@ export interface ResourceDefinition {
   readonly deprecation?: string;
   readonly shape: ObjectShape;
   /** For kinds that are questions, with the verb `create` alone: what is answered instead of storing anything. */
-  readonly review?: (object: KubeObject, user: UserInfo) => KubeObject | Promise<KubeObject>;
+  readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
   /** Questions about objects of the kind, by the last part of their paths. */
   readonly questions?: Readonly<Record<string, Question>>;
   /** How it is shown in tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;
+  /**
+   * What a user sees of an object. Everything that goes out over HTTP passes through it: answers, tables and watches. The
+   * object itself says that nothing is hidden, and is faster. Default: everybody sees everything.
+   */
+  readonly shown?: (object: KubeObject, user: UserInfo) => KubeObject;
   /** Fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
 }

@@ -32,6 +32,11 @@ export function finish(definition: ResourceDefinition, object: KubeObject, old?:
   return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
 }
 
+/** What the author of a write is answered, given what is stored. */
+export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
+  return claim.answer === undefined ? stored : seal(definition, claim.answer(stored));
+}
+
 function validationErrors({ type, strategy }: ResourceDefinition, object: KubeObject, old: KubeObject | undefined) {
   return [
     ...validateMetadata(object.metadata, { namespaced: type.namespaced, nameRule: strategy.nameRule }),

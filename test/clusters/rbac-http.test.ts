@@ -35,6 +35,22 @@ describe("a token for somebody", () => {
     await jane.close();
   });
 
+  test("may say more of that user, which reviews show, and which whoever he acts as has not", async () => {
+    const extra = { "example.com/team": ["shop", "depot"] };
+    const token = cluster.access.tokens.issue({ user: { name: "ann", groups: ["system:masters"], extra } });
+    const ann = clientOf(token);
+    const whoami = (headers: Readonly<Record<string, string>> = {}) =>
+      ann.send("POST", `${REVIEWS}/selfsubjectreviews`, { body: {}, headers });
+    expect((await whoami()).json["status"]!["userInfo"]).toEqual({ username: "ann", groups: ["system:masters"], extra });
+    expect((await whoami({ "impersonate-user": "bob" })).json["status"]!["userInfo"]).toEqual({
+      username: "bob",
+      groups: ["system:authenticated"],
+    });
+    const { json } = await ann.send("POST", `${REVIEWS}/tokenreviews`, { body: { spec: { token } } });
+    expect(json["status"]!["user"]).toEqual({ username: "ann", groups: ["system:masters"], extra });
+    await ann.close();
+  });
+
   test("comes with a kubeconfig that holds it", async () => {
     const { token, kubeconfig } = await cluster.tokenFor({ user: "jane" });
     expect(load(kubeconfig)).toMatchObject({ users: [{ user: { token } }], clusters: [{ cluster: { server: cluster.url } }] });

@@ -11,6 +11,7 @@ import { createLoopbackAuthentication } from "../../src/server/authentication.ts
 import { createMemoryStore } from "../../src/server/memory-store.ts";
 import { dnsSubdomain } from "../../src/server/names.ts";
 import { createRegistry } from "../../src/server/registry.ts";
+import { unauthorized } from "../../src/server/status.ts";
 import { SYSTEM_USER } from "../../src/server/resource-context.ts";
 import { kindShape, textMap } from "../../src/server/shape.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
@@ -89,6 +90,20 @@ describe("an API server", () => {
     release();
     expect((await first).code).toBe(201);
     expect((await raw.send("POST", COLLECTION, body("c"))).code).toBe(201);
+  });
+
+  test("says why it does not know somebody, if it may, and that it wants a token", async () => {
+    const { raw } = await start({
+      authenticate: async ({ headers }) => {
+        if (headers["x-key"] !== undefined) throw unauthorized("the key is disabled");
+        return undefined;
+      },
+    });
+    const answers = [await raw.send("GET", COLLECTION), await raw.send("GET", COLLECTION, { headers: { "x-key": "a" } })];
+    expect(answers.map(({ code, json, headers }) => [code, json["message"], headers["www-authenticate"]])).toEqual([
+      [401, "Unauthorized", "Bearer"],
+      [401, "the key is disabled", "Bearer"],
+    ]);
   });
 
   test("does not count watches as requests under way", async () => {

@@ -48,6 +48,25 @@ async function statusOf(call: Promise<unknown>): Promise<Status> {
 }
 
 describe("a registry", () => {
+  test("tells a review who asks, where to warn, and whether it may have an effect", async () => {
+    const store = createMemoryStore();
+    const review: ResourceDefinition = {
+      ...widgets,
+      verbs: ["create"],
+      review(object, user, { warn, dryRun }) {
+        warn("think twice");
+        return { ...object, status: { user: user.name, dryRun } };
+      },
+    };
+    const registry = createRegistry({ store, definitions: [review], clock: createFakeClock(0), chance: createSeededChance(1) });
+    const warnings: string[] = [];
+    const ask = async (options: object) =>
+      (await registry.create(WIDGETS, "shop", { metadata: {} }, { user: { name: "jane", groups: [] }, ...options }))["status"];
+    expect(await ask({ dryRun: true, warn: (text: string) => warnings.push(text) })).toEqual({ user: "jane", dryRun: true });
+    expect(await ask({})).toEqual({ user: "jane", dryRun: false });
+    expect([warnings, await store.revision()]).toEqual([["think twice"], 1]);
+  });
+
   test("creates with the clock's whole second, generation 1 and the type that the path names", async () => {
     const { create } = setup();
     expect(await create("a", { spec: 1 })).toMatchObject({

@@ -110,8 +110,8 @@ function specOf<Spec>(object: KubeObject): Spec {
   return object["spec"] as Spec;
 }
 
-function shown({ name, groups }: UserInfo) {
-  return { username: name, groups };
+function shown({ name, groups, extra }: UserInfo) {
+  return { username: name, groups, ...(extra && { extra }) };
 }
 
 interface TokenReviewSpec {
@@ -133,6 +133,7 @@ interface AccessSpec {
   readonly nonResourceAttributes?: Partial<PathAttributes>;
   readonly user?: string;
   readonly groups?: readonly string[];
+  readonly extra?: NonNullable<UserInfo["extra"]>;
 }
 
 function decided(authorizer: Authorizer, object: KubeObject, user: UserInfo): KubeObject {
@@ -155,9 +156,9 @@ function askedIn(object: KubeObject): Attributes {
 
 /** @throws API_INVALID when the review names neither a user nor a group. */
 function subjectOf(object: KubeObject): UserInfo {
-  const { user = "", groups = [] } = specOf<AccessSpec>(object);
+  const { user = "", groups = [], extra } = specOf<AccessSpec>(object);
   if (user === "" && groups.length === 0) throw refused(object, "spec.user", "at least one of user or group must be specified");
-  return { name: user, groups };
+  return { name: user, groups, ...(extra && { extra }) };
 }
 
 /** @throws API_BAD_REQUEST when the review asks about another namespace than its own. */

@@ -28,6 +28,8 @@ export interface ApplyOptions {
   readonly definition: Pick<ResourceDefinition, "type" | "shape" | "strategy">;
   /** The stored object; undefined when the configuration creates it. */
   readonly live: KubeObject | undefined;
+  /** What the configuration is merged into in place of the stored object. Default: the stored object. */
+  readonly opened?: KubeObject | undefined;
   /** The body as it came, not decoded: absent and empty differ here. */
   readonly config: unknown;
   /** Who applies; not empty. */
@@ -69,13 +71,14 @@ export function applyPatch(options: ApplyOptions): Applied {
   const { shape, type } = definition;
   const config = readConfig({ definition, body: options.config, subresource: options.subresource });
   const live = stored ?? zeroObject(shape);
+  const opened = options.opened ?? live;
   const writer: Writer = { manager, operation: "Apply", apiVersion: type.apiVersion, subresource, time: timestamp(options.now) };
   const managers = managersBefore(stored, { shape, writer });
   const given = appliedFields(shape, config);
-  const merged = mergeConfig(shape, live, config) as KubeObject;
+  const merged = mergeConfig(shape, opened, config) as KubeObject;
   const pruned = withoutGivenUp(shape, merged, { managers, writer, given });
   const next = options.complete?.(withMetadata(pruned, { managedFields: undefined })) ?? pruned;
-  const { contested, removed } = changeOf(shape, { live, pruned, next });
+  const { contested, removed } = changeOf(shape, { live, opened, pruned, next });
   const conflicts = conflictsOf(managers, writer, contested);
   if (options.force !== true && !areOwn(conflicts, () => appliedByClient(definition, live, manager)))
     return { conflicts: shown(conflicts) };
@@ -118,6 +121,8 @@ function withoutGivenUp(shape: ObjectShape, merged: KubeObject, { managers, writ
 
 interface States {
   readonly live: KubeObject;
+  /** As the applier found it. */
+  readonly opened: KubeObject;
   /** As the applier would have it. */
   readonly pruned: KubeObject;
   /** As the server would store it. */
@@ -125,13 +130,18 @@ interface States {
 }
 
 /** What the apply gives another value, in itself and still after the server completed it; and what is gone, by itself or with that. */
-function changeOf(shape: ObjectShape, { live, pruned, next }: States): { readonly contested: FieldSet; readonly removed: FieldSet } {
-  const applied = compare(shape, live, pruned);
+function changeOf(
+  shape: ObjectShape,
+  { live, opened, pruned, next }: States,
+): { readonly contested: FieldSet; readonly removed: FieldSet } {
+  const applied = compare(shape, opened, pruned);
   const touched = union(applied.modified, applied.added);
   if (next === pruned || isUnchanged(applied)) return { contested: touched, removed: applied.removed };
   const completed = compare(shape, live, next);
   const contested = intersection(touched, union(completed.modified, completed.added));
-  return { contested, removed: union(applied.removed, completed.removed) };
+  // What the applier did not find, or found although it is not stored, is not for it to remove.
+  const gone = opened === live ? completed.removed : intersection(completed.removed, compare(shape, opened, next).removed);
+  return { contested, removed: union(applied.removed, gone) };
 }
 
 interface Contested {

@@ -25,9 +25,11 @@ export function compileApply(context: ResourceContext, key: ObjectKey, body: unk
   return (live) => {
     const complete = live === undefined ? undefined : (object: KubeObject) => completed(context, object, live, options);
     const manager = managerName({ fieldManager });
+    const { opened } = definition.strategy;
     const applied = applyPatch({
       definition,
       live,
+      ...(opened && live && { opened: opened(live) }),
       config: body,
       manager,
       force,

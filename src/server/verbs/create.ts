@@ -6,7 +6,7 @@ import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { finish, seal } from "../stages.ts";
+import { answered, finish, seal } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
 
 /** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
@@ -26,7 +26,8 @@ export async function create(context: ResourceContext, namespace: string, body: 
   const key = { namespace: definition.type.namespaced ? namespace : "", name };
   if (definition.review !== undefined) {
     const question = definition.type.namespaced ? withMetadata(given, { namespace }) : given;
-    return seal(definition, await definition.review(question, options.user ?? SYSTEM_USER));
+    const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
+    return seal(definition, await definition.review(question, user, { warn, dryRun }));
   }
   await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
   const object = newObject(context, given, key.namespace);
@@ -99,14 +100,14 @@ async function tryCreate(
 ): Promise<KubeObject | undefined> {
   const { definition, store } = context;
   const { object: finished, claim } = finish(definition, object, undefined, options.warn);
-  definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });
-  const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
-  const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
   let stored: KubeObject | undefined;
   try {
+    definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });
+    const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
+    const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
     if (options.dryRun === true) return (await store.get(key)) === undefined ? ready : undefined;
     stored = (await store.create(key, ready))?.object;
-    return stored;
+    return stored && answered(definition, claim, stored);
   } finally {
     if (stored === undefined) claim.rollback();
     else claim.commit();

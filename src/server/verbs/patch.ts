@@ -67,7 +67,8 @@ export async function patch(
   const apply = compile(kind, definition, body);
   const desired = (current: KubeObject | undefined) => {
     if (current === undefined) throw notFound(definition.type, key.name);
-    const patched = refusing(() => apply(current));
+    const { opened } = definition.strategy;
+    const patched = refusing(() => apply(opened?.(current) ?? current));
     const object = readBody(definition, patched, { ...options, strictError: patchRefused });
     checkIdentity(object, key);
     return { object, managers: { requested: requestedManagers(patched) } };

@@ -7,7 +7,7 @@ import { withMetadata } from "../metadata.ts";
 import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import type { Claim, ResourceDefinition } from "../resource-definition.ts";
-import { finish } from "../stages.ts";
+import { answered, finish } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../status.ts";
 import type { StoredObject } from "../store.ts";
 import { withManagers } from "../tracking.ts";
@@ -111,19 +111,21 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const old = stored.object;
   checkPreconditions(context, desired, old);
   const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options.warn);
-  definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
-  const object = rollingBack(claim, () => withManagers(context, { before: old, after: finished, managers }, options));
+  const object = rollingBack(claim, () => {
+    definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
+    return withManagers(context, { before: old, after: finished, managers }, options);
+  });
   // Nothing is written for nothing: no new resourceVersion and no event.
   if (options.dryRun === true || jsonEqual(object, old)) {
     claim.rollback();
-    return options.dryRun === true ? object : old;
+    return options.dryRun === true ? object : answered(definition, claim, old);
   }
   const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
   const written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
   if (written === undefined) claim.rollback();
   else claim.commit();
   if (written !== undefined && goes) definition.strategy.released?.(old);
-  return written && (goes ? object : written.object);
+  return written && answered(definition, claim, goes ? object : written.object);
 }
 
 /** Only finalizers keep it: it is being deleted and has no time left. */
