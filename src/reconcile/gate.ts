@@ -11,12 +11,12 @@ import type { Rules, Surroundings } from "./rules.ts";
 /** What should become of an object's copy on the host. */
 export type Gate =
   | { readonly action: "copy" }
-  /** The copy must not exist. */
-  | { readonly action: "remove"; readonly code: Code; readonly message: string }
+  /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */
+  | { readonly action: "remove"; readonly code: Code; readonly message: string; readonly restsOnServices?: readonly ["tenant" | "host"] }
   /** Nothing is touched, a copy that exists stays as it is. */
   | { readonly action: "leave"; readonly code: Code; readonly message: string }
   /** The host's own controller is the writer from now on. */
-  | { readonly action: "hand-over"; readonly code: Code; readonly message: string };
+  | { readonly action: "hand-over"; readonly code: Code; readonly message: string; readonly restsOnServices: readonly ["host"] };
 
 const COPY: Gate = { action: "copy" };
 
@@ -71,7 +71,8 @@ function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: 
     return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
   }
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
-    return { action: "remove", code: "EXCLUDED", message: "requireService is set, and there is no Service without selector of this name" };
+    const message = "requireService is set, and there is no Service without selector of this name";
+    return { action: "remove", code: "EXCLUDED", message, restsOnServices: ["tenant"] };
   }
   const selector = hostService?.spec?.selector;
   if (selector !== undefined && Object.keys(selector).length > 0) {
@@ -80,6 +81,7 @@ function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: 
       action: rules.kind.resource === ENDPOINTS ? "hand-over" : "remove",
       code: "HOST_SERVICE_SELECTOR",
       message: `The host Service has a selector: the host's own controller writes its ${plural(rules)}`,
+      restsOnServices: ["host"],
     };
   }
   return rules.services === "external" ? besideExternal(hostService) : besideManaged(rules, service, around);

@@ -5,6 +5,7 @@
  *
  * ```
  * begin ─► get the source, if the cache is behind the copy ─► plan
+ *       ─► get the Services, if the plan rests on what a cache knows of them ─► plan
  *       ─► each operation in order: get the source, if its state matters ─► create | update | delete
  *       ─► report ─► done
  * ```
@@ -16,7 +17,7 @@ import { keyOf, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
-import type { KubeObject } from "../object/types.ts";
+import type { KubeObject, Service } from "../object/types.ts";
 import { plan } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
@@ -66,10 +67,12 @@ export type Response =
 
 /** Where a reconcile is. */
 export interface ReconcileState {
-  readonly phase: "confirming-source" | "confirming-removal" | "confirming-service" | "writing" | "reporting" | "done";
+  readonly phase: "confirming-source" | "confirming-services" | "confirming-removal" | "writing" | "reporting" | "done";
   readonly start: Start;
   /** What the plan was made of. */
   readonly input: PlanInput;
+  /** Clusters whose Service was read live, for the input. */
+  readonly servicesRead: readonly ("host" | "tenant")[];
   readonly planned: Plan;
   /** The operation that is under way. */
   readonly index: number;
@@ -109,25 +112,31 @@ export interface Machine {
  * while (request.type !== "done") ({ state, request } = machine.next(rules, state, await send(request)));
  */
 export function createMachine(planner: Planner = plan): Machine {
+  /** Makes sure that the plan rests on what is, and not on what a cache takes for it; then carries it out. */
+  function decide(rules: Rules, { start, servicesRead }: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput): Step {
+    const state = planned({ start, servicesRead }, input, planner(rules, input));
+    // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
+    if (state.planned.state === "stale") return ask({ ...state, phase: "confirming-source" });
+    return askService(rules, state) ?? operate(state);
+  }
+
   return {
-    begin(rules, start) {
-      const state = planned(start, start.input, planner(rules, start.input));
-      // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-      if (state.planned.state === "stale") return ask({ ...state, phase: "confirming-source" });
-      return operate(state);
-    },
+    begin: (rules, start) => decide(rules, { start, servicesRead: [] }, start.input),
     next(rules, state, response) {
       switch (state.phase) {
         case "confirming-source": {
           if (response.type === "failed") return fail(state, response.error);
           const tenant = response.type === "object" ? response.object : undefined;
-          const input = { ...state.input, tenant, sourceConfirmed: true };
-          return operate(planned(state.start, input, planner(rules, input)));
+          return decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
+        }
+        case "confirming-services": {
+          if (response.type === "failed") return fail(state, response.error);
+          const service = response.type === "object" ? (response.object as Service) : undefined;
+          const input = state.servicesRead.at(-1) === "host" ? { hostService: service } : { tenantService: service };
+          return decide(rules, state, { ...state.input, ...input });
         }
         case "confirming-removal":
           return removalAnswered(state, response);
-        case "confirming-service":
-          return serviceAnswered(state, response);
         case "writing":
           return writeAnswered(state, response);
         case "reporting":
@@ -139,8 +148,20 @@ export function createMachine(planner: Planner = plan): Machine {
   };
 }
 
-function planned(start: Start, input: PlanInput, plan: Plan): ReconcileState {
-  return { phase: "writing", start, input, planned: plan, index: 0, written: input, notes: plan.notes };
+function planned(known: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput, plan: Plan): ReconcileState {
+  return { phase: "writing", ...known, input, planned: plan, index: 0, written: input, notes: plan.notes };
+}
+
+/** Reads the next Service on which the plan rests and that only a cache has told of so far; undefined when there is none. */
+function askService({ kind, translator }: Rules, state: ReconcileState): Step | undefined {
+  const { planned, input, servicesRead } = state;
+  const side = planned.restsOnServices?.find((candidate) => !servicesRead.includes(candidate));
+  if (side === undefined || planned.operations.length === 0 || input.tenant === undefined) return undefined;
+  const service = kind.serviceOf(input.key, input.tenant);
+  const key = side === "tenant" ? service : service && translator.toHost(service, SERVICES);
+  if (key === undefined) return undefined;
+  const asking = { ...state, phase: "confirming-services", servicesRead: [...servicesRead, side] } as const;
+  return { state: asking, request: { type: "get", side, key, resource: SERVICES } };
 }
 
 function ask(state: ReconcileState): Step {
@@ -153,11 +174,6 @@ function operate(state: ReconcileState): Step {
   if (operation === undefined) return report(state);
   if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
   if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
-  if (operation.action === "create" && operation.beside !== undefined)
-    return {
-      state: { ...state, phase: "confirming-service" },
-      request: { type: "get", side: "host", key: operation.beside, resource: SERVICES },
-    };
   return write(state, operation);
 }
 
@@ -178,13 +194,6 @@ function removalAnswered(state: ReconcileState, response: Response): Step {
   const live = response.type === "object" ? response.object : undefined;
   const wanted = operation.confirm === "absent" ? undefined : state.input.tenant;
   return sourceVersion(live) === sourceVersion(wanted) ? write(state, operation) : outdated(state);
-}
-
-/** A Service and its Endpoints often go together; the cache may hear of the Endpoints first. */
-function serviceAnswered(state: ReconcileState, response: Response): Step {
-  if (response.type === "failed") return fail(state, response.error);
-  if (response.type !== "object") return outdated(state);
-  return write(state, state.planned.operations[state.index]!);
 }
 
 function writeAnswered(state: ReconcileState, response: Response): Step {

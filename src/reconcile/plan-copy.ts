@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { formatKey, keyOf } from "../object/key.ts";
-import type { ObjectKey } from "../object/key.ts";
+import { formatKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { isOurs, readMarkers } from "../translate/markers.ts";
@@ -45,21 +44,26 @@ function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
   const object = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
-  const create = { action: "create", side: "host", object, reason: "The tenant object has no copy" } as const;
-  return answer("copied", { ...parts, operations: [{ ...create, ...liveService(rules, input) }] });
+  const operations = [{ action: "create", side: "host", object, reason: "The tenant object has no copy" }] as const;
+  return answer("copied", { ...parts, operations, restsOnServices: servicesBeside(rules, input) });
 }
 
-/** Where another syncer takes its Service away, its Endpoints must not come back for a moment. */
-function liveService({ services, kind }: Rules, { hostService }: CopyInput): { beside?: ObjectKey } {
-  if (services !== "external" || kind.resource === SERVICES || hostService === undefined) return {};
-  return { beside: keyOf(hostService) };
+/**
+ * Where another syncer takes its Service away, its Endpoints must not come back for a moment. Where a list lacks a Service of
+ * somebody else, a copy would give it backends. Where somebody who knows the Services better deletes the copy, it would come back
+ * for as long as the cache is wrong.
+ */
+function servicesBeside({ services, kind, settings }: Rules, { hostService, vanished }: CopyInput): Plan["restsOnServices"] & {} {
+  if (kind.resource === SERVICES) return [];
+  const host = services === "external" || hostService === undefined || vanished === true;
+  return [...(host ? (["host"] as const) : []), ...(vanished === true && settings.requireService ? (["tenant"] as const) : [])];
 }
 
 function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
   const reason = "Endpoints left beside a host Service without selector are taken over";
   const planned = planRebuild(rules, input, answer, reason);
   const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
-  return { ...planned, notes: [...planned.notes, ...taken] };
+  return { ...planned, notes: [...planned.notes, ...taken], restsOnServices: ["host", "tenant"] };
 }
 
 /** The tenant wins, silently: what the other syncer agreed on with the host is not known. */

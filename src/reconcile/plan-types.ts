@@ -21,6 +21,8 @@ export interface PlanInput extends Surroundings {
   readonly deletesHeld?: boolean;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
+  /** True when the copy was there the last time that this process looked, and somebody else has deleted it. */
+  readonly vanished?: boolean;
   /** The host object whose edits this very version of the tenant object took over, while the copy's base does not say so yet. */
   readonly flowedFrom?: KubeObject | undefined;
 }
@@ -32,8 +34,6 @@ export type Operation =
       readonly side: "host" | "tenant";
       readonly object: KubeObject;
       readonly reason: string;
-      /** The create may happen only if a live read finds this host Service. */
-      readonly beside?: ObjectKey;
     }
   | {
       readonly action: "update";
@@ -88,6 +88,11 @@ export interface Plan {
   readonly notes: readonly Note[];
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
+  /**
+   * Clusters of whose Service the operations make so much that a cache's word is not enough: it is read live first, and all is
+   * planned anew.
+   */
+  readonly restsOnServices?: readonly ("host" | "tenant")[];
 }
 
 /** Makes the plan for one key: its state, and what differs from a plan without anything. */

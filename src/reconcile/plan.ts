@@ -56,14 +56,15 @@ function planAtHostKey(rules: Rules, input: PlanInput): Plan {
   if (decision.action === "copy" && hostKey !== undefined) return planCopy(rules, { ...input, tenant, hostKey }, answer);
   if (decision.action === "copy") return answer("left");
   const notes = [{ code: decision.code, message: decision.message }];
+  const rests = decision.action !== "leave" && decision.restsOnServices && { restsOnServices: decision.restsOnServices };
   const waiting = decision.code === "HOST_SERVICE_MISSING";
   switch (decision.action) {
     case "leave":
       return answer(waiting ? "waiting" : "left", { notes });
     case "remove":
-      return { ...planRemoval(rules, input, answer, decision.message, "unchanged"), notes };
+      return { ...planRemoval(rules, input, answer, decision.message, "unchanged"), notes, ...rests };
     case "hand-over":
-      return { ...planHandOver(rules, input, answer), notes };
+      return { ...planHandOver(rules, input, answer), notes, ...rests };
   }
 }
 

@@ -142,7 +142,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
       if (referenced !== undefined) return referenced;
       if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
-      const input = gather(id, side, key);
+      const seen = gather(id, side, key);
+      const input = seen.host === undefined && records.hadCopy(id) ? { ...seen, vanished: true } : seen;
       if (records.settled(id, input)) {
         books.outdated.delete(id);
         return { resource: side.rules.kind.resource, request: NOTHING_TO_DO, answer: () => {} };

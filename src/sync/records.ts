@@ -31,6 +31,8 @@ export interface Records {
   ): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */
   settled(id: string, input: PlanInput): boolean;
+  /** True when a copy stood at the host key when the object was last looked at. */
+  hadCopy(id: string): boolean;
   /** Notes that a later plan was not carried out, so that an earlier one does not prove anything any more. */
   unsettle(id: string): void;
   forget(id: string): void;
@@ -76,6 +78,7 @@ export function createRecords(clock: Clock): Records {
       changedAt.delete(id);
       return true;
     },
+    hadCopy: (id) => records.get(id)?.hostVersion !== undefined,
     unsettle(id) {
       const record = records.get(id);
       if (record !== undefined) records.set(id, { ...record, fingerprint: "" });

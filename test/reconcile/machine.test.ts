@@ -14,7 +14,8 @@ const HOST_KEY = { namespace: "shop", name: "web" };
 
 const CREATE: Operation = { action: "create", side: "host", object: HOST, reason: "test" };
 const UPDATE: Operation = { action: "update", side: "host", object: HOST, reason: "test" };
-const BESIDE: Operation = { ...CREATE, beside: HOST_KEY };
+const BESIDE: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host"] };
+const BOTH: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host", "tenant"] };
 const RESTORE: Operation = { ...UPDATE, restores: true };
 const DELETE: Operation = { action: "delete", side: "host", key: HOST_KEY, preconditions: {}, reason: "test", confirm: "none" };
 const ORPHAN: Operation = { ...DELETE, confirm: "absent" };
@@ -28,7 +29,7 @@ const REFUSED: Response = { type: "refused", note: { code: "API_INVALID", messag
 const FAILED: Response = { type: "failed", error: FAILURE };
 
 const get: Request = { type: "get", side: "tenant", key: KEY };
-const getService: Request = { type: "get", side: "host", key: HOST_KEY, resource: SERVICES };
+const getService = { type: "get", side: "host", key: { namespace: "vc", name: "web-x-shop-x-blue" }, resource: SERVICES };
 const write = (operation: Operation): Request => ({ type: "write", operation });
 const report = (...codes: string[]) => ({ type: "report", object: TENANT, notes: codes.map((code) => expect.objectContaining({ code })) });
 const done = (ending: object) => ({ type: "done", ending });
@@ -90,22 +91,35 @@ const CASES: readonly Case[] = [
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
-    why: "a copy beside the Service of another syncer is made where the Service still is",
-    operations: [BESIDE],
-    answers: [OBJECT, OBJECT],
-    requests: [getService, write(BESIDE), settled],
+    why: "what rests on a Service is written where a live read leads to the same plan",
+    plans: [BESIDE, BESIDE],
+    answers: [ABSENT, OBJECT],
+    requests: [getService, write(CREATE), settled],
   },
   {
-    why: "a copy beside a Service that went meanwhile is not made",
-    operations: [BESIDE],
-    answers: [ABSENT],
-    requests: [getService, done({ result: "outdated", requeueAfterMs: 50 })],
+    why: "what rests on a Service that is another one by now is not written",
+    plans: [BESIDE, { notes: [{ code: "HOST_OBJECT_FOREIGN", message: "test" }] }],
+    answers: [OBJECT, ABSENT],
+    requests: [getService, report("HOST_OBJECT_FOREIGN"), settled],
   },
   {
-    why: "a copy beside a Service that can not be read is not made",
-    operations: [BESIDE],
+    why: "what rests on a Service that can not be read is not written",
+    plans: [BESIDE],
     answers: [FAILED],
     requests: [getService, done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "a plan that rests on Services and has nothing to do needs none of them",
+    plans: [{ restsOnServices: ["host"] }],
+    answers: [],
+    requests: [settled],
+  },
+  {
+    why: "what rests on the Services of both clusters is not written before both are read",
+    operations: [CREATE],
+    plans: [BOTH, BOTH, BOTH],
+    answers: [ABSENT, ABSENT, OBJECT],
+    requests: [getService, { ...getService, side: "tenant", key: KEY }, write(CREATE), settled],
   },
   {
     why: "an outdated write ends everything that was planned",
@@ -223,6 +237,14 @@ describe("the step machine", () => {
       { tenant: TENANT, sourceConfirmed: undefined },
       { tenant: undefined, sourceConfirmed: true },
     ]);
+  });
+
+  test("plans anew with the Service that the host answered, or without one", () => {
+    const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "web" }, spec: {} };
+    const known = (answer: Response, input: Partial<PlanInput>) =>
+      play({ why: "", plans: [BESIDE, {}], input, answers: [answer], requests: [] }).inputs.map(({ hostService }) => hostService);
+    expect(known({ type: "object", object: service }, {})).toEqual([undefined, service]);
+    expect(known(ABSENT, { hostService: service })).toEqual([service, undefined]);
   });
 
   test("knows what both sides look like after its writes", () => {

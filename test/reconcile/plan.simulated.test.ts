@@ -1,5 +1,5 @@
 /** What the simulator has found, as plans. The seeds stand in docs/reliability.md. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import type { PlanInput } from "../../src/reconcile/plan-types.ts";
@@ -84,4 +84,42 @@ test("Endpoints whose slices are gone are mirrored again, though a host edit has
   const [answer] = plan(rules, input).operations;
   if (answer?.action !== "update") throw new Error("nothing is written");
   expect(answer.object.metadata.labels).not.toHaveProperty(["endpointslice.kubernetes.io/skip-mirror"]);
+});
+
+describe("what a cache alone says of Services is read live before", () => {
+  const tenantService = service("shop", "web", {});
+  const hostService = service("vc", "web-x-shop-x-blue", {});
+  const withSelector = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
+  const required = testRules({ services: "external", settings: { requireService: true } });
+  const input = (parts: Partial<PlanInput>): PlanInput => ({ key: KEY, tenant: tenantEndpoints(), host: undefined, ...parts });
+  const foreign: KubeObject = { apiVersion: "v1", kind: "Endpoints", metadata: { ...hostService.metadata } };
+
+  test.each([
+    ["a copy is made where no host Service is known", rules, input({}), ["host"]],
+    [
+      "a copy is made beside another syncer's Service",
+      testRules({ services: "external" }),
+      input({ tenantService, hostService }),
+      ["host"],
+    ],
+    ["a copy that somebody deleted comes back", rules, input({ vanished: true }), ["host"]],
+    [
+      "a copy that somebody deleted comes back, a tenant Service required",
+      required,
+      input({ tenantService, hostService, vanished: true }),
+      ["host", "tenant"],
+    ],
+    ["a copy goes because of a selector", rules, input({ host: copyOf(tenantEndpoints()), hostService: withSelector }), ["host"]],
+    ["a copy goes because a Service is required", required, input({ host: copyOf(tenantEndpoints()) }), ["tenant"]],
+    [
+      "Endpoints of nobody are taken over",
+      testRules({ services: "external" }),
+      input({ tenantService, hostService, host: foreign }),
+      ["host", "tenant"],
+    ],
+  ] as const)("%s", (_why, by, seen, clusters) => {
+    const { operations, restsOnServices } = plan(by, seen);
+    expect(operations).toHaveLength(1);
+    expect(restsOnServices).toEqual(clusters);
+  });
 });

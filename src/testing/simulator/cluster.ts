@@ -27,6 +27,8 @@ export interface Change {
 export interface SimulatedCluster {
   readonly side: Side;
   readonly writer: Writer;
+  /** The revision of the latest change, of whatever kind; 0 before the first. */
+  readonly revision: number;
   /** Every change of one kind since the beginning, in order. */
   changes(resource: ResourceType): readonly Change[];
   /** The objects of one kind after the first `count` changes; as they are now when left out. */
@@ -51,6 +53,7 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
   const chance = { fraction: () => random.fraction(), uuid: () => `${side}-${++uids}`, bytes: noBytes };
   const store = createMemoryStore({ history: 1 });
   const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance });
+  let last = 0;
   const kinds = new Map(
     resources.map((resource) => [resource.plural, { changes: [] as Change[], objects: new Map<string, KubeObject>() }]),
   );
@@ -59,6 +62,7 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
     const onEvent = ({ type, object, previous, revision }: StoreEvent) => {
       const change: Change = { type: TYPES[type], object, before: previous, revision };
       kind.changes.push(change);
+      last = revision;
       put(kind.objects, change);
       onChange(resource, change);
     };
@@ -67,6 +71,9 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
   return {
     side,
     writer: createDirectWriter(registry),
+    get revision() {
+      return last;
+    },
     changes: ({ plural }) => kinds.get(plural)!.changes,
     objects({ plural }, count) {
       const { changes, objects } = kinds.get(plural)!;

@@ -2,10 +2,19 @@ import type { KubeObject } from "../../object/types.ts";
 import type { Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
 
-/** Who writes. A replica's write says for which object and by which configuration, and whether it will ever hear that it happened. */
-export type Author =
-  | { readonly kind: "tenant" | "host" }
-  | { readonly kind: "replica"; readonly index: number; readonly id: string; readonly generation: Generation; readonly unheard: boolean };
+/** Who writes. */
+export type Author = { readonly kind: "tenant" | "host" } | WritingReplica;
+
+/** A replica that writes: for which object and by which configuration, and whether it will ever hear that it happened. */
+export interface WritingReplica {
+  readonly kind: "replica";
+  readonly index: number;
+  readonly id: string;
+  readonly generation: Generation;
+  readonly unheard: boolean;
+  /** Revisions of both clusters when the reconcile began. */
+  readonly since: Readonly<Record<Side, number>>;
+}
 
 /** One write that a cluster accepted. */
 export interface Write {

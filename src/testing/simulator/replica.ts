@@ -18,6 +18,8 @@ export interface Flight {
   readonly id: string;
   readonly turn: Turn;
   readonly generation: Generation;
+  /** Revisions of both clusters when the turn began. What it was told live is no older. */
+  readonly since: Readonly<Record<Side, number>>;
   /** The request that waits for a cluster, if it is not answered. */
   request: Exclude<Request, { type: "done" }>;
   response: Response | undefined;
@@ -134,9 +136,11 @@ export class Replica {
   /** Begins a turn of an id that waits. */
   take(id: string): void {
     this.#queue.delete(id);
+    const { tenant, host } = this.#options.clusters;
+    const since = { tenant: tenant.revision, host: host.revision };
     const turn = this.#core.begin(id);
     if (turn.request.type === "done") return this.#ended(id, turn.request.ending);
-    this.flights.push({ id, turn, generation: this.generation, request: turn.request, response: undefined });
+    this.flights.push({ id, turn, since, generation: this.generation, request: turn.request, response: undefined });
   }
 
   /** Hands the answer of a flight to its turn, which asks for something else or ends. */

@@ -82,8 +82,8 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   requestFault("write is late", 3, isWrite, (world, found) => {
-    const { id, turn, request, generation } = found.flight;
-    world.late.push({ flight: { id, turn, request, generation }, replica: found.replica.index });
+    const { id, turn, request, generation, since } = found.flight;
+    world.late.push({ flight: { id, turn, request, generation, since }, replica: found.replica.index });
     giveUp(found);
   }),
   rival,

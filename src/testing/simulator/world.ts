@@ -25,7 +25,7 @@ const EPOCH_MS = 1_767_225_600_000;
 
 /** A write whose client gave up; the server will see it all the same. */
 export interface LateWrite {
-  readonly flight: Pick<Flight, "id" | "turn" | "request" | "generation">;
+  readonly flight: Pick<Flight, "id" | "turn" | "request" | "generation" | "since">;
   readonly replica: number;
 }
 
@@ -130,12 +130,15 @@ export class World {
   }
 
   /** Brings the request of a flight to its cluster and answers what that says. */
-  async transmit({ id, turn, request, generation }: LateWrite["flight"], by: { index: number; unheard: boolean }): Promise<Response> {
+  async transmit(
+    { id, turn, request, generation, since }: LateWrite["flight"],
+    by: { index: number; unheard: boolean },
+  ): Promise<Response> {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
     if (this.isDown(side)) return responseTo(request, unreachable(side));
     if (request.type === "get") this.reads += 1;
-    this.#author = { kind: "replica", id, generation, ...by };
+    this.#author = { kind: "replica", id, generation, since, ...by };
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
     const response = await send(request, turn.resource, writers);
     if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;

@@ -1,15 +1,18 @@
-import { formatKey, keyOf, parseKey } from "../../../object/key.ts";
+import { formatKey, keyOf } from "../../../object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../object/resource.ts";
 import type { ResourceType } from "../../../object/resource.ts";
 import { matchesSelector } from "../../../object/selector.ts";
 import type { KubeObject, Service } from "../../../object/types.ts";
 import type { Rules } from "../../../reconcile/rules.ts";
-import type { SimulatedCluster } from "../cluster.ts";
+import type { Change, Side, SimulatedCluster } from "../cluster.ts";
 import type { Oracle, Write } from "../history.ts";
 import type { World } from "../world.ts";
 import { ownMarks } from "./marks.ts";
 
-/** S3: no copy is deleted while its source lives, unless the contract says that there should be no copy. */
+/**
+ * S3: no copy is deleted while its source lives, unless the contract says that there should be no copy. The reason must have been
+ * true at a moment since the reconcile began: one that only a late cache still knew is none.
+ */
 export function liveSource(world: World): Oracle {
   return {
     name: "S3",
@@ -26,38 +29,47 @@ export function liveSource(world: World): Oracle {
   };
 }
 
-/** A reason may be one that a late cache still knew, so that one that ever was will do. */
 function isExcused(world: World, { author, plural, key, before }: Write, source: string): boolean {
   if (author.kind !== "replica") return true;
   const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
-  const tenantServices = () => statesOf(world.clusters.tenant, SERVICES, source) as readonly (Service | undefined)[];
+  const of = (side: Side, resource: ResourceType, id: string) => statesOf(world.clusters[side], resource, id, author.since[side]);
   if (rules.kind.resource === SERVICES) {
     const headless = (service: KubeObject | undefined) => (service as Service | undefined)?.spec?.clusterIP === "None";
-    return tenantServices().some((service) => service?.spec?.type === "ExternalName" || headless(service) !== headless(before));
+    return servicesOf(of("tenant", SERVICES, source)).some(
+      (service) => service?.spec?.type === "ExternalName" || headless(service) !== headless(before),
+    );
   }
-  if (rules.kind.resource === ENDPOINT_SLICES) return isSliceExcused(world, rules, source);
+  const withSelector = (id: string) => servicesOf(of("host", SERVICES, id)).some((service) => service?.spec?.selector !== undefined);
+  if (rules.kind.resource === ENDPOINT_SLICES) {
+    return of("tenant", ENDPOINT_SLICES, source).some((slice) => isSliceUnwanted(rules, slice, withSelector));
+  }
   if (rules.kind.resource !== ENDPOINTS) return false;
   const { selector, requireService } = rules.settings;
   return (
-    statesOf(world.clusters.host, SERVICES, key).some((service) => (service as Service | undefined)?.spec?.selector !== undefined) ||
-    statesOf(world.clusters.tenant, ENDPOINTS, source).some((object) => !matchesSelector(selector, object?.metadata.labels)) ||
-    (requireService && tenantServices().some((service) => service === undefined || service.spec?.selector !== undefined))
+    withSelector(key) ||
+    of("tenant", ENDPOINTS, source).some((object) => !matchesSelector(selector, object?.metadata.labels)) ||
+    (requireService &&
+      servicesOf(of("tenant", SERVICES, source)).some((service) => service === undefined || service.spec?.selector !== undefined))
   );
 }
 
-/** It named no Service once, or one whose host Service has had a selector. */
-function isSliceExcused(world: World, { translator }: Rules, source: string): boolean {
-  const { namespace } = parseKey(source);
-  return statesOf(world.clusters.tenant, ENDPOINT_SLICES, source).some((slice) => {
-    const name = slice?.metadata.labels?.["kubernetes.io/service-name"];
-    if (slice === undefined || name === undefined) return slice !== undefined;
-    const host = translator.toHost({ namespace, name }, SERVICES);
-    return host && statesOf(world.clusters.host, SERVICES, formatKey(host)).some((at) => (at as Service | undefined)?.spec?.selector);
-  });
+/** It names no Service, or one whose host Service has a selector. */
+function isSliceUnwanted({ translator }: Rules, slice: KubeObject | undefined, withSelector: (id: string) => boolean): boolean {
+  if (slice === undefined) return false;
+  const name = slice.metadata.labels?.["kubernetes.io/service-name"];
+  if (name === undefined) return true;
+  const host = translator.toHost({ namespace: slice.metadata.namespace!, name }, SERVICES);
+  return host !== undefined && withSelector(formatKey(host));
 }
 
-/** Every state of one object, its absence before the beginning included. */
-function statesOf(cluster: SimulatedCluster, resource: ResourceType, id: string): readonly (KubeObject | undefined)[] {
+function servicesOf(states: readonly (KubeObject | undefined)[]): readonly (Service | undefined)[] {
+  return states as readonly (Service | undefined)[];
+}
+
+/** What one object was at revision `since`, and every state after it. */
+function statesOf(cluster: SimulatedCluster, resource: ResourceType, id: string, since: number): readonly (KubeObject | undefined)[] {
   const changes = cluster.changes(resource).filter(({ object }) => formatKey(keyOf(object)) === id);
-  return [undefined, ...changes.map(({ type, object }) => (type === "DELETED" ? undefined : object))];
+  const at = ({ type, object }: Change) => (type === "DELETED" ? undefined : object);
+  const before = changes.findLast(({ revision }) => revision <= since);
+  return [before && at(before), ...changes.filter(({ revision }) => revision > since).map(at)];
 }
