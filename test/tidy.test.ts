@@ -21,13 +21,13 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   config: { folders: ["base", "object", "schema", "path", "expression"], packages: /^js-yaml$/ },
   reconcile: { folders: ["base", "object", "path", "translate", "patch"] },
   runtime: { folders: ["base", "object"] },
-  client: { folders: ["base", "object"], packages: /^(node:|undici$|js-yaml$|@kubernetes\/client-node)/ },
+  client: { folders: ["base", "object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
   sync: { folders: ["base", "object", "translate", "patch", "reconcile", "runtime", "client"] },
   server: { folders: ["base", "object", "schema"], packages: /^node:/ },
   scope: { folders: ["base", "object", "server"] },
   clusters: { folders: ["base", "object", "schema", "server", "scope"], packages: /^(node:|jose$)/ },
   management: {
-    folders: ["base", "object", "schema", "server", "scope", "client", "runtime"],
+    folders: ["base", "object", "schema", "server", "scope", "clusters", "client", "runtime"],
     packages: /^(node:|jose$|openid-client$|js-yaml$|rotating-file-stream$)/,
   },
   testing: {

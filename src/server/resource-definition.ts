@@ -19,6 +19,8 @@ export interface Claim {
   readonly object: KubeObject;
   /** Faults of what the author asked for; nothing is held then. */
   readonly errors?: readonly FieldError[];
+  /** Advice for the author of a write that is accepted. */
+  readonly warnings?: readonly string[];
   /**
    * What the author of the write is answered in place of what is stored, such as a secret that is told once. Also when the
    * write changed nothing; not for dry runs. Nobody else sees it, and `shown` applies to it.
@@ -49,8 +51,8 @@ export interface Strategy {
   readonly returnsDeleted?: boolean;
   /** Tells whether a change counts as a new generation. Without it objects have no generation. */
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
-  /** Fills in defaults, drops what does not belong. */
-  readonly prepare?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
+  /** Fills in defaults, drops what does not belong. `by` is the author of the write. */
+  readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
   readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim;
   /** The author reads the messages: they must not quote what is hidden from him. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];

@@ -4,6 +4,8 @@ import { decode } from "./decode.ts";
 import { deepFreeze } from "./json-data.ts";
 import { validateMetadata, validateMetadataUpdate, withUniqueOwners } from "./metadata.ts";
 import type { Claim, ResourceDefinition } from "./resource-definition.ts";
+import { SYSTEM_USER } from "./resource-context.ts";
+import type { WriteOptions } from "./resource-context.ts";
 import { invalidObject } from "./status.ts";
 
 /** An object ready to be stored, and what it holds until that is decided. */
@@ -18,17 +20,22 @@ export interface Finished {
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
-export function finish(definition: ResourceDefinition, object: KubeObject, old?: KubeObject, warn?: (text: string) => void): Finished {
+export function finish(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { warn, user = SYSTEM_USER }: Pick<WriteOptions, "warn" | "user">,
+): Finished {
   const { type, strategy } = definition;
   const given = withUniqueOwners(object, warn);
-  const prepared = strategy.prepare?.(given, old) ?? given;
+  const prepared = strategy.prepare?.(given, old, user) ?? given;
   const claim = strategy.claim?.(prepared, old) ?? { object: prepared, commit() {}, rollback() {} };
   const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
   if (errors.length > 0) {
     claim.rollback();
     throw invalidObject(type, claim.object.metadata.name ?? "", errors);
   }
-  for (const text of strategy.warnings?.(claim.object) ?? []) warn?.(text);
+  for (const text of [...(strategy.warnings?.(claim.object) ?? []), ...(claim.warnings ?? [])]) warn?.(text);
   return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
 }
 

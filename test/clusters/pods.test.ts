@@ -8,6 +8,7 @@ import { POD_STATUS } from "../../src/clusters/kinds/pod-status.ts";
 import { PODS, pods } from "../../src/clusters/kinds/pods.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { SYSTEM_USER } from "../../src/server/resource-context.ts";
 import type { ListShape, ObjectShape, Shape } from "../../src/server/shape.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
@@ -108,10 +109,10 @@ describe("writes of Pods", () => {
     const { prepare, validate, newGeneration } = pods.strategy;
     const errors = (image: string, more = {}) => {
       const next = { ...bare, spec: { containers: [{ ...MAIN, image }], ...more } } as KubeObject;
-      return validate!(prepare!(next, bare), bare).map(({ field }) => field);
+      return validate!(prepare!(next, bare, SYSTEM_USER), bare).map(({ field }) => field);
     };
     expect([errors("web:1"), errors("web:2"), errors("web:1", { hostname: "x" })]).toEqual([[], [], ["spec"]]);
-    const stored = prepare!(bare, bare);
+    const stored = prepare!(bare, bare, SYSTEM_USER);
     expect([
       newGeneration!(bare, stored),
       newGeneration!({ ...bare, spec: { containers: [{ ...MAIN, image: "web:2" }] } } as KubeObject, stored),

@@ -4,6 +4,7 @@ import { applyPatch } from "../apply/apply.ts";
 import { applyConflict } from "../apply/conflict.ts";
 import { managerName } from "../apply/parameters.ts";
 import { checkIdentity, readBody } from "../body.ts";
+import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import { seal } from "../stages.ts";
 import { merged } from "./update.ts";
@@ -49,6 +50,6 @@ export function compileApply(context: ResourceContext, key: ObjectKey, body: unk
 function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
   const { prepare, canonicalize } = definition.strategy;
   const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);
-  const prepared = prepare?.(desired, live) ?? desired;
+  const prepared = prepare?.(desired, live, options.user ?? SYSTEM_USER) ?? desired;
   return seal(definition, canonicalize?.(prepared) ?? prepared);
 }

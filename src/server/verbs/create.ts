@@ -99,7 +99,7 @@ async function tryCreate(
   managers: ManagersFrom = {},
 ): Promise<KubeObject | undefined> {
   const { definition, store } = context;
-  const { object: finished, claim } = finish(definition, object, undefined, options.warn);
+  const { object: finished, claim } = finish(definition, object, undefined, options);
   let stored: KubeObject | undefined;
   try {
     definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });

@@ -110,7 +110,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const { definition, store } = context;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options.warn);
+  const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options);
   const object = rollingBack(claim, () => {
     definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
     return withManagers(context, { before: old, after: finished, managers }, options);

@@ -1,0 +1,138 @@
+import type { KubeObject } from "../../object/types.ts";
+import { forbidden, invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import { timestamp } from "../../server/metadata.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import { validateScope } from "../../scope/validate.ts";
+import { scopeWarnings } from "../../scope/warnings.ts";
+import { specOf, USUAL_STRATEGY, withOwnStatus } from "../kinds/common.ts";
+import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, USER_KEY } from "../kinds/owned-access-key.ts";
+import type { KeySpec } from "../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
+import type { AccessKeys } from "./access-keys.ts";
+import type { KeyActivity } from "./activity.ts";
+import { KEY_EXTRA, subjectOfUserName } from "./caller.ts";
+import { isDigest } from "./key-digest.ts";
+import { lifetimeWarnings } from "./key-lifetime.ts";
+import type { LifetimeLimits } from "./key-lifetime.ts";
+import type { Permit } from "./permits.ts";
+
+/** What access keys work with. */
+export interface AccessKeyKindOptions {
+  readonly keys: AccessKeys;
+  readonly activity: KeyActivity;
+  readonly permit: Permit;
+  /** The platform's limits at this moment. */
+  readonly limits: () => LifetimeLimits;
+  /** A stored key by its name. */
+  readonly keyOf: (name: string) => KubeObject | undefined;
+}
+
+/** Keys with which the API is used. */
+export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
+  const { keys, activity, permit, limits } = options;
+  return {
+    type: OWNED_ACCESS_KEYS,
+    singular: "ownedaccesskey",
+    categories: ["platform"],
+    shape: ACCESS_KEY_SHAPE,
+    columns: ACCESS_KEY_COLUMNS,
+    shown: (object) => shown(object, activity),
+    strategy: {
+      ...USUAL_STRATEGY,
+      prepare: (object, old, by) => withAuthor(withKeptSecrets(withOwnStatus(object, old), old), old, { by, ...options }),
+      claim: (object, old) => keys.claim(object, old),
+      opened: (stored) => withSpec(withoutSecrets(stored), { key: "" }),
+      validate,
+      warnings: (object) => warnings(specOf<KeySpec>(object), limits()),
+      permit,
+      released: (object) => activity.forget(object.metadata.uid!),
+    },
+  };
+}
+
+/** The answer to the write that sets a value carries it; nothing else does. When the key was used comes from elsewhere. */
+function shown(object: KubeObject, activity: KeyActivity): KubeObject {
+  const { key = "", ...rest } = specOf<KeySpec>(object);
+  const bare = withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object);
+  const last = activity.last(object.metadata.uid ?? "");
+  return last === undefined ? bare : { ...bare, status: { lastActivity: timestamp(last) } };
+}
+
+/** Without what providers gave the platform and nobody else. */
+function withoutSecrets(object: KubeObject): KubeObject {
+  const { identity, oidcLogin } = specOf<KeySpec>(object);
+  if (identity === undefined && oidcLogin === undefined) return object;
+  const { connectorData: _data, ...known } = identity ?? {};
+  const { idToken: _id, accessToken: _access, refreshToken: _refresh, ...times } = oidcLogin ?? {};
+  return withSpec(object, { ...(identity && { identity: known }), ...(oidcLogin && { oidcLogin: times }) });
+}
+
+/** Whoever writes back what he has read does not lose what he was not shown. */
+function withKeptSecrets(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  if (old === undefined) return object;
+  const { identity, oidcLogin } = specOf<KeySpec>(object);
+  const before = specOf<KeySpec>(old);
+  const { connectorData } = before.identity ?? {};
+  const { idToken, accessToken, refreshToken } = before.oidcLogin ?? {};
+  return withSpec(object, {
+    ...(identity && { identity: { ...(connectorData !== undefined && { connectorData }), ...identity } }),
+    ...(oidcLogin && {
+      oidcLogin: {
+        ...(idToken !== undefined && { idToken }),
+        ...(accessToken !== undefined && { accessToken }),
+        ...(refreshToken !== undefined && { refreshToken }),
+        ...oidcLogin,
+      },
+    }),
+  });
+}
+
+function withSpec(object: KubeObject, spec: Partial<KeySpec>): KubeObject {
+  return { ...object, spec: { ...specOf<KeySpec>(object), ...spec } };
+}
+
+interface Author extends Pick<AccessKeyKindOptions, "keyOf"> {
+  readonly by: UserInfo;
+}
+
+/** A new key that names nobody is its author's; one of a person shares the sign-in of the key that he shows. */
+function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, keyOf }: Author): KubeObject {
+  const spec = specOf<KeySpec>(object);
+  if (old !== undefined) return object;
+  const author = subjectOfUserName(by.name);
+  const isNamed = [spec.user, spec.team, spec.subject].some((name) => name !== undefined && name !== "");
+  const owner = isNamed || author === undefined ? {} : { [author.kind]: author.name };
+  const type = spec.type === undefined || spec.type === "" ? USER_KEY : spec.type;
+  const own = by.extra?.[KEY_EXTRA]?.[0];
+  const shared = type === USER_KEY && own !== undefined && carriesToken(keyOf(own));
+  return withSpec(object, { ...owner, type, ...(shared && spec.parent === undefined && { parent: own }) });
+}
+
+function carriesToken(key: KubeObject | undefined): boolean {
+  if (key === undefined) return false;
+  const { oidcLogin = {} } = specOf<KeySpec>(key);
+  return [oidcLogin.idToken, oidcLogin.accessToken, oidcLogin.refreshToken].some((token) => token !== undefined && token !== "");
+}
+
+function validate(object: KubeObject): readonly FieldError[] {
+  const { ttl = 0, user = "", team = "", subject = "", scope } = specOf<KeySpec>(object);
+  const named = [user, team, subject].filter((name) => name !== "").length;
+  return [
+    ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
+    ...(named > 1 ? [forbidden("spec", "a key stands for one of user, team and subject")] : []),
+    ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
+  ];
+}
+
+function warnings(spec: KeySpec, limits: LifetimeLimits): readonly string[] {
+  const { type = "", scope } = spec;
+  return [
+    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is not known and means nothing`]),
+    ...(scope === undefined ? [] : scopeWarnings(scope, "spec.scope")),
+    ...lifetimeWarnings(spec, limits),
+    ...(spec.oidcLogin === undefined ? [] : ["spec.oidcLogin is deprecated; use spec.identity"]),
+    ...(spec.parent === undefined || spec.parent === "" ? [] : ["spec.parent is deprecated"]),
+  ];
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import type { KubeObject } from "../../object/types.ts";
+import type { Authenticate } from "../../server/authentication.ts";
+import { unauthorized } from "../../server/status.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import { SCOPE_EXTRA } from "../../scope/scope.ts";
+import { specOf } from "../kinds/common.ts";
+import type { KeySpec } from "../kinds/owned-access-key.ts";
+import type { AccessKeys } from "./access-keys.ts";
+import { STORED_EVERY_MS } from "./activity.ts";
+import type { KeyActivity } from "./activity.ts";
+import { groupOfSubject, KEY_EXTRA, KNOWN_GROUPS, userNameOf } from "./caller.ts";
+import { keyEnd } from "./key-lifetime.ts";
+import type { LifetimeLimits } from "./key-lifetime.ts";
+import { keySubjectOf } from "./key-subject.ts";
+import type { Membership } from "./membership.ts";
+
+/** What a key is judged by. */
+export interface KeyAuthenticationOptions {
+  readonly keys: AccessKeys;
+  readonly activity: KeyActivity;
+  readonly membership: Membership;
+  readonly limits: () => LifetimeLimits;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
+export const REFUSALS = {
+  missing: "Unauthorized",
+  unknown: "access key not found. Please login again",
+  expired: "access key expired. Please login again",
+  disabled: "access key is disabled",
+} as const;
+
+/** Why a key is refused; undefined while it is good. */
+export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
+
+/** Who shows which key. */
+export interface KeyAuthentication {
+  readonly authenticate: Authenticate;
+  /** Why a stored key is refused at this moment; undefined while it is good. */
+  refusalOf(key: KubeObject): KeyRefusal | undefined;
+}
+
+/**
+ * Knows whoever shows an access key in the header `Authorization: Bearer`.
+ *
+ * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
+ */
+export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
+  const { keys, activity, membership, limits, clock } = options;
+  const known = new WeakMap<KubeObject, UserInfo>();
+  const refusalOf = (key: KubeObject): KeyRefusal | undefined => {
+    if (specOf<KeySpec>(key).disabled === true) return "disabled";
+    return clock.now() >= keyEnd(key, activity.last(key.metadata.uid!), limits()) ? "expired" : undefined;
+  };
+  const userOf = (key: KubeObject) => {
+    const user = known.get(key) ?? userOfKey(key);
+    known.set(key, user);
+    const teams = [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name }));
+    return teams.length === 0 ? user : { ...user, groups: [...new Set([...user.groups, ...teams])] };
+  };
+  return {
+    refusalOf,
+    async authenticate(request) {
+      const value = bearerOf(request);
+      if (value === undefined) throw unauthorized(REFUSALS.missing);
+      const key = keys.find(value);
+      if (key === undefined) throw unauthorized(REFUSALS.unknown);
+      const refusal = refusalOf(key);
+      if (refusal !== undefined) throw unauthorized(REFUSALS[refusal]);
+      activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
+      return userOf(key);
+    },
+  };
+}
+
+/** The time that an idle key has left must not shrink by what was not stored: a tenth of it at most. */
+function storedEveryMs({ ttl = 0, ttlAfterLastActivity }: KeySpec): number {
+  return ttlAfterLastActivity === true && ttl > 0 ? Math.min(STORED_EVERY_MS, ttl * 100) : STORED_EVERY_MS;
+}
+
+/** Schemes are written in any case. Source: RFC 9110, section 11.1. */
+function bearerOf({ headers: { authorization } }: Pick<IncomingMessage, "headers">): string | undefined {
+  return /^Bearer +([^ ]+)$/i.exec(authorization ?? "")?.[1];
+}
+
+function userOfKey(key: KubeObject): UserInfo {
+  const spec = specOf<KeySpec>(key);
+  const subject = keySubjectOf(spec) ?? { kind: "subject", name: key.metadata.name! };
+  const groups = [...(spec.groups ?? []), groupOfSubject(subject), ...KNOWN_GROUPS];
+  const scope = spec.scope === undefined ? {} : { [SCOPE_EXTRA]: [JSON.stringify(spec.scope)] };
+  return { name: userNameOf(subject), groups: [...new Set(groups)], extra: { [KEY_EXTRA]: [key.metadata.name!], ...scope } };
+}

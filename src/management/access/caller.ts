@@ -1,0 +1,62 @@
+/**
+ * Who asks, in the words of the platform: a user, a team or a subject, with the groups that its key and its teams give.
+ *
+ * @module
+ */
+import type { UserInfo } from "../../server/user-info.ts";
+
+/** Members of this group may do everything that their keys' scopes allow. */
+export const ADMINISTRATORS = "platform:admins";
+/** The same for tools that know Kubernetes' own group. */
+const MASTERS = "system:masters";
+/** Whoever has shown a key is in these groups. */
+export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
+/** Beginnings of groups that nobody but the platform itself gives. */
+export const RESERVED_GROUPS: readonly string[] = ["platform:", "system:"];
+/** `UserInfo.extra`: the key that was shown. */
+export const KEY_EXTRA = "platform/access-key";
+
+/** For whom a key stands. */
+export interface Subject {
+  readonly kind: "user" | "team" | "subject";
+  readonly name: string;
+}
+
+/** The group that stands for one user, team or subject. */
+export function groupOfSubject({ kind, name }: Subject): string {
+  return `platform:${kind}:${name}`;
+}
+
+/** A subject's user name. Teams and subjects have names that no user can have. */
+export function userNameOf(subject: Subject): string {
+  return subject.kind === "user" ? subject.name : groupOfSubject(subject);
+}
+
+const OTHERS = /^platform:(team|subject):(.+)$/;
+
+/**
+ * Who a user name stands for; undefined for parts of the system.
+ *
+ * @example
+ * subjectOfUserName("platform:team:ops"); // { kind: "team", name: "ops" }
+ */
+export function subjectOfUserName(name: string): Subject | undefined {
+  const other = OTHERS.exec(name);
+  if (other !== null) return { kind: other[1] as "team" | "subject", name: other[2]! };
+  return RESERVED_GROUPS.some((prefix) => name.startsWith(prefix)) ? undefined : { kind: "user", name };
+}
+
+/** Somebody who asks for something. */
+export interface Caller {
+  readonly subject: Subject | undefined;
+  readonly groups: readonly string[];
+  /** Names of the teams to which he belongs. */
+  readonly teams: ReadonlySet<string>;
+  /** May do everything that the scopes of his key allow. */
+  readonly administers: boolean;
+}
+
+/** Tells whether groups make an administrator. */
+export function administers({ groups }: Pick<UserInfo, "groups">): boolean {
+  return groups.includes(ADMINISTRATORS) || groups.includes(MASTERS);
+}

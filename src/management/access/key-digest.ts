@@ -1,0 +1,27 @@
+import { createHmac } from "node:crypto";
+
+/** What a stored digest begins with, so that nobody takes it for a key. */
+const PREFIX = "hmac-sha256:";
+
+/**
+ * Turns values of access keys into what is stored of them: without the pepper nobody can tell a value from its digest, not even by
+ * trying.
+ */
+export interface KeyDigest {
+  of(value: string): string;
+}
+
+/**
+ * Digests with a pepper, which belongs to one installation and never leaves it.
+ *
+ * @example
+ * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:…"
+ */
+export function createKeyDigest(pepper: Uint8Array): KeyDigest {
+  return { of: (value) => `${PREFIX}${createHmac("sha256", pepper).update(value).digest("base64url")}` };
+}
+
+/** Tells whether a text is a digest, or pretends to be one. */
+export function isDigest(text: string): boolean {
+  return text.startsWith(PREFIX);
+}

@@ -1,0 +1,43 @@
+/**
+ * How long an access key is good. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../object/types.ts";
+import { specOf } from "../kinds/common.ts";
+import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
+import type { KeySpec } from "../kinds/owned-access-key.ts";
+
+/** Limits of the platform. */
+export interface LifetimeLimits {
+  /** Seconds after which every key ends; 0 is no limit. */
+  readonly accessKeyMaxTTLSeconds: number;
+  /** Seconds for which keys of sign-ins are good that say nothing else; 0 is for ever. */
+  readonly loginAccessKeyTTLSeconds: number;
+}
+
+/**
+ * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation, whatever
+ * the key says, and however often it is used.
+ *
+ * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
+ */
+export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limits: LifetimeLimits): number {
+  const spec = specOf<KeySpec>(key);
+  const createdMs = Date.parse(key.metadata.creationTimestamp ?? "");
+  const fromMs = spec.ttlAfterLastActivity === true ? (lastActivityMs ?? createdMs) : createdMs;
+  const ttl = ttlOf(spec, limits);
+  const own = ttl > 0 ? fromMs + ttl * 1000 : Infinity;
+  const { accessKeyMaxTTLSeconds: max } = limits;
+  return max > 0 ? Math.min(own, createdMs + max * 1000) : own;
+}
+
+function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: LifetimeLimits): number {
+  return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;
+}
+
+/** What the author of a key should know when the platform's limit is shorter than what he asks for. */
+export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
+  if (max === 0 || (ttl > 0 && ttl <= max)) return [];
+  return [`requested expiration of ${ttl === 0 ? "no" : ttl} seconds shortened to ${max} seconds`];
+}

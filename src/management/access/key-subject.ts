@@ -1,0 +1,12 @@
+import type { KeySpec } from "../kinds/owned-access-key.ts";
+import type { Subject } from "./caller.ts";
+
+/** For whom a key stands: its user, team or subject; undefined when it names none of them, or more than one. */
+export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpec, "user" | "team" | "subject">): Subject | undefined {
+  const named = [
+    { kind: "user", name: user },
+    { kind: "team", name: team },
+    { kind: "subject", name: subject },
+  ].filter(({ name }) => name !== "") as Subject[];
+  return named.length === 1 ? named[0] : undefined;
+}

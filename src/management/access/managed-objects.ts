@@ -1,0 +1,62 @@
+import { groupOf } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { storeKey, storePrefix } from "../../server/resource-context.ts";
+import type { Store, StoreEvent } from "../../server/store.ts";
+import { MANAGEMENT_GROUP } from "../kinds/types.ts";
+
+/** One change of an object. */
+export interface ManagedChange {
+  /** Undefined when the object is gone. */
+  readonly object: KubeObject | undefined;
+  /** Undefined when the object is new. */
+  readonly previous: KubeObject | undefined;
+}
+
+/** The stored objects of the management API, ready to be asked: what was written before a question is part of its answer. */
+export interface ManagedObjects {
+  get(type: ResourceType, key: ObjectKey): KubeObject | undefined;
+  of(type: ResourceType): Iterable<KubeObject>;
+  /** Hears of each change in order, right after the write was acknowledged. It must neither block nor throw. */
+  onChange(listener: (change: ManagedChange) => void): void;
+  stop(): void;
+}
+
+/**
+ * Follows a store.
+ *
+ * @example
+ * const objects = await followManagedObjects(store);
+ * objects.get(TEAMS, { namespace: "", name: "ops" });
+ */
+export async function followManagedObjects(store: Store): Promise<ManagedObjects> {
+  const collections = new Map<string, Map<string, KubeObject>>();
+  const listeners: ((change: ManagedChange) => void)[] = [];
+  const prefix = `/${MANAGEMENT_GROUP}/`;
+  const at = (key: string) => {
+    const collection = key.slice(0, key.indexOf("/", prefix.length) + 1);
+    const known = collections.get(collection) ?? new Map<string, KubeObject>();
+    collections.set(collection, known);
+    return known;
+  };
+  const onEvent = ({ type, key, object, previous }: StoreEvent) => {
+    if (type === "deleted") at(key).delete(key);
+    else at(key).set(key, object);
+    for (const listener of listeners) listener({ object: type === "deleted" ? undefined : object, previous: previous ?? undefinedOr(type, object) });
+  };
+  const present = await store.list({ prefix });
+  for (const { key, object } of present.objects) at(key).set(key, object);
+  const watch = await store.watch({ prefix, after: present.revision, onEvent });
+  return {
+    get: (type, key) => (groupOf(type) === MANAGEMENT_GROUP ? at(storePrefix(type)).get(storeKey(type, key)) : undefined),
+    of: (type) => collections.get(storePrefix(type))?.values() ?? [],
+    onChange: (listener) => void listeners.push(listener),
+    stop: () => watch.stop(),
+  };
+}
+
+/** A deletion always had a state before it. */
+function undefinedOr(type: StoreEvent["type"], object: KubeObject): KubeObject | undefined {
+  return type === "deleted" ? object : undefined;
+}

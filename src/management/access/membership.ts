@@ -1,0 +1,70 @@
+import type { KubeObject } from "../../object/types.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import { specOf } from "../kinds/common.ts";
+import { TEAMS } from "../kinds/types.ts";
+import { administers, subjectOfUserName } from "./caller.ts";
+import type { Caller } from "./caller.ts";
+import type { ManagedObjects } from "./managed-objects.ts";
+
+/** Who belongs to which team, at this moment. */
+export interface Membership {
+  callerOf(user: UserInfo): Caller;
+}
+
+/** The part of a Team that says who belongs to it. */
+interface Members {
+  readonly users?: readonly string[];
+  readonly groups?: readonly string[];
+}
+
+/**
+ * Membership by the Teams that are there: users by name, everybody else by the groups of his key. A key of a team belongs to it.
+ *
+ * @example
+ * createMembership(objects).callerOf({ name: "jane", groups: ["sso:dev"] }).teams; // the teams with jane or sso:dev
+ */
+export function createMembership(objects: ManagedObjects): Membership {
+  const index = new TeamIndex();
+  for (const team of objects.of(TEAMS)) index.add(team);
+  objects.onChange(({ object, previous }) => {
+    if (previous?.kind === TEAMS.kind) index.drop(previous);
+    if (object?.kind === TEAMS.kind) index.add(object);
+  });
+  return {
+    callerOf(user) {
+      const subject = subjectOfUserName(user.name);
+      return { subject, groups: user.groups, teams: index.teamsOf(user), administers: administers(user) };
+    },
+  };
+}
+
+class TeamIndex {
+  /** Teams by `user/NAME` and `group/NAME`. */
+  readonly #teams = new Map<string, Set<string>>();
+
+  add(team: KubeObject): void {
+    for (const place of placesOf(team)) this.#teams.set(place, (this.#teams.get(place) ?? new Set<string>()).add(team.metadata.name!));
+  }
+
+  drop(team: KubeObject): void {
+    for (const place of placesOf(team)) {
+      const teams = this.#teams.get(place);
+      teams?.delete(team.metadata.name!);
+      if (teams?.size === 0) this.#teams.delete(place);
+    }
+  }
+
+  teamsOf({ name, groups }: UserInfo): ReadonlySet<string> {
+    const subject = subjectOfUserName(name);
+    const teams = new Set<string>(subject?.kind === "team" ? [subject.name] : []);
+    const places = groups.map((group) => `group/${group}`);
+    if (subject?.kind === "user") places.push(`user/${name}`);
+    for (const place of places) for (const team of this.#teams.get(place) ?? []) teams.add(team);
+    return teams;
+  }
+}
+
+function placesOf(team: KubeObject): readonly string[] {
+  const { users = [], groups = [] } = specOf<Members>(team);
+  return [...users.map((user) => `user/${user}`), ...groups.map((group) => `group/${group}`)];
+}

@@ -1,0 +1,40 @@
+import { scrypt, scryptSync, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import type { Chance } from "../../base/chance.ts";
+
+/** Cost of one digest: 16 MiB and some tens of milliseconds. Source: RFC 7914, section 2, for interactive use. */
+const COST = { N: 16_384, r: 8, p: 1 } as const;
+const PREFIX = "scrypt:";
+const SALT_BYTES = 16;
+const DIGEST_BYTES = 32;
+/** Longest password that is taken, in characters. */
+export const PASSWORD_LENGTH_MAX = 1_024;
+
+const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
+
+/** What is stored of a password. */
+export function passwordDigest(password: string, chance: Pick<Chance, "bytes">): string {
+  const salt = Buffer.from(chance.bytes(SALT_BYTES));
+  return `${PREFIX}${salt.toString("base64url")}:${scryptSync(password, salt, DIGEST_BYTES, COST).toString("base64url")}`;
+}
+
+/** Tells whether a text is a digest, or pretends to be one. */
+export function isPasswordDigest(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+/** The digest of a password that nobody has, so that unknown users cost the time that known ones do. */
+export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
+
+/**
+ * Tells whether a password is the one of a digest. It takes the same time whichever it is.
+ *
+ * @example
+ * await passwordFits("secret", passwordDigest("secret", systemChance)); // true
+ */
+export async function passwordFits(password: string, digest: string): Promise<boolean> {
+  const [salt = "", hash = ""] = digest.slice(PREFIX.length).split(":");
+  const known = Buffer.from(hash, "base64url");
+  if (password.length > PASSWORD_LENGTH_MAX || known.length !== DIGEST_BYTES) return false;
+  return timingSafeEqual(await derive(password, Buffer.from(salt, "base64url"), DIGEST_BYTES, COST), known);
+}

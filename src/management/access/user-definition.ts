@@ -1,0 +1,43 @@
+import type { Chance } from "../../base/chance.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { invalid } from "../../server/field-error.ts";
+import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
+import { specOf, USUAL_STRATEGY } from "../kinds/common.ts";
+import { USER_COLUMNS, USER_SHAPE } from "../kinds/user.ts";
+import type { UserSpec } from "../kinds/user.ts";
+import { USERS } from "../kinds/types.ts";
+import { isPasswordDigest, passwordDigest, PASSWORD_LENGTH_MAX } from "./password.ts";
+import type { Permit } from "./permits.ts";
+
+/** People who sign in. Passwords are stored as digests, and shown to nobody. */
+export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, "bytes">; readonly permit: Permit }): ResourceDefinition {
+  return {
+    type: USERS,
+    singular: "user",
+    categories: ["platform"],
+    shape: USER_SHAPE,
+    columns: USER_COLUMNS,
+    shown: (object) => withPassword(object, undefined),
+    strategy: {
+      ...USUAL_STRATEGY,
+      claim: (object, old) => claim(object, old, chance),
+      opened: (stored) => withPassword(stored, ""),
+      permit,
+    },
+  };
+}
+
+function claim(object: KubeObject, old: KubeObject | undefined, chance: Pick<Chance, "bytes">): Claim {
+  const { password = "" } = specOf<UserSpec>(object);
+  const settled = { commit() {}, rollback() {} };
+  if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
+  if (password.length > PASSWORD_LENGTH_MAX || isPasswordDigest(password)) {
+    return { object, errors: [invalid("spec.password", "<hidden>", `must be no more than ${PASSWORD_LENGTH_MAX} characters`)], ...settled };
+  }
+  return { object: withPassword(object, passwordDigest(password, chance)), ...settled };
+}
+
+function withPassword(object: KubeObject, password: string | undefined): KubeObject {
+  const { password: _before, ...spec } = specOf<UserSpec>(object);
+  return { ...object, spec: { ...spec, ...(password !== undefined && { password }) } };
+}

@@ -1,0 +1,87 @@
+/**
+ * What several kinds of the management API have in common: owners, access rules, and how they change.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../base/json.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import type { Strategy } from "../../server/resource-definition.ts";
+import { always, described, fields, list, text } from "../../server/shape.ts";
+import type { Field } from "../../server/shape.ts";
+
+/** Whom an object belongs to; both may be given. */
+export interface Owner {
+  readonly user?: string;
+  readonly team?: string;
+}
+
+/** Verbs for users and teams. */
+export interface AccessRule {
+  readonly name?: string;
+  readonly verbs?: readonly string[];
+  readonly subresources?: readonly string[];
+  readonly users?: readonly string[];
+  readonly teams?: readonly string[];
+}
+
+/** The part of a spec by which rights on the object itself are given away. */
+export interface OwnedSpec {
+  readonly owner?: Owner;
+  readonly access?: readonly AccessRule[];
+}
+
+/** `spec.owner`. Source: specification 1, SharedSecret and Team. */
+export const OWNER = described(fields({ user: text, team: text }), {
+  name: "Owner",
+  description: "Whom an object belongs to. Whoever it is may do everything with the object but give away what is not his.",
+  fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
+});
+
+/** `spec.access[]`. Source: specification 1, "Access rule item". */
+export const ACCESS_RULE = described(
+  fields({ name: text, verbs: list(text), subresources: list(text), users: list(text), teams: list(text) }),
+  {
+    name: "AccessRule",
+    description: "Gives verbs on the object to users and teams.",
+    fields: {
+      name: "Name of the rule, for people.",
+      verbs: "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
+      subresources: "Parts of the object to which the verbs apply too.",
+      users: 'Users who get the verbs; "*" is everybody who is known.',
+      teams: "Teams whose members get the verbs.",
+    },
+  },
+);
+
+/** Texts about fields that most kinds have. */
+export const USUAL_TEXTS = {
+  displayName: "Name that the user interface shows.",
+  description: "What the object is for.",
+  owner: "Whom the object belongs to.",
+  access: "Rights of users and teams on the object.",
+} as const;
+
+/** A status without fields: only the server writes one, and it has nothing to say. */
+export const EMPTY_STATUS: Field = always(fields({}));
+
+/**
+ * The strategy that every stored kind of the management API begins with: a generation that counts changes of the spec, a status
+ * that no client writes, and a deletion that takes as long as is asked for.
+ */
+export const USUAL_STRATEGY = {
+  nameRule: dnsSubdomain,
+  newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
+  prepare: withOwnStatus,
+  gracePeriod: (_object, requested = 0) => requested,
+} as const satisfies Strategy;
+
+/** The object with the status that the server gave it, whatever its author wrote. */
+export function withOwnStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  return { ...object, spec: object["spec"] ?? {}, status: old?.["status"] ?? {} };
+}
+
+/** An object's spec, of the type that its kind says. */
+export function specOf<Spec>(object: KubeObject): Spec {
+  return (object["spec"] ?? {}) as Spec;
+}

@@ -1,0 +1,56 @@
+import type { KubeObject } from "../../object/types.ts";
+import { dnsSubdomain } from "../../server/names.ts";
+import { always, described, fields, int64, kindShape, text } from "../../server/shape.ts";
+import { ACCESS_SCOPE } from "../../scope/shape.ts";
+import type { AccessScope } from "../../scope/types.ts";
+import type { ResourceDefinition, ReviewOptions } from "../../server/resource-definition.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import { DIRECT_CLUSTER_ENDPOINT_TOKENS } from "./types.ts";
+
+/** `spec` of a DirectClusterEndpointToken. */
+export interface TokenSpec {
+  /** Seconds. */
+  readonly ttl?: number;
+  readonly scope?: AccessScope;
+}
+
+/** Issues the token that somebody asks for. */
+export type IssueToken = (spec: TokenSpec, user: UserInfo, options: ReviewOptions) => Promise<string>;
+
+const SHAPE = kindShape(
+  {
+    spec: always(
+      described(fields({ ttl: int64, scope: ACCESS_SCOPE }), {
+        name: "DirectClusterEndpointTokenSpec",
+        description: "How long the token is to be good, and for what.",
+        fields: { ttl: "Seconds for which the token is good; a day when left out.", scope: "What the token may reach, of what its bearer may." },
+      }),
+    ),
+    status: always(
+      described(fields({ token: text }), {
+        name: "DirectClusterEndpointTokenStatus",
+        description: "The token.",
+        fields: { token: "A signed JWT. Secret." },
+      }),
+    ),
+  },
+  {
+    description: "A token with which connected clusters are used directly.",
+    fields: { spec: "How long the token is to be good, and for what.", status: "The token." },
+  },
+);
+
+/** Tokens are answered and not stored, so all that can be done is to ask for one. */
+export function createDirectClusterEndpointTokens(issue: IssueToken): ResourceDefinition {
+  return {
+    type: DIRECT_CLUSTER_ENDPOINT_TOKENS,
+    singular: "directclusterendpointtoken",
+    verbs: ["create"],
+    shape: SHAPE,
+    strategy: { nameRule: dnsSubdomain },
+    async review(object: KubeObject, user, options) {
+      const spec = (object["spec"] ?? {}) as TokenSpec;
+      return { ...object, spec, status: { token: await issue(spec, user, options) } };
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/columns.ts";
+import type { Column } from "../../server/columns.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { ageOf } from "../../server/columns.ts";
+import { always, any, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/shape.ts";
+import { ACCESS_SCOPE } from "../../scope/shape.ts";
+import type { AccessScope } from "../../scope/types.ts";
+import { specOf, USUAL_TEXTS } from "./common.ts";
+
+/** `spec.identity`: what a provider said at sign-in. */
+export interface KeyIdentity {
+  readonly userId?: string;
+  readonly username?: string;
+  readonly preferredUsername?: string;
+  readonly email?: string;
+  readonly emailVerified?: boolean;
+  readonly extraClaims?: Readonly<Record<string, unknown>>;
+  readonly groups?: readonly string[];
+  readonly connector?: string;
+  readonly connectorData?: string;
+  readonly identityRefresh?: string;
+}
+
+/** `spec` of an OwnedAccessKey. */
+export interface KeySpec {
+  readonly displayName?: string;
+  readonly description?: string;
+  readonly user?: string;
+  readonly team?: string;
+  readonly subject?: string;
+  readonly groups?: readonly string[];
+  /** In the store a digest, see `access/key-digest.ts`; in a body the value itself. */
+  readonly key?: string;
+  readonly disabled?: boolean;
+  /** Seconds. */
+  readonly ttl?: number;
+  readonly ttlAfterLastActivity?: boolean;
+  readonly scope?: AccessScope;
+  readonly type?: string;
+  readonly identity?: KeyIdentity;
+  readonly oidcProvider?: Readonly<Record<string, string>>;
+  readonly parent?: string;
+  readonly oidcLogin?: { readonly idToken?: string; readonly accessToken?: string; readonly refreshToken?: string; readonly lastRefresh?: string };
+}
+
+/** Key types that the platform gives a meaning. Others are stored, and mean nothing. */
+export const KEY_TYPES: readonly string[] = ["Login", "User", "Other", "Reset", "OIDCRefreshToken", "NetworkPeer", "Workspace"];
+/** The type of keys that people make. */
+export const USER_KEY = "User";
+/** The type of keys that a sign-in makes; they are deleted after a time. */
+export const LOGIN_KEY = "Login";
+
+const IDENTITY = described(
+  fields({
+    userId: text,
+    username: text,
+    preferredUsername: text,
+    email: text,
+    emailVerified: bool,
+    extraClaims: { type: "map", of: any },
+    groups: list(text),
+    connector: text,
+    connectorData: text,
+    identityRefresh: optional(time),
+  }),
+  {
+    name: "KeyIdentity",
+    description: "What a provider said at sign-in.",
+    fields: {
+      userId: "Subject of the user at the provider.",
+      username: "Name of the user.",
+      preferredUsername: "Name by which the user wants to be called.",
+      email: "Mail address of the user.",
+      emailVerified: "True when the provider has checked the address.",
+      extraClaims: "Further claims, of those that the configuration allows.",
+      groups: "Groups of the user at the provider.",
+      connector: "Name of the connector with which the user signed in.",
+      connectorData: "Data of the connector for later requests. It is never read back.",
+      identityRefresh: "When this was last brought up to date.",
+    },
+  },
+);
+
+const OIDC_PROVIDER = described(fields({ clientId: text, nonce: text, redirectUri: text, scopes: text }), {
+  name: "KeyOIDCProvider",
+  description: "For refresh tokens of the platform's own provider.",
+  fields: { clientId: "Client of the token.", nonce: "Nonce of the request.", redirectUri: "Where the client is.", scopes: "What was asked for." },
+});
+
+const OIDC_LOGIN = described(fields({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }), {
+  name: "KeyOIDCLogin",
+  description: "Tokens of a provider. Deprecated: use identity.",
+  fields: {
+    idToken: "The id token. It is never read back.",
+    accessToken: "The access token. It is never read back.",
+    refreshToken: "The refresh token. It is never read back.",
+    lastRefresh: "When the tokens were last refreshed.",
+  },
+});
+
+const SPEC = described(
+  fields({
+    displayName: text,
+    description: text,
+    user: text,
+    team: text,
+    subject: text,
+    groups: list(text),
+    key: text,
+    disabled: bool,
+    ttl: int64,
+    ttlAfterLastActivity: bool,
+    scope: ACCESS_SCOPE,
+    type: text,
+    identity: IDENTITY,
+    oidcProvider: OIDC_PROVIDER,
+    parent: text,
+    oidcLogin: OIDC_LOGIN,
+  }),
+  {
+    name: "OwnedAccessKeySpec",
+    description: "For whom the key stands, how long, and what it may do.",
+    fields: {
+      displayName: USUAL_TEXTS.displayName,
+      description: USUAL_TEXTS.description,
+      user: "User for whom the key stands. Without user, team and subject it stands for whoever makes it.",
+      team: "Team for which the key stands.",
+      subject: "Anything else for which the key stands.",
+      groups: "Groups that the key gives besides.",
+      key: "The bearer token. Made by the server when left out; answered once, to whoever sets it, and never again.",
+      disabled: "True keeps the key and refuses it.",
+      ttl: "Seconds for which the key is good; 0 is for ever, unless the platform has a limit.",
+      ttlAfterLastActivity: "True counts the time from the last use of the key instead of its creation.",
+      scope: "What the key may do, of what its owner may; everything when left out.",
+      type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
+      identity: "What a provider said at sign-in.",
+      oidcProvider: "For refresh tokens of the platform's own provider.",
+      parent: "Deprecated: the key whose sign-in this one shares.",
+      oidcLogin: "Deprecated: tokens of a provider; use identity.",
+    },
+  },
+);
+
+const STATUS = described(fields({ lastActivity: optional(time) }), {
+  name: "OwnedAccessKeyStatus",
+  description: "What the server says about the key.",
+  fields: { lastActivity: "When the key was last used." },
+});
+
+/** The shape of OwnedAccessKeys; what is done with them is the affair of `access/`. */
+export const ACCESS_KEY_SHAPE = kindShape(
+  { spec: always(SPEC), status: always(STATUS) },
+  {
+    description: "A key with which the API is used without interaction.",
+    fields: { spec: "For whom the key stands, how long, and what it may do.", status: "What the server says about the key." },
+  },
+);
+
+/** The columns of OwnedAccessKeys. */
+export const ACCESS_KEY_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Owner", "For whom the key stands.", (object) => ownerText(specOf<KeySpec>(object))),
+  textColumn("Type", "Who manages the key.", (object) => specOf<KeySpec>(object).type ?? ""),
+  textColumn("Disabled", "Whether the key is refused.", (object) => String(specOf<KeySpec>(object).disabled === true)),
+  textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
+  wide(textColumn("TTL", "Seconds for which the key is good.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
+  AGE_COLUMN,
+];
+
+function ownerText({ user = "", team = "", subject = "" }: KeySpec): string {
+  if (user !== "") return `user/${user}`;
+  return team === "" ? `subject/${subject}` : `team/${team}`;
+}
+
+function activityText(object: KubeObject, now: number): string {
+  const { lastActivity } = (object["status"] ?? {}) as { lastActivity?: string };
+  return lastActivity === undefined ? "<never>" : ageOf(lastActivity, now);
+}

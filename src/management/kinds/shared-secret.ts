@@ -1,0 +1,80 @@
+import type { KubeObject, StringMap } from "../../object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
+import type { Column } from "../../server/columns.ts";
+import { invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { always, bytes, described, fields, kindShape, list, text, time } from "../../server/shape.ts";
+import { ACCESS_RULE, OWNER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import type { OwnedSpec } from "./common.ts";
+import { SHARED_SECRETS } from "./types.ts";
+
+/** `spec` of a SharedSecret. */
+export interface SharedSecretSpec extends OwnedSpec {
+  readonly displayName?: string;
+  readonly description?: string;
+  /** Bytes in base64. */
+  readonly data?: StringMap;
+}
+
+/** Most bytes of all values together. Source: the limit of Kubernetes' own Secrets, to which they are synced. */
+export const SECRET_BYTES_MAX = 1_048_576;
+const KEY_LENGTH_MAX = 253;
+const KEY = /^[-._a-zA-Z0-9]+$/;
+
+const CONDITION = described(
+  fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
+  { name: "Condition", description: "A condition in which the object is.", fields: { type: "Which one.", status: "True, False or Unknown." } },
+);
+
+const SPEC = described(
+  fields({ displayName: text, description: text, owner: OWNER, data: { type: "map", of: bytes }, access: list(ACCESS_RULE) }),
+  {
+    name: "SharedSecretSpec",
+    description: "What is shared, and with whom.",
+    fields: {
+      ...USUAL_TEXTS,
+      data: "Bytes by name, in base64. Names consist of letters, digits, '-', '_' and '.'.",
+    },
+  },
+);
+
+const COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Display Name", USUAL_TEXTS.displayName, (object) => specOf<SharedSecretSpec>(object).displayName ?? ""),
+  { name: "Data", type: "integer", description: "How many values there are.", cell: (object) => Object.keys(dataOf(object)).length },
+  AGE_COLUMN,
+];
+
+/** Sensitive data for users, teams and connected clusters. */
+export const sharedSecrets: ResourceDefinition = {
+  type: SHARED_SECRETS,
+  singular: "sharedsecret",
+  categories: ["platform"],
+  shape: kindShape(
+    { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })) },
+    {
+      description: "Shares sensitive data across users, teams and connected clusters.",
+      fields: { spec: "What is shared, and with whom.", status: "What the server says about it." },
+    },
+  ),
+  columns: COLUMNS,
+  strategy: { ...USUAL_STRATEGY, unconditionalUpdate: false, validate },
+};
+
+function dataOf(object: KubeObject): StringMap {
+  return specOf<SharedSecretSpec>(object).data ?? {};
+}
+
+function validate(object: KubeObject): readonly FieldError[] {
+  const data = dataOf(object);
+  const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
+  const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
+  if (size <= SECRET_BYTES_MAX) return names;
+  return [...names, { reason: "FieldValueTooLong", field: "spec.data", message: `Too long: may not be more than ${SECRET_BYTES_MAX} bytes` }];
+}
+
+function keyErrors(name: string): readonly string[] {
+  if (name.length > KEY_LENGTH_MAX) return [`must be no more than ${KEY_LENGTH_MAX} characters`];
+  return KEY.test(name) ? [] : ["must consist of alphanumeric characters, '-', '_' or '.'"];
+}

@@ -1,0 +1,23 @@
+import type { ResourceType } from "../../object/resource.ts";
+
+/** The API group of the platform. Source: specification 1, "What the service does". */
+export const MANAGEMENT_GROUP = "management.platform";
+/** Its one version. */
+export const MANAGEMENT_VERSION = `${MANAGEMENT_GROUP}/v1`;
+
+/** Sensitive data for users, teams and connected clusters. */
+export const SHARED_SECRETS: ResourceType = kind("SharedSecret", "sharedsecrets", { namespaced: true });
+/** Sets of users. */
+export const TEAMS: ResourceType = kind("Team", "teams");
+/** People who sign in. */
+export const USERS: ResourceType = kind("User", "users");
+/** Keys with which the API is used. */
+export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");
+/** Tokens with which connected clusters are used directly. */
+export const DIRECT_CLUSTER_ENDPOINT_TOKENS: ResourceType = kind("DirectClusterEndpointToken", "directclusterendpointtokens");
+/** What the platform is set to. The specification's path has no plural. */
+export const CONFIG: ResourceType = kind("Config", "config");
+
+function kind(name: string, plural: string, { namespaced = false } = {}): ResourceType {
+  return { apiVersion: MANAGEMENT_VERSION, kind: name, plural, namespaced };
+}

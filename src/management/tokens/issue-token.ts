@@ -1,0 +1,78 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { invalidObject } from "../../server/status.ts";
+import { parseScope } from "../../scope/parse.ts";
+import { SCOPE_EXTRA } from "../../scope/scope.ts";
+import type { AccessScope } from "../../scope/types.ts";
+import { validateScope } from "../../scope/validate.ts";
+import { scopeWarnings } from "../../scope/warnings.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import { KEY_EXTRA } from "../access/caller.ts";
+import { keyEnd } from "../access/key-lifetime.ts";
+import type { LifetimeLimits } from "../access/key-lifetime.ts";
+import type { ManagedObjects } from "../access/managed-objects.ts";
+import type { KeyActivity } from "../access/activity.ts";
+import type { Rights } from "../access/rights.ts";
+import { specOf } from "../kinds/common.ts";
+import type { IssueToken } from "../kinds/direct-cluster-endpoint-token.ts";
+import { clusterRolesOf } from "../kinds/team.ts";
+import type { TeamSpec } from "../kinds/team.ts";
+import { DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, TEAMS } from "../kinds/types.ts";
+import type { TokenSigner } from "./token-signer.ts";
+
+/** What tokens are issued with. */
+export interface IssueTokenOptions {
+  readonly signer: TokenSigner;
+  readonly rights: Rights;
+  readonly objects: ManagedObjects;
+  readonly activity: KeyActivity;
+  readonly limits: () => LifetimeLimits;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/**
+ * Issues tokens for callers: with their groups and the cluster roles of their teams, within the scope that is asked for and those of
+ * the key that is shown, and for no longer than that key is good.
+ */
+export function createIssueToken(options: IssueTokenOptions): IssueToken {
+  return async ({ ttl, scope }, user, { warn, dryRun }) => {
+    const errors = scope === undefined ? [] : validateScope(scope, "spec.scope");
+    if (errors.length > 0) throw invalidObject(DIRECT_CLUSTER_ENDPOINT_TOKENS, "", errors);
+    for (const text of scope === undefined ? [] : scopeWarnings(scope, "spec.scope")) warn(text);
+    const max = secondsLeft(options, user);
+    const { token, shortenedTo } = await options.signer.sign({
+      name: user.name,
+      platform: claimOf(options, user, scope),
+      ...(ttl !== undefined && { ttlSeconds: ttl }),
+      ...(max !== Infinity && { ttlSecondsMax: max }),
+    });
+    if (shortenedTo !== undefined) warn(`requested expiration of ${ttl} seconds shortened to ${shortenedTo} seconds`);
+    return dryRun ? "" : token;
+  };
+}
+
+function claimOf({ rights, objects }: IssueTokenOptions, user: UserInfo, scope: AccessScope | undefined) {
+  const { subject, teams } = rights.callerOf(user);
+  const own = (user.extra?.[SCOPE_EXTRA] ?? []).map((text) => parseScope(text) ?? {});
+  const roles = [...teams].flatMap((name) => {
+    const team = objects.get(TEAMS, { namespace: "", name });
+    return team === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(team));
+  });
+  const accessKey = user.extra?.[KEY_EXTRA]?.[0];
+  return {
+    ...(subject && { [subject.kind]: subject.name }),
+    groups: user.groups,
+    clusterRoles: [...new Set(roles)],
+    scopes: scope === undefined ? own : [scope, ...own],
+    ...(accessKey !== undefined && { accessKey }),
+  };
+}
+
+/** What is left of the key that was shown, and of the platform's limit; Infinity when nothing ends. */
+function secondsLeft({ objects, activity, limits, clock }: IssueTokenOptions, user: UserInfo): number {
+  const { accessKeyMaxTTLSeconds: max } = limits();
+  const name = user.extra?.[KEY_EXTRA]?.[0];
+  const key: KubeObject | undefined = name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
+  const keyMs = key === undefined ? Infinity : keyEnd(key, activity.last(key.metadata.uid!), limits()) - clock.now();
+  return Math.min(max > 0 ? max : Infinity, keyMs / 1000);
+}
