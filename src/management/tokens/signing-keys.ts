@@ -1,0 +1,187 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from "node:crypto";
+import type { JsonWebKey, KeyObject } from "node:crypto";
+import { promisify } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import { canonicalJson, isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { TokenAlgorithm } from "../../scope/cluster-token.ts";
+
+/** Where keys are kept between starts. The text is secret. */
+export interface SigningKeysPort {
+  /** What was saved last; undefined before the first time. */
+  load(): Promise<string | undefined>;
+  /** Resolves once a restart would find the text. */
+  save(text: string): Promise<void>;
+}
+
+/** What signing keys are made of. */
+export interface SigningKeysOptions {
+  readonly port: SigningKeysPort;
+  readonly clock: Pick<Clock, "now">;
+  /** Of keys that are made from now on. Default ES256. */
+  readonly algorithm?: TokenAlgorithm;
+}
+
+/** A key that signs. */
+export interface SigningKey {
+  /** Thumbprint of the public key. Source: RFC 7638. */
+  readonly kid: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly privateKey: KeyObject;
+}
+
+/** Public keys as clusters read them. Source: RFC 7517. */
+export interface KeySet {
+  readonly keys: readonly JsonObject[];
+}
+
+/** The platform's keys for tokens: the newest signs, older ones stay published as long as a token of theirs lives. */
+export interface SigningKeys {
+  /**
+   * The newest key, for a token that ends at `expiresAt` (milliseconds since 1970). It stays published until then, whatever happens
+   * in between.
+   */
+  signing(expiresAt: number): Promise<SigningKey>;
+  /** A new key signs from now on. */
+  rotate(): Promise<void>;
+  /** The public keys, newest first; none of them is older than its last token. */
+  published(): KeySet;
+}
+
+interface KeptKey {
+  readonly algorithm: TokenAlgorithm;
+  /** The private key as JWK. */
+  readonly jwk: JsonObject;
+  /** No token of this key lives longer, in milliseconds since 1970. */
+  readonly neededUntil: number;
+}
+
+const RSA_BITS = 3_072;
+/** How far ahead a key's need is written down, so that not every token costs a write. */
+const NEEDED_AHEAD_MS = 86_400_000;
+/** Clocks of clusters may be behind. */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
+const PROBE = Buffer.from("probe");
+
+const generate = promisify(generateKeyPair);
+
+/**
+ * The keys that a port keeps. The first one is made, and saved, when there is none.
+ *
+ * @throws CONFIG_VALUE when what the port has kept is no such text.
+ * @example
+ * let kept: string | undefined;
+ * const port = { load: async () => kept, save: async (text: string) => void (kept = text) };
+ * const keys = await openSigningKeys({ port, clock: systemClock });
+ * keys.published().keys.length; // 1
+ */
+export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
+  const { port } = options;
+  const text = await port.load();
+  const keys = new KeptKeys(options, text === undefined ? [] : readKeys(text));
+  if (text === undefined) await keys.rotate();
+  return keys;
+}
+
+class KeptKeys implements SigningKeys {
+  readonly #options: SigningKeysOptions;
+  /** Newest first. */
+  #kept: readonly KeptKey[];
+  #signing: SigningKey | undefined;
+  /** Writes go one after the other, so that none undoes what another one has saved. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SigningKeysOptions, kept: readonly KeptKey[]) {
+    this.#options = options;
+    this.#kept = kept;
+    this.#signing = kept[0] && signingKey(kept[0]);
+  }
+
+  async signing(expiresAt: number): Promise<SigningKey> {
+    if (this.#kept[0]!.neededUntil < expiresAt) {
+      await this.#write(async () => {
+        const [newest, ...rest] = this.#kept;
+        if (newest!.neededUntil >= expiresAt) return this.#kept;
+        return [{ ...newest!, neededUntil: expiresAt + NEEDED_AHEAD_MS }, ...rest];
+      });
+      // Meanwhile another key may have become the newest.
+      return this.signing(expiresAt);
+    }
+    return this.#signing!;
+  }
+
+  rotate(): Promise<void> {
+    const { clock, algorithm = "ES256" } = this.#options;
+    return this.#write(async () => {
+      const now = clock.now();
+      return [await newKey(algorithm, now), ...this.#kept.filter((key) => isNeeded(key, now))];
+    });
+  }
+
+  published(): KeySet {
+    const now = this.#options.clock.now();
+    const needed = this.#kept.filter((key, index) => index === 0 || isNeeded(key, now));
+    return { keys: needed.map(({ algorithm, jwk }) => ({ ...publicPart(jwk), kid: thumbprint(jwk), alg: algorithm, use: "sig" })) };
+  }
+
+  #write(change: () => Promise<readonly KeptKey[]>): Promise<void> {
+    const writing = this.#writing.then(async () => {
+      const next = await change();
+      if (next === this.#kept) return;
+      await this.#options.port.save(JSON.stringify({ keys: next }));
+      this.#kept = next;
+      this.#signing = signingKey(next[0]!);
+    });
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+}
+
+function isNeeded({ neededUntil }: KeptKey, now: number): boolean {
+  return now < neededUntil + CLOCK_DIFFERENCE_MS;
+}
+
+async function newKey(algorithm: TokenAlgorithm, now: number): Promise<KeptKey> {
+  const { privateKey } =
+    algorithm === "ES256" ? await generate("ec", { namedCurve: "P-256" }) : await generate("rsa", { modulusLength: RSA_BITS });
+  return { algorithm, jwk: privateKey.export({ format: "jwk" }) as JsonObject, neededUntil: now };
+}
+
+function signingKey({ algorithm, jwk }: KeptKey): SigningKey {
+  return { kid: thumbprint(jwk), algorithm, privateKey: createPrivateKey({ key: jwk, format: "jwk" }) };
+}
+
+/** The members that a public key has to have, and no others. Source: RFC 7638, 3.2. */
+function publicPart(jwk: JsonObject): JsonObject {
+  const { kty, crv, x, y, n, e } = jwk;
+  return kty === "EC" ? { kty, crv, x, y } : { kty, n, e };
+}
+
+function thumbprint(jwk: JsonObject): string {
+  return createHash("sha256")
+    .update(canonicalJson(publicPart(jwk)))
+    .digest("base64url");
+}
+
+function readKeys(text: string): readonly KeptKey[] {
+  try {
+    const { keys } = JSON.parse(text) as { readonly keys: readonly KeptKey[] };
+    if (keys.length > 0 && keys.every(isKept)) return keys;
+  } catch {
+    // The reason would quote the text, which is secret.
+  }
+  throw new EngineError("CONFIG_VALUE", "Cannot read the signing keys of tokens: what is kept of them is damaged", {
+    details: { hint: "Remove them to have a new one made; tokens that were issued with them no longer work then" },
+  });
+}
+
+/** Tells whether the key is one, of its algorithm, and whole: what it signs, its published part has to prove. */
+function isKept(key: unknown): boolean {
+  if (!isRecord(key) || !Number.isSafeInteger(key["neededUntil"]) || !isRecord(key["jwk"])) return false;
+  const { jwk, algorithm } = key;
+  const publicKey = createPublicKey({ key: publicPart(jwk) as JsonWebKey, format: "jwk" });
+  const signature = sign("sha256", PROBE, createPrivateKey({ key: jwk, format: "jwk" }));
+  return algorithm === (publicKey.asymmetricKeyType === "ec" ? "ES256" : "RS256") && verify("sha256", PROBE, publicKey, signature);
+}
