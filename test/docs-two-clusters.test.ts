@@ -201,6 +201,8 @@ describe("the Roles", () => {
         expect(annotationsOf(await host.get(resource, hostKey))).toHaveProperty("from-tenant");
       }, WAIT);
     }
+    await host.delete(ENDPOINTS, hostKey);
+    await vi.waitFor(async () => expect(await host.get(ENDPOINTS, hostKey)).toBeDefined(), WAIT);
     for (const resource of [ENDPOINTS, SERVICES]) await tenant.delete(resource, key);
     for (const resource of [ENDPOINTS, SERVICES]) {
       await vi.waitFor(async () => expect(await host.get(resource, hostKey)).toBeUndefined(), WAIT);

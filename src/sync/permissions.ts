@@ -60,6 +60,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
+    ...(written.some((resource) => resource !== SERVICES) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
     ...permissions("tenant", ["create"], { resource: EVENTS, namespaces: ALL, required: false }),
     ...permissions("host", ["create"], { resource: EVENTS, namespaces: own, required: false }),
@@ -90,6 +91,12 @@ function hostNamespaces(translator: PermissionOptions["translator"]): Targets {
   const namespaces = translator.targetNamespaces();
   if (namespaces === "all") return { followed: ALL, written: ALL, known: false };
   return { followed: namespaces.length === 1 ? namespaces : ALL, written: namespaces, known: true };
+}
+
+/** The Service that decides whether a copy comes or goes is read live. */
+function serviceReads(written: readonly ResourceType[], { followed }: Targets): Permission[] {
+  const tenant = written.includes(SERVICES) ? [] : permissions("tenant", ["get"], { resource: SERVICES, namespaces: ALL });
+  return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: followed })];
 }
 
 /** Reading may be granted name by name, which nobody can ask for before the names are known. */

@@ -39,8 +39,8 @@ describe("what is needed", () => {
       why: "by default Services and Endpoints, both ways",
       toHost: {},
       want: [
+        "create,delete,get,list,update,watch services in vc-blue of host",
         "create,delete,list,update,watch endpoints in vc-blue of host",
-        "create,delete,list,update,watch services in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch services in all of tenant",
       ],
@@ -51,8 +51,8 @@ describe("what is needed", () => {
       want: [
         "create,delete,list,update,watch endpoints in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
-        "list,watch services in all of tenant",
-        "list,watch services in vc-blue of host",
+        "get,list,watch services in all of tenant",
+        "get,list,watch services in vc-blue of host",
       ],
     },
     {
@@ -63,8 +63,8 @@ describe("what is needed", () => {
         "create,delete,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",
-        "list,watch services in all of tenant",
-        "list,watch services in vc-blue of host",
+        "get,list,watch services in all of tenant",
+        "get,list,watch services in vc-blue of host",
       ],
     },
     {
@@ -84,8 +84,8 @@ describe("what is needed", () => {
         "create,delete,list,update,watch endpoints in vc-blue of host",
         "create,delete,update secrets in all of tenant",
         "get,list,update,watch endpoints in all of tenant",
-        "list,watch services in all of tenant",
-        "list,watch services in vc-blue of host",
+        "get,list,watch services in all of tenant",
+        "get,list,watch services in vc-blue of host",
       ],
     },
     {
@@ -95,8 +95,8 @@ describe("what is needed", () => {
         "create,delete,list,update,watch endpoints in vc-blue of host",
         "create,delete,update secrets in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
-        "list,watch services in all of tenant",
-        "list,watch services in vc-blue of host",
+        "get,list,watch services in all of tenant",
+        "get,list,watch services in vc-blue of host",
       ],
     },
     {
@@ -106,9 +106,9 @@ describe("what is needed", () => {
         "create,delete,update endpoints in vc-blue of host",
         "create,delete,update endpoints in vc-shop of host",
         "get,list,update,watch endpoints in all of tenant",
+        "get,list,watch services in all of host",
+        "get,list,watch services in all of tenant",
         "list,watch endpoints in all of host",
-        "list,watch services in all of host",
-        "list,watch services in all of tenant",
       ],
     },
   ])("$why", async ({ toHost, want }) => {
