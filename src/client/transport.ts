@@ -1,5 +1,6 @@
-import { DecoratorHandler, Pool, ProxyAgent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { TlsMaterial } from "./credentials.ts";
+import { DecoratorHandler, Pool, ProxyAgent } from "./undici.ts";
 
 /** Where a transport leads and what it may use. */
 export interface TransportOptions {
