@@ -31,17 +31,18 @@ type Sort = (typeof SORTS)[number];
 
 /** Compares sets of requests with those that are allowed. When its steps are used up every further answer is no. */
 class Comparison {
-  readonly #allowed: readonly Grant[];
+  readonly #allowed: Readonly<Record<Grant["kind"], readonly Grant[]>>;
   #steps = STEPS_MAX;
 
   constructor(allowed: readonly Grant[]) {
-    this.#allowed = allowed;
+    const of = (kind: Grant["kind"]) => allowed.filter((grant) => grant.kind === kind);
+    this.#allowed = { management: of("management"), cluster: of("cluster"), virtualCluster: of("virtualCluster") };
   }
 
   /** Whether everything asked for is allowed. */
   hold(asked: readonly Grant[]): boolean {
     return asked.every((grant) => {
-      const allowed = this.#allowed.filter(({ kind }) => kind === grant.kind);
+      const allowed = this.#allowed[grant.kind];
       return SORTS.every((sort) => grant.places.every((place) => grant[sort].every((deed) => this.#holdsOne(allowed, sort, place, deed))));
     });
   }
