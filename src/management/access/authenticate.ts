@@ -7,13 +7,16 @@ import type { UserInfo } from "../../server/user-info.ts";
 import { SCOPE_EXTRA } from "../../scope/scope.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
+import { USERS } from "../kinds/types.ts";
+import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import { STORED_EVERY_MS } from "./activity.ts";
 import type { KeyActivity } from "./activity.ts";
-import { groupOfSubject, KEY_EXTRA, KNOWN_GROUPS, userNameOf } from "./caller.ts";
+import { groupOfSubject, isReserved, KEY_EXTRA, KNOWN_GROUPS, userNameOf } from "./caller.ts";
 import { keyEnd } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import { keySubjectOf } from "./key-subject.ts";
+import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 
 /** What a key is judged by. */
@@ -21,6 +24,7 @@ export interface KeyAuthenticationOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly membership: Membership;
+  readonly objects: Pick<ManagedObjects, "get">;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
 }
@@ -49,17 +53,23 @@ export interface KeyAuthentication {
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
-  const { keys, activity, membership, limits, clock } = options;
+  const { keys, activity, membership, objects, limits, clock } = options;
   const known = new WeakMap<KubeObject, UserInfo>();
+  const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
   const refusalOf = (key: KubeObject): KeyRefusal | undefined => {
-    if (specOf<KeySpec>(key).disabled === true) return "disabled";
+    const spec = specOf<KeySpec>(key);
+    const person = personOf(spec);
+    if (spec.disabled === true || (person !== undefined && specOf<UserSpec>(person).disabled === true)) return "disabled";
     return clock.now() >= keyEnd(key, activity.last(key.metadata.uid!), limits()) ? "expired" : undefined;
   };
   const userOf = (key: KubeObject) => {
-    const user = known.get(key) ?? userOfKey(key);
-    known.set(key, user);
-    const teams = [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name }));
-    return teams.length === 0 ? user : { ...user, groups: [...new Set([...user.groups, ...teams])] };
+    const bare = known.get(key) ?? userOfKey(key);
+    known.set(key, bare);
+    const person = personOf(specOf<KeySpec>(key));
+    // Groups that only the platform gives are not taken from where anybody else might have written them.
+    const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
+    const user = own.length === 0 ? bare : withGroups(bare, own);
+    return withGroups(user, [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })));
   };
   return {
     refusalOf,
@@ -74,6 +84,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       return userOf(key);
     },
   };
+}
+
+function withGroups(user: UserInfo, more: readonly string[]): UserInfo {
+  return more.length === 0 ? user : { ...user, groups: [...new Set([...user.groups, ...more])] };
 }
 
 /** The time that an idle key has left must not shrink by what was not stored: a tenth of it at most. */

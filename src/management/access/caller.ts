@@ -11,10 +11,15 @@ export const ADMINISTRATORS = "platform:admins";
 const MASTERS = "system:masters";
 /** Whoever has shown a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
-/** Beginnings of groups that nobody but the platform itself gives. */
-export const RESERVED_GROUPS: readonly string[] = ["platform:", "system:"];
+/** Beginnings of names that stand for parts of the platform, and that nobody else gives. */
+const RESERVED: readonly string[] = ["platform:", "system:"];
 /** `UserInfo.extra`: the key that was shown. */
 export const KEY_EXTRA = "platform/access-key";
+
+/** Tells whether a name of a user or group is one that only the platform itself gives. */
+export function isReserved(name: string): boolean {
+  return RESERVED.some((prefix) => name.startsWith(prefix));
+}
 
 /** For whom a key stands. */
 export interface Subject {
@@ -43,7 +48,7 @@ const OTHERS = /^platform:(team|subject):(.+)$/;
 export function subjectOfUserName(name: string): Subject | undefined {
   const other = OTHERS.exec(name);
   if (other !== null) return { kind: other[1] as "team" | "subject", name: other[2]! };
-  return RESERVED_GROUPS.some((prefix) => name.startsWith(prefix)) ? undefined : { kind: "user", name };
+  return isReserved(name) ? undefined : { kind: "user", name };
 }
 
 /** Somebody who asks for something. */

@@ -22,7 +22,8 @@ import type { TokenSigner } from "./token-signer.ts";
 
 /** What tokens are issued with. */
 export interface IssueTokenOptions {
-  readonly signer: TokenSigner;
+  /** Its issuer is known once the server listens. */
+  readonly signer: () => TokenSigner;
   readonly rights: Rights;
   readonly objects: ManagedObjects;
   readonly activity: KeyActivity;
@@ -40,7 +41,7 @@ export function createIssueToken(options: IssueTokenOptions): IssueToken {
     if (errors.length > 0) throw invalidObject(DIRECT_CLUSTER_ENDPOINT_TOKENS, "", errors);
     for (const text of scope === undefined ? [] : scopeWarnings(scope, "spec.scope")) warn(text);
     const max = secondsLeft(options, user);
-    const { token, shortenedTo } = await options.signer.sign({
+    const { token, shortenedTo } = await options.signer().sign({
       name: user.name,
       platform: claimOf(options, user, scope),
       ...(ttl !== undefined && { ttlSeconds: ttl }),

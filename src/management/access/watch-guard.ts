@@ -1,0 +1,96 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { statusOf } from "../../server/exchange.ts";
+import type { OnWatch } from "../../server/resource-routes.ts";
+import { tooOldVersion, unauthorized } from "../../server/status.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import type { Status } from "../../object/status.ts";
+import { specOf } from "../kinds/common.ts";
+import type { KeySpec } from "../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
+import { REFUSALS } from "./authenticate.ts";
+import type { KeyAuthentication } from "./authenticate.ts";
+import { KEY_EXTRA } from "./caller.ts";
+import type { ManagedObjects } from "./managed-objects.ts";
+import type { Membership } from "./membership.ts";
+
+/** Ends watches whose keys are no longer good, or whose users may see something else than before. */
+export interface WatchGuard {
+  /** Told of a watch that opens; returns what is to be called when it is over. */
+  readonly onWatch: OnWatch;
+  /** To be called when limits of keys have changed. */
+  check(): void;
+  stop(): void;
+}
+
+/** What a guard works with. */
+export interface WatchGuardOptions {
+  readonly objects: ManagedObjects;
+  readonly membership: Membership;
+  readonly authentication: Pick<KeyAuthentication, "refusalOf">;
+  readonly clock: Clock;
+}
+
+interface Watched {
+  readonly user: UserInfo;
+  readonly key: string | undefined;
+  /** The part of the key that rights depend on, as it was when the watch opened. */
+  readonly rights: string;
+  readonly teams: string;
+  readonly end: (status?: Status) => void;
+}
+
+/** Keys end by themselves; open watches are looked at so often, in milliseconds. */
+const CHECK_EVERY_MS = 1_000;
+const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
+
+/**
+ * A guard over no watch yet. Clients whose rights have changed are told that their state is too old, which makes them list anew.
+ *
+ * @example
+ * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, clock }).onWatch });
+ */
+export function createWatchGuard({ objects, membership, authentication, clock }: WatchGuardOptions): WatchGuard {
+  const watches = new Set<Watched>();
+  const keyOf = (name: string | undefined) => (name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name }));
+  const teamsOf = (user: UserInfo) => [...membership.callerOf(user).teams].sort().join(",");
+  const verdict = ({ user, key: name, rights, teams }: Watched): Status | undefined => {
+    const key = keyOf(name);
+    if (name !== undefined && key === undefined) return statusOf(unauthorized(REFUSALS.unknown));
+    const refusal = key && authentication.refusalOf(key);
+    if (refusal !== undefined) return statusOf(unauthorized(REFUSALS[refusal]));
+    return rights === rightsOf(key) && teams === teamsOf(user) ? undefined : statusOf(tooOldVersion(0, 0));
+  };
+  const check = () => {
+    for (const watched of watches) {
+      const status = verdict(watched);
+      if (status === undefined) continue;
+      watches.delete(watched);
+      watched.end(status);
+    }
+  };
+  let timer = clock.schedule(CHECK_EVERY_MS, tick);
+  function tick(): void {
+    check();
+    timer = clock.schedule(CHECK_EVERY_MS, tick);
+  }
+  objects.onChange(({ object, previous }) => {
+    if (WATCHED_KINDS.includes((object ?? previous)?.kind ?? "")) check();
+  });
+  return {
+    onWatch(user, end, caller) {
+      const key = caller.extra?.[KEY_EXTRA]?.[0];
+      const watched = { user, key, rights: rightsOf(keyOf(key)), teams: teamsOf(user), end };
+      watches.add(watched);
+      return () => void watches.delete(watched);
+    },
+    check,
+    stop: () => timer.cancel(),
+  };
+}
+
+function rightsOf(key: KubeObject | undefined): string {
+  if (key === undefined) return "";
+  const { user, team, subject, groups, scope, key: digest } = specOf<KeySpec>(key);
+  return JSON.stringify([key.metadata.uid, user, team, subject, groups, scope, digest]);
+}
