@@ -1,5 +1,6 @@
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
 import { groupOf } from "../object/resource.ts";
 import { demandAllowed } from "../server/authorization.ts";
 import type { Authorizer } from "../server/authorization.ts";
@@ -10,6 +11,9 @@ import { createTokens } from "../server/tokens.ts";
 import type { Tokens } from "../server/tokens.ts";
 import { createReviews } from "./kinds/reviews.ts";
 import { createTokenRequests } from "./kinds/token-requests.ts";
+import { withPlatformGrants, withinScopes } from "./platform-access.ts";
+import { openPlatformTokens, withPlatformTokens } from "./platform-tokens.ts";
+import type { PlatformTrust } from "./platform-tokens.ts";
 import { createRbacAuthorizer } from "./rbac/authorize.ts";
 import { createRbacKinds } from "./rbac/kinds.ts";
 import { followPolicy } from "./rbac/policy.ts";
@@ -30,13 +34,24 @@ export interface AccessOptions {
   readonly store: Store;
   readonly chance: Chance;
   readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whose tokens are accepted besides the cluster's own. Default: nobody's. */
+  readonly platform?: PlatformTrust | undefined;
 }
 
-/** Access by the roles and bindings in a store. */
-export async function createAccess({ store, chance, clock }: AccessOptions): Promise<Access> {
-  const policy = await followPolicy(store);
-  const authorizer = createRbacAuthorizer(policy);
-  const tokens = createTokens({ chance, clock });
+/**
+ * Access by the roles and bindings in a store, and by the tokens of a platform.
+ *
+ * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
+ */
+export async function createAccess({ store, chance, clock, logger, platform }: AccessOptions): Promise<Access> {
+  const trusted = platform && (await openPlatformTokens({ trust: platform, clock, logger }));
+  const own = createTokens({ chance, clock });
+  const tokens = trusted ? withPlatformTokens(own, trusted) : own;
+  const followed = await followPolicy(store);
+  const policy = platform ? withPlatformGrants(followed, platform.administrators) : followed;
+  const byRoles = createRbacAuthorizer(policy);
+  const authorizer = platform ? withinScopes(byRoles, platform) : byRoles;
   const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
   const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
   return { authorizer, tokens, kinds, accountQuestions, stop: () => policy.stop() };

@@ -32,6 +32,7 @@ import type { ClusterCredentials } from "./credentials.ts";
 import { createInProcessClient } from "./in-process-client.ts";
 import type { InProcessClient } from "./in-process-client.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
+import type { PlatformTrust } from "./platform-tokens.ts";
 import { bearerOf } from "./token-for.ts";
 import type { IssuedToken, TokenSubject } from "./token-for.ts";
 
@@ -56,6 +57,8 @@ export interface EmbeddedClusterOptions {
   readonly endpointSliceController?: boolean;
   /** Endpoints of Services without a selector are copied into EndpointSlices. Default true. */
   readonly endpointSliceMirroring?: boolean;
+  /** A platform whose tokens the cluster accepts. Default: only its own. */
+  readonly platform?: PlatformTrust;
 }
 
 /** A cluster in this process, with no port. */
@@ -119,7 +122,7 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  const access = await createAccess({ store, chance, clock });
+  const access = await createAccess({ store, chance, clock, logger, platform: options.platform });
   const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
   const definitions = [...createCoreKinds(chance, access), ...access.kinds];
   const registry = createRegistry({ store, definitions, clock, chance, admit });

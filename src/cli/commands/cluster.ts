@@ -1,13 +1,19 @@
 import type { Command } from "commander";
+import { systemClock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
+import { createLineLogger } from "../../base/logger.ts";
 import type { Cluster } from "../../clusters/cluster.ts";
+import type { PlatformTrust } from "../../clusters/platform-tokens.ts";
 import { aborted, examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { DataFolder } from "../data-folder.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
 import { parseLabel, parsePort } from "../options.ts";
+import { addPlatformFlags, readPlatformFlags } from "../platform-flags.ts";
+import type { PlatformFlags } from "../platform-flags.ts";
+import type { Terminal } from "../terminal.ts";
 
-interface ClusterOptions {
+interface ClusterOptions extends PlatformFlags {
   readonly name: string;
   readonly port?: number;
   readonly kubeconfig?: string;
@@ -16,16 +22,18 @@ interface ClusterOptions {
 
 /** `cluster`: one embedded cluster until it is stopped. */
 export function defineCluster(command: Command, context: CommandContext): void {
-  command
+  const withPlace = command
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
     .option("--port <port>", "TCP port on loopback; a free one when left out, or that of the last start with --data", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
-    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out")
+    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out");
+  addPlatformFlags(withPlace)
     .addHelpText(
       "after",
       examples(
         "endpoint-sync cluster --name tenant --port 7001 --data tenant-data",
         "kubectl --kubeconfig tenant.kubeconfig get namespaces",
+        "endpoint-sync cluster --name c1 --platform-issuer https://platform.example --platform-keys jwks.json --platform-target cluster=c1",
       ),
     )
     .action((options: ClusterOptions) => runCluster(context, options));
@@ -34,9 +42,10 @@ export function defineCluster(command: Command, context: CommandContext): void {
 async function runCluster({ terminal }: CommandContext, options: ClusterOptions): Promise<void> {
   const { name, kubeconfig = `${name}.kubeconfig`, data } = options;
   await checkKubeconfigFile({ path: kubeconfig, name });
+  const platform = await readPlatformFlags(options, terminal);
   const stop = terminal.stopSignal();
   const folder = data === undefined ? undefined : await (await import("../data-folder.ts")).openDataFolder(data, name);
-  const cluster = await startCluster(options, folder);
+  const cluster = await startCluster(options, { folder, platform, terminal });
   try {
     await folder?.keep(Number(new URL(cluster.url).port));
     await writeKubeconfigFile(kubeconfig, cluster.kubeconfig);
@@ -48,7 +57,13 @@ async function runCluster({ terminal }: CommandContext, options: ClusterOptions)
   }
 }
 
-async function startCluster({ name, port: asked }: ClusterOptions, folder: DataFolder | undefined): Promise<Cluster> {
+interface Setting {
+  readonly folder: DataFolder | undefined;
+  readonly platform: PlatformTrust | undefined;
+  readonly terminal: Terminal;
+}
+
+async function startCluster({ name, port: asked }: ClusterOptions, { folder, platform, terminal }: Setting): Promise<Cluster> {
   const clusters = await import("../../clusters/cluster.ts");
   const port = asked ?? folder?.port;
   try {
@@ -56,6 +71,7 @@ async function startCluster({ name, port: asked }: ClusterOptions, folder: DataF
       name,
       ...(port !== undefined && { port }),
       ...(folder && { store: folder.store, credentials: folder.credentials }),
+      ...(platform && { platform, logger: createLineLogger({ level: "warn", now: systemClock.now, write: (line) => terminal.err(line) }) }),
     });
   } catch (error) {
     await folder?.store.close();

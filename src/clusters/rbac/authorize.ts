@@ -5,7 +5,8 @@ import { MASTERS } from "./resources.ts";
 import { ruleAllows } from "./rules.ts";
 
 const REFUSED: Decision = { allowed: false, reason: "" };
-const EVERYTHING: readonly PolicyRule[] = [
+/** The rules of whoever may do everything. */
+export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
