@@ -254,6 +254,17 @@ describe("an entry that names where requests go", () => {
     check({ scope, refuses: [...EVERYWHERE, "management: get secrets in p-", "cluster c1 project a: get pods"] });
   });
 
+  test("selects with * only what is in a project", () => {
+    const { allows } = compileScope({
+      projects: [{ project: "*" }],
+      spaces: [{ project: "*", space: "*" }],
+      virtualClusters: [{ project: "*", virtualCluster: "*" }],
+    });
+    const read = { verb: "get", path: "/metrics" };
+    expect(allows({ kind: "cluster", cluster: "c1", space: "s" }, read)).toBe(false);
+    expect(allows({ kind: "virtualCluster", project: "", virtualCluster: "v" }, read)).toBe(false);
+  });
+
   test("follows the prefix that the platform gives to namespaces of projects", () => {
     const { allows } = compileScope({ projects: [{ project: "a" }] }, { projectNamespacePrefix: "proj-" });
     const [there, elsewhere] = ["proj-a", "p-a"].map((name) => request(`management: get secrets in ${name}`));
