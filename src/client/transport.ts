@@ -42,6 +42,8 @@ export class Transport {
   /** Former dispatchers that still carry an answer. */
   readonly #retired = new Set<Dispatcher>();
   #closed: Error | undefined;
+  /** Ends connections that are still being made. A dispatcher that is destroyed leaves those alone until their handshake ends. */
+  readonly #closing = new AbortController();
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -67,9 +69,10 @@ export class Transport {
     // HTTP/1.1 only: one slow watch can not hold up the frames of other streams, and the number of connections is known.
     // The client keeps its own times, on its clock; those of the pool are off.
     const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
-    const connect = { ...tls, timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
-    if (proxyUrl !== undefined) return new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: { ...connect, allowH2: false } });
-    return new Pool(origin, { ...shared, connect });
+    const { signal } = this.#closing;
+    const connect = { timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS, signal };
+    if (proxyUrl === undefined) return new Pool(origin, { ...shared, connect: { ...tls, ...connect } });
+    return new ProxyAgent({ ...shared, uri: proxyUrl, proxyTls: connect, requestTls: { ...tls, ...connect, allowH2: false } });
   }
 
   /**
@@ -114,7 +117,10 @@ export class Transport {
     const all = [...this.#retired, ...(this.#current === undefined ? [] : [this.#current.calls, this.#current.watches])];
     this.#current = undefined;
     this.#retired.clear();
-    await Promise.all(all.map((dispatcher) => dispatcher.destroy(reason)));
+    const destroyed = all.map((dispatcher) => dispatcher.destroy(reason));
+    // After them, so that what is under way ends with the reason.
+    this.#closing.abort();
+    await Promise.all(destroyed);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -115,5 +115,52 @@ describe("connections", () => {
     await client.close();
     await failed;
     expect(server.connections).toBe(0);
+  });
+
+  /** A server that takes connections and never says a word; in front of it, what `greeting` says. */
+  async function startMute(greeting = "") {
+    const sockets = new Set<Socket>();
+    const mute = createTcpServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
+      if (greeting !== "") socket.write(greeting);
+      socket.resume();
+    });
+    mute.listen(0, "127.0.0.1");
+    await once(mute, "listening");
+    open.push({
+      async close() {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => mute.close(resolve));
+      },
+    });
+    return { address: `localhost:${(mute.address() as AddressInfo).port}`, sockets };
+  }
+
+  test.each([
+    { where: "the server", greeting: "", proxy: undefined },
+    { where: "a proxy", greeting: "", proxy: "https" },
+    { where: "the server behind a proxy", greeting: "HTTP/1.1 200 Connection Established\r\n\r\n", proxy: "http" },
+  ])("whose handshake with $where has not ended end with the client", async ({ greeting, proxy }) => {
+    const { address, sockets } = await startMute(greeting);
+    const cluster =
+      proxy === undefined ? { server: `https://${address}` } : { server: "https://10.0.0.1", "proxy-url": `${proxy}://${address}` };
+    const text = JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "mute", cluster }],
+      contexts: [{ name: "mute", context: { cluster: "mute" } }],
+      "current-context": "mute",
+    });
+    const client = createHttpClient({ kubeConfig: await loadKubeConfig({ text }), clock: systemClock, connectTimeoutMs: 600_000 });
+    const failed = expect(client.get(ENDPOINTS, KEY)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+    let heard = 0;
+    await until("a connection is being made", () => {
+      for (const socket of sockets) heard = Math.max(heard, socket.bytesRead);
+      return heard > 0;
+    });
+    await client.close();
+    await failed;
+    await until("nothing is open", () => sockets.size === 0);
   });
 });
