@@ -1,58 +1,40 @@
-/** One thread of `npm run sim`: runs every n-th seed and reports in batches. */
+/** One thread of `npm run sim`: runs the seeds that it is told to, a chunk at a time. */
 import { parentPort, workerData } from "node:worker_threads";
 import { createSimulator } from "../../src/testing.ts";
 import type { Run } from "../../src/testing.ts";
+import type { Chunk, Report } from "./record.ts";
 
-/** What a thread is told to do. */
+/** What is the same for all chunks. */
 export interface WorkerTask {
-  readonly first: number;
-  readonly last: number;
-  readonly stride: number;
   readonly steps: number;
   readonly replicas: number;
 }
 
-/** What a thread reports after some seeds. */
-export interface WorkerReport {
-  readonly seeds: number;
-  readonly steps: number;
-  readonly writes: number;
-  readonly elapsedMs: number;
-  /** In how many of these seeds each act happened. */
-  readonly fired: Readonly<Record<string, number>>;
-  readonly failed: readonly Run[];
-}
-
-const BATCH = 250;
-
 // Nobody reads the stacks of errors that a simulated server answers, and they are costly.
 Error.stackTraceLimit = 0;
 
-const { first, last, stride, steps, replicas } = workerData as WorkerTask;
-const simulator = await createSimulator({ steps, replicas });
-let report = nothing();
-for (let seed = first; seed <= last; seed += stride) {
-  report = added(report, await simulator.run(seed));
-  if (report.seeds < BATCH) continue;
-  parentPort!.postMessage(report);
-  report = nothing();
-}
-parentPort!.postMessage(report);
-simulator.dispose();
+const simulator = await createSimulator(workerData as WorkerTask);
+parentPort!.on("message", (chunk: Chunk) => void work(chunk));
+parentPort!.on("close", () => simulator.dispose());
 
-function nothing(): WorkerReport {
-  return { seeds: 0, steps: 0, writes: 0, elapsedMs: 0, fired: {}, failed: [] };
+async function work({ first, last }: Chunk): Promise<void> {
+  const startMs = performance.now();
+  let report: Report = { first, last, ms: 0, steps: 0, writes: 0, elapsedMs: 0, seeds: {}, times: {}, failed: [] };
+  for (let seed = first; seed <= last; seed += 1) report = added(report, await simulator.run(seed));
+  parentPort!.postMessage({ ...report, ms: Math.round(performance.now() - startMs) });
 }
 
-function added(report: WorkerReport, run: Run): WorkerReport {
-  const fired = { ...report.fired };
-  for (const name of run.fired.keys()) fired[name] = (fired[name] ?? 0) + 1;
+function added(report: Report, { seed, setting, violation, fired, decisions, writes, elapsedMs }: Run): Report {
+  const [seeds, times] = [{ ...report.seeds }, { ...report.times }];
+  for (const [name, count] of fired) {
+    seeds[name] = (seeds[name] ?? 0) + 1;
+    times[name] = (times[name] ?? 0) + count;
+  }
   return {
-    seeds: report.seeds + 1,
-    steps: report.steps + run.decisions.length,
-    writes: report.writes + run.writes,
-    elapsedMs: report.elapsedMs + run.elapsedMs,
-    fired,
-    failed: run.violation === undefined ? report.failed : [...report.failed, run],
+    ...{ ...report, seeds, times },
+    steps: report.steps + decisions.length,
+    writes: report.writes + writes,
+    elapsedMs: report.elapsedMs + elapsedMs,
+    failed: violation === undefined ? report.failed : [...report.failed, { seed, setting, violation }],
   };
 }
