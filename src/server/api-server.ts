@@ -3,24 +3,28 @@ import { createServer as createHttpServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { assert } from "../base/errors.ts";
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Authenticate } from "./authentication.ts";
+import { createAuditRecord, sourceIPsOf } from "./audit.ts";
+import type { Audit, AuditRecord } from "./audit.ts";
 import { attributesOf, demandAllowed } from "./authorization.ts";
 import type { Authorizer } from "./authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./document-routes.ts";
 import { Answering, statusOf, warningHeaders } from "./exchange.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, OpenExchange } from "./exchange.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { InFlight, InFlightLimits } from "./in-flight.ts";
 import { impersonated } from "./impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation.ts";
 import { parseTarget } from "./request-target.ts";
+import type { ResourceTarget } from "./request-target.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
-import type { ResourceRoutes } from "./resource-routes.ts";
+import type { OnWatch, ResourceRoutes, Visible } from "./resource-routes.ts";
 import { internalError, noSuchPath, tooManyRequests, unauthorized } from "./status.ts";
 import type { UserInfo } from "./user-info.ts";
 
@@ -47,6 +51,19 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
+  /** Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside. Default: nothing. */
+  readonly basePath?: string;
+  /** Asked about paths outside of the base path; false for those that it does not answer. Whoever asks is not known there. */
+  readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
+  /**
+   * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
+   * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
+   */
+  readonly visible?: Visible;
+  /** Told of every watch while it is open, so that it can be ended. */
+  readonly onWatch?: OnWatch;
+  /** Told of every request below the base path, those that are refused among them. Default: nobody is told. */
+  readonly audit?: Audit;
 }
 
 /** A server that listens. */
@@ -106,7 +123,8 @@ class Serving {
   readonly #watching = new Set<Socket>();
 
   constructor(options: ApiServerOptions) {
-    const { registry, clock, version, limits = {} } = options;
+    const { registry, clock, version, limits = {}, basePath = "", visible, onWatch } = options;
+    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
     this.#options = options;
     this.#answering = new Answering();
     this.#documents = createDocumentRoutes({
@@ -114,12 +132,15 @@ class Serving {
       answering: this.#answering,
       version,
       ready: () => this.ready,
+      basePath,
     });
     this.#resources = createResourceRoutes({
       registry,
       answering: this.#answering,
       presentation: createPresentation({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
+      visible,
+      onWatch,
     });
     this.#inFlight = createInFlight(limits);
   }
@@ -134,44 +155,89 @@ class Serving {
       warnings.push(text);
       if (!response.headersSent) response.setHeader("Warning", warningHeaders(warnings));
     };
-    response.setHeader("Audit-Id", this.#options.chance.uuid());
+    const { chance, clock } = this.#options;
+    const passage: Passage = { request, response, warn, auditID: chance.uuid(), receivedAt: clock.now(), record: undefined };
+    response.setHeader("Audit-Id", passage.auditID);
     response.setHeader("Cache-Control", "no-cache, private");
     try {
-      await this.#answer(request, response, warn);
+      await this.#answer(passage);
+      passage.record?.complete(response.statusCode);
     } catch (error) {
-      this.#fail(request, response, error);
+      this.#fail(passage, error);
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, warn: (text: string) => void): Promise<void> {
-    const [path = "/", search = ""] = splitOnce(request.url ?? "/", "?");
-    const method = request.method ?? "GET";
-    const user = await this.#identify(request, path);
-    const exchange: Exchange = { request, response, method, path, query: new URLSearchParams(search), user, warn };
+  async #answer(passage: Passage): Promise<void> {
+    const { request, response, warn } = passage;
+    const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
+    const { basePath = "" } = this.#options;
+    const path = below(basePath, whole);
+    const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
+    if (path === undefined) return this.#answerOutside({ ...open, path: whole });
+    const { user, caller } = await this.#identify(passage, { ...open, path });
+    const exchange: Exchange = { ...open, path, user, caller, audit: passage.record };
     const target = parseTarget(path);
     const { authorizer } = this.#options;
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));
     if (target !== undefined && isWatch(exchange, target)) return this.#watch(exchange, target);
+    return this.#counted(exchange, async () => {
+      if (target !== undefined) await this.#resources(exchange, target);
+      else if (!this.#documents(exchange)) throw noSuchPath();
+    });
+  }
+
+  #answerOutside(exchange: OpenExchange): Promise<void> {
+    return this.#counted(exchange, async () => {
+      if ((await this.#options.routes?.(exchange)) === true) return;
+      if (!isOpenPath(exchange.path) || !this.#documents(exchange)) throw noSuchPath();
+    });
+  }
+
+  async #counted({ method }: OpenExchange, answer: () => Promise<void>): Promise<void> {
     const leave = this.#inFlight.enter(method);
     if (leave === undefined) throw tooManyRequests();
     try {
-      if (target !== undefined) await this.#resources(exchange, target);
-      else if (!this.#documents(exchange)) throw noSuchPath();
+      await answer();
     } finally {
       leave();
     }
   }
 
-  async #identify(request: IncomingMessage, path: string): Promise<UserInfo> {
-    if (isOpenPath(path)) return ANONYMOUS;
+  async #identify(passage: Passage, exchange: OpenExchange): Promise<Known> {
     const { authenticate, authorizer } = this.#options;
-    const user = await authenticate(request);
-    if (user === undefined) throw unauthorized();
-    return authorizer === undefined ? user : impersonated(request, user, authorizer);
+    const known: { caller?: UserInfo; user?: UserInfo } = {};
+    try {
+      const caller = isOpenPath(exchange.path) ? ANONYMOUS : await authenticate(passage.request);
+      if (caller === undefined) throw unauthorized();
+      known.caller = caller;
+      const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(passage.request, caller, authorizer);
+      known.user = user;
+      return { caller, user };
+    } finally {
+      this.#beginRecord(passage, exchange, known);
+    }
+  }
+
+  #beginRecord(passage: Passage, exchange: OpenExchange, { caller, user }: Partial<Known>): void {
+    const { audit } = this.#options;
+    if (audit === undefined) return;
+    const { request, auditID, receivedAt } = passage;
+    const trail = audit({
+      auditID,
+      ...(caller && { user: caller }),
+      ...(user && user !== caller && { impersonatedUser: user }),
+      attributes: attributesOf(exchange, targetOrNone(exchange.path)),
+      method: exchange.method,
+      requestURI: request.url ?? "/",
+      sourceIPs: sourceIPsOf(request),
+      userAgent: request.headers["user-agent"] ?? "",
+      receivedAt,
+    });
+    if (trail !== undefined) passage.record = createAuditRecord(trail);
   }
 
   /** Watches last, so they do not count as requests under way. */
-  async #watch(exchange: Exchange, target: NonNullable<ReturnType<typeof parseTarget>>): Promise<void> {
+  async #watch(exchange: Exchange, target: ResourceTarget): Promise<void> {
     const socket = exchange.request.socket;
     this.#watching.add(socket);
     try {
@@ -181,15 +247,56 @@ class Serving {
     }
   }
 
-  #fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  #fail({ request, response, record }: Passage, error: unknown): void {
     const status = statusOf(error);
-    if (status === undefined && !response.destroyed)
-      this.#options.logger.error("Cannot answer a request", { method: request.method, error });
-    if (response.headersSent) return void response.destroy();
+    // Whoever left in the middle of his request is no failure of the server.
+    const crashed = status === undefined && !response.destroyed;
+    if (crashed) this.#options.logger.error("Cannot answer a request", { method: request.method, error });
+    if (crashed) record?.panic(error);
+    if (response.headersSent) {
+      response.destroy();
+      return record?.complete(response.statusCode);
+    }
     // A body that was not read would be taken for the next request.
     if (!request.complete) response.setHeader("Connection", "close");
     if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
-    this.#answering.status({ request, response }, status ?? statusOf(internalError())!);
+    const answer = status ?? statusOf(internalError())!;
+    this.#answering.status({ request, response, audit: record }, answer);
+    record?.complete(answer.code);
+  }
+}
+
+/** A request and what becomes of it. */
+interface Passage {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly warn: (text: string) => void;
+  readonly auditID: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  record: AuditRecord | undefined;
+}
+
+/** Who asks, and as whom. */
+interface Known {
+  readonly caller: UserInfo;
+  readonly user: UserInfo;
+}
+
+/** The path below the base path; undefined when it is outside. */
+function below(basePath: string, path: string): string | undefined {
+  if (basePath === "") return path;
+  if (path === basePath) return "/";
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+}
+
+/** What a path names, if it can be read. */
+function targetOrNone(path: string): ResourceTarget | undefined {
+  try {
+    return parseTarget(path);
+  } catch {
+    // The answer to the request says what is wrong with it.
+    return undefined;
   }
 }
 

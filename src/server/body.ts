@@ -82,7 +82,8 @@ export function checkIdentity({ metadata }: KubeObject, key: ObjectKey): void {
 }
 
 /**
- * Demands that an object's namespace, if it names one, is that of the request.
+ * Demands that an object's namespace, if it names one, is that of the request. Objects outside of namespaces may name any,
+ * as templates do that know nothing of scopes; it is not kept. Source: the API server's write handlers.
  *
  * @throws API_BAD_REQUEST when it is another.
  */

@@ -1,5 +1,5 @@
 import { aggregated, AGGREGATED, AGGREGATED_TYPE, coreVersions, group, groupList, resourceList } from "./discovery.ts";
-import type { Answering, Exchange } from "./exchange.ts";
+import type { Answering, OpenExchange } from "./exchange.ts";
 import { sha256Hex } from "../base/digest.ts";
 import { methodNotAllowed } from "./status.ts";
 import { negotiate } from "./negotiation.ts";
@@ -21,10 +21,12 @@ export interface DocumentRoutesOptions {
   readonly version: VersionInfo;
   /** False before the server is ready and while it stops. */
   readonly ready: () => boolean;
+  /** What stands before every path on the outside. Default: nothing. */
+  readonly basePath?: string;
 }
 
 /** Answers a request for a document; false when the path names none. */
-export type DocumentRoutes = (exchange: Exchange) => boolean;
+export type DocumentRoutes = (exchange: OpenExchange) => boolean;
 
 /** Paths that need no credentials. */
 export function isOpenPath(path: string): boolean {
@@ -34,10 +36,10 @@ export function isOpenPath(path: string): boolean {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */
-export function createDocumentRoutes({ definitions, answering, version, ready }: DocumentRoutesOptions): DocumentRoutes {
+export function createDocumentRoutes({ definitions, answering, version, ready, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
-    ["/", () => ({ paths: rootPaths(definitions) })],
+    ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
   ]);
   for (const apiVersion of new Set(definitions.map(({ type }) => type.apiVersion))) {
     const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
@@ -48,7 +50,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready }:
     ["/api", { plain: coreVersions, aggregated: aggregated(definitions, { core: true }) }],
     ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
   ]);
-  const openApi = createOpenApiRoutes({ definitions, answering });
+  const openApi = createOpenApiRoutes({ definitions, answering, basePath });
   return (exchange) => {
     if (openApi(exchange)) return true;
     const path = exchange.path === "/" ? "/" : exchange.path.replace(/\/$/, "");
@@ -81,12 +83,12 @@ function versionDocument(version: VersionInfo): object {
   };
 }
 
-function answerHealth({ response }: Exchange, healthy: boolean): void {
+function answerHealth({ response }: OpenExchange, healthy: boolean): void {
   response.writeHead(healthy ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
   response.end(healthy ? "ok" : "not ready");
 }
 
-function answerRoot(exchange: Exchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {
+function answerRoot(exchange: OpenExchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {
   const { request, response } = exchange;
   response.setHeader("Vary", "Accept");
   const offers = [

@@ -1,22 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isEngineError } from "../base/errors.ts";
 import type { Status } from "../object/status.ts";
+import type { AuditRecord } from "./audit.ts";
 import { textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
 import type { UserInfo } from "./user-info.ts";
 import { formatYaml } from "./yaml-text.ts";
 
-/** One request on its way through the handlers. */
-export interface Exchange {
+/** One request on its way through the handlers, whoever makes it. */
+export interface OpenExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly method: string;
+  /** Below the base path; the whole one outside of it. */
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly user: UserInfo;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
+  /** Absent when nobody wants to know. */
+  readonly audit?: AuditRecord | undefined;
+}
+
+/** A request of somebody who is known. */
+export interface Exchange extends OpenExchange {
+  readonly user: UserInfo;
+  /** Whose credentials the request shows; the user himself, unless he is impersonated. */
+  readonly caller: UserInfo;
 }
 
 /** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. */
@@ -42,6 +52,8 @@ export interface Answer {
   readonly object: object;
   /** Its JSON text, if that is at hand. */
   readonly text?: () => string;
+  /** What the audit is told of it. Default: the object. */
+  readonly audited?: () => object;
 }
 
 const OFFERS: readonly Offer<Format>[] = [
@@ -56,20 +68,21 @@ export class Answering {
    *
    * @throws API_ERROR (406) when the client accepts neither.
    */
-  object(exchange: Exchange, code: number, object: object): void {
+  object(exchange: OpenExchange, code: number, object: object): void {
     const format = negotiate(exchange.request.headers.accept, OFFERS);
     this.send(exchange, { code, format, object, text: () => textOf(object) });
   }
 
   /** An answer whose form is settled. */
-  send({ request, response }: Exchange, { code, format, object, text = () => JSON.stringify(object) }: Answer): void {
+  send({ request, response, audit }: OpenExchange, { code, format, object, text = () => JSON.stringify(object), audited }: Answer): void {
+    audit?.responseObject(audited ?? (() => object));
     if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
     write(response, code, "application/json", pretty(request) ? indented(object) : text());
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */
   tagged(
-    { request, response }: Exchange,
+    { request, response }: OpenExchange,
     { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
   ): void {
     const tag = `"${hash}"`;
@@ -79,7 +92,8 @@ export class Answering {
   }
 
   /** A Status; always in JSON when the client accepts nothing that is known. */
-  status({ request, response }: Pick<Exchange, "request" | "response">, status: Status): void {
+  status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status): void {
+    audit?.responseObject(() => status);
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
     response.setHeader("X-Content-Type-Options", "nosniff");

@@ -28,9 +28,9 @@ export function openApiDocuments(definitions: readonly ResourceDefinition[]): re
   });
 }
 
-/** `/openapi/v3`: where each document is, under an address that changes with it. */
-export function openApiIndex(documents: readonly OpenApiDocument[]): object {
-  const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const);
+/** `/openapi/v3` below `basePath`: where each document is, under an address that changes with it. */
+export function openApiIndex(documents: readonly OpenApiDocument[], basePath = ""): object {
+  const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const);
   return { paths: Object.fromEntries(entries) };
 }
 

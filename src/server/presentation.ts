@@ -10,6 +10,7 @@ import { lineOf, listText, textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
+import { withoutAnswer } from "./stages.ts";
 import { metadataListOf, metadataOf, readIncludeObject, tableOf } from "./table.ts";
 import type { IncludeObject } from "./table.ts";
 import type { ListPage } from "./verbs/list.ts";
@@ -44,10 +45,15 @@ export function createPresentation({ answering, clock }: { readonly answering: A
     check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),
     object(exchange, { definition, code, object }) {
       const { format, as } = viewOf(exchange, OBJECT_OFFERS);
-      const shown = shownTo(exchange, definition)(object);
-      const table = () => tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
-      if (as === "plain") answering.send(exchange, { code, format, object: shown, text: () => textOf(shown) });
-      else answering.send(exchange, { code, format, object: as === "table" ? table() : metadataOf(shown) });
+      const show = shownTo(exchange, definition);
+      const inForm = (shown: KubeObject) => {
+        if (as === "plain") return shown;
+        if (as === "metadata") return metadataOf(shown);
+        return tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
+      };
+      const shown = show(object);
+      const answer = { code, format, object: inForm(shown), audited: () => inForm(show(withoutAnswer(object))) };
+      answering.send(exchange, as === "plain" ? { ...answer, text: () => textOf(shown) } : answer);
     },
     list(exchange, definition, { items: found, ...metadata }) {
       const { format, as } = viewOf(exchange, LIST_OFFERS);

@@ -1,6 +1,5 @@
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
-import type { ListScope } from "../object/cluster-client.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { keyOf } from "../object/key.ts";
 import { groupOf } from "../object/resource.ts";
@@ -58,7 +57,7 @@ export interface Registry {
   /** Answers a question about an object, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
-  deleteCollection(type: ResourceType, scope: ListScope, options?: DeleteOptions): Promise<readonly KubeObject[]>;
+  deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
 
 /**
@@ -88,7 +87,7 @@ export function createRegistry({ store, definitions, clock, chance, admit = asyn
     patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
     delete: async (type, key, options) => remove(at(type), key, options),
     ask: async (type, request, options) => ask(at(type), request, options),
-    deleteCollection: async (type, scope, options) => deleteCollection(at(type), scope, options),
+    deleteCollection: async (type, request, options) => deleteCollection(at(type), request, options),
   };
 }
 
@@ -105,8 +104,12 @@ function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural"
   return `${groupOf({ apiVersion })}/${version}/${plural}`;
 }
 
-async function deleteCollection(context: ResourceContext, scope: ListScope, options: DeleteOptions = {}): Promise<readonly KubeObject[]> {
-  const { items } = await list(context, scope);
+async function deleteCollection(
+  context: ResourceContext,
+  request: ListRequest,
+  options: DeleteOptions = {},
+): Promise<readonly KubeObject[]> {
+  const { items } = await list(context, request);
   const deleted: KubeObject[] = [];
   for (const item of items) {
     try {

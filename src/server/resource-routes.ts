@@ -2,6 +2,7 @@ import { reportFaults } from "./body.ts";
 import type { BodyOptions } from "./body.ts";
 import { isEngineError } from "../base/errors.ts";
 import type { ObjectKey } from "../object/key.ts";
+import type { Status } from "../object/status.ts";
 import type { Answering, Exchange } from "./exchange.ts";
 import type { Presentation } from "./presentation.ts";
 import { statusOf } from "./exchange.ts";
@@ -24,6 +25,9 @@ import type { ResourceDefinition, Verb } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
 import { PATCH_TYPES } from "./verbs/patch.ts";
 import type { PatchKind } from "./verbs/patch.ts";
+import type { Matches } from "./selection.ts";
+import type { UserInfo } from "./user-info.ts";
+import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
 import { streamError, streamWatch } from "./watch-stream.ts";
 
 /** What the routes of resources work with. */
@@ -33,7 +37,22 @@ export interface ResourceRoutesOptions {
   readonly presentation: Presentation;
   /** Largest request body. */
   readonly bodyBytesMax: number;
+  /** See `ApiServerOptions`. */
+  readonly visible?: Visible | undefined;
+  /** See `ApiServerOptions`. */
+  readonly onWatch?: OnWatch | undefined;
 }
+
+/** The test for the objects of a kind that are there for a user; undefined when all are. */
+export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
+
+/**
+ * Told of a watch that is open. `end` ends it, at once: with an error when a Status is given, in order otherwise. What is
+ * returned is called when the watch is over, whoever ended it.
+ *
+ * @param caller Whose credentials the watch was opened with; the user himself, unless he is impersonated.
+ */
+export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
 
 /** Answers a request for a resource. */
 export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
@@ -129,7 +148,8 @@ class Routes {
 
   async #list({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
-    const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope });
+    const visible = this.#options.visible?.(exchange.user, definition);
+    const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope, visible });
     this.#options.presentation.list(exchange, definition, page);
   }
 
@@ -138,13 +158,27 @@ class Routes {
     const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
     const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
     const toLine = this.#options.presentation.lines(exchange, definition);
+    const visible = this.#options.visible?.(exchange.user, definition);
     try {
-      await streamWatch(exchange.response, await this.#options.registry.watch(definition.type, { ...request, ...scope }), toLine);
+      const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
+      await this.#stream(exchange, queue, toLine);
     } catch (error) {
       const status = statusOf(error);
       // A start that is out of history is told inside the stream: clients look there first.
       if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
       streamError(exchange.response, status);
+    }
+  }
+
+  async #stream({ response, user, caller, audit }: Exchange, queue: WatchQueue, toLine: (record: WatchRecord) => Buffer): Promise<void> {
+    const end = (status?: Status) => queue.cut(status && { type: "ERROR", object: status });
+    const over = this.#options.onWatch?.(user, end, caller);
+    try {
+      audit?.responseStarted(200);
+      await streamWatch(response, queue, toLine);
+    } finally {
+      queue.end();
+      over?.();
     }
   }
 
@@ -175,6 +209,7 @@ class Routes {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
     const body = kind === "apply" ? parseYaml(text) : parseJson(text);
+    exchange.audit?.requestObject(body);
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
@@ -192,13 +227,16 @@ class Routes {
   async #deleteCollection({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
     const options = await this.#deleteOptions(exchange);
-    const items = await this.#options.registry.deleteCollection(definition.type, { ...readListRequest(exchange.query), ...scope }, options);
+    const visible = this.#options.visible?.(exchange.user, definition);
+    const request = { ...readListRequest(exchange.query), ...scope, visible };
+    const items = await this.#options.registry.deleteCollection(definition.type, request, options);
     this.#options.presentation.list(exchange, definition, { items });
   }
 
   async #deleteOptions(exchange: Exchange) {
     const bytes = await this.#bytes(exchange);
     const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
+    if (body !== undefined) exchange.audit?.requestObject(body);
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
 
@@ -211,6 +249,7 @@ class Routes {
     const bytes = await this.#bytes(exchange);
     const body = parseBody(bytes, mediaType, definition.shape);
     if (body === undefined) throw badRequest("the body of the request is empty");
+    exchange.audit?.requestObject(body);
     // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
     if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE && options.fieldValidation !== "Ignore") {
       const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);

@@ -27,6 +27,12 @@ export function compileSelection(definition: ResourceDefinition, scope: ListScop
   return conditions.length === 0 ? undefined : (object) => conditions.every((matches) => matches(object));
 }
 
+/** The objects that pass both tests; undefined when every object does. */
+export function both(left: Matches | undefined, right: Matches | undefined): Matches | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return (object) => left(object) && right(object);
+}
+
 function readLabelSelector(text: string): ReturnType<typeof parseSelector> {
   try {
     return parseSelector(text);

@@ -2,6 +2,7 @@ import { assert, EngineError } from "../base/errors.ts";
 import type { KubeObject } from "../object/types.ts";
 import { deepFreeze } from "./json-data.ts";
 import { createMemoryStore, HISTORY_DEFAULT } from "./memory-store.ts";
+import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
 import type { Journal, Write } from "./sqlite/journal.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "./store.ts";
@@ -18,6 +19,8 @@ export interface JournaledStoreOptions {
 export interface SqliteStoreOptions extends JournaledStoreOptions {
   /** The database file; made when it does not exist. Its folder must exist. */
   readonly path: string;
+  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
 }
 
 const WRITES_PER_COMMIT = 256;
@@ -39,8 +42,8 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  * await store.close();
  */
-export function openSqliteStore({ path, history = HISTORY_DEFAULT, ...options }: SqliteStoreOptions): Store {
-  const journal = openJournal({ path, history });
+export function openSqliteStore({ path, history = HISTORY_DEFAULT, cipher, ...options }: SqliteStoreOptions): Store {
+  const journal = openJournal({ path, history, cipher });
   try {
     return createJournaledStore(journal, { history, ...options });
   } catch (error) {

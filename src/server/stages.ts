@@ -41,7 +41,17 @@ export function finish(
 
 /** What the author of a write is answered, given what is stored. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
-  return claim.answer === undefined ? stored : seal(definition, claim.answer(stored));
+  if (claim.answer === undefined) return stored;
+  const answer = seal(definition, claim.answer(stored));
+  if (answer !== stored) untold.set(answer, stored);
+  return answer;
+}
+
+const untold = new WeakMap<KubeObject, KubeObject>();
+
+/** The stored object behind what the author of a write was answered: what others may be told of it. */
+export function withoutAnswer(object: KubeObject): KubeObject {
+  return untold.get(object) ?? object;
 }
 
 function validationErrors({ type, strategy }: ResourceDefinition, object: KubeObject, old: KubeObject | undefined) {

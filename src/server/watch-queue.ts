@@ -14,6 +14,8 @@ export interface WatchQueue {
   take(): Promise<readonly WatchRecord[] | undefined>;
   /** Ends the watch after what is queued. */
   end(): void;
+  /** Ends the watch at once: what is queued is dropped for one last record, if there is one. */
+  cut(last?: WatchRecord): void;
   /** True from the first end on. */
   readonly ended: boolean;
 }
@@ -51,6 +53,10 @@ export function createWatchQueue({ capacity, onEnd }: { readonly capacity: numbe
       return batch;
     },
     end,
+    cut(last) {
+      waiting = last === undefined ? [] : [last];
+      end();
+    },
     get ended() {
       return ended;
     },

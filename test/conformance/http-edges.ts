@@ -91,6 +91,18 @@ export function edgeCases(setting: () => RawSetting): void {
       expect([code, json["reason"]]).toEqual([413, "RequestEntityTooLarge"]);
     });
 
+    test("an object outside of namespaces does not keep one that its author names", async () => {
+      const { raw, namespace } = setting();
+      const [path, name] = ["/apis/rbac.authorization.k8s.io/v1/clusterroles", `${namespace}-nowhere`];
+      const created = await raw.send("POST", path, { body: { metadata: { name, namespace: "default" } } });
+      const written = await raw.send("PUT", `${path}/${name}`, { body: { metadata: { name, namespace: "elsewhere" }, rules: [] } });
+      await raw.send("DELETE", `${path}/${name}`);
+      expect([created, written].map(({ code, json }) => [code, json["metadata"]!["namespace"]])).toEqual([
+        [201, undefined],
+        [200, undefined],
+      ]);
+    });
+
     test("a name that the server makes up is not longer than names may be", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("services"), {

@@ -1,44 +1,19 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
-import { systemChance } from "../../src/base/chance.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { startApiServer } from "../../src/server/api-server.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
-import { createRegistry } from "../../src/server/registry.ts";
-import { createRawClient } from "../conformance/raw-client.ts";
-import { createLocks, MADE_CODE, markOf } from "./support/locks-kind.ts";
+import { LOCKS_PATH as COLLECTION, startLockServer } from "./support/lock-server.ts";
+import { MADE_CODE, markOf } from "./support/locks-kind.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A server of locks that believes what the `x-user` header says. */
 async function start() {
-  const registry = createRegistry({
-    store: createMemoryStore(),
-    definitions: [createLocks()],
-    clock: systemClock,
-    chance: systemChance,
-  });
-  const server = await startApiServer({
-    registry,
-    clock: systemClock,
-    chance: systemChance,
-    logger: silentLogger,
-    version: { major: "1", minor: "34", gitVersion: "v1.34.0" },
-    authenticate: async ({ headers }) => ({ name: "jane", groups: headers["x-user"] === "nosy" ? ["nosy"] : [] }),
-  });
-  const raw = createRawClient({ url: `http://127.0.0.1:${server.port}` });
-  cleanups.push(
-    () => server.close(),
-    () => raw.close(),
-  );
+  const { raw, close } = await startLockServer();
+  cleanups.push(close);
   return raw;
 }
 
-const COLLECTION = "/apis/example.com/v1/namespaces/shop/locks";
-const NOSY = { "x-user": "nosy" };
+const NOSY = { "x-groups": "nosy" };
 const MERGE = { "content-type": "application/merge-patch+json" };
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 const body = (name: string) => ({ metadata: { name }, spec: { door: "front" } });

@@ -4,7 +4,8 @@ import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../json-data.ts";
 import type { StoreContents } from "../memory-store.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
-import { damagedFile } from "./failures.ts";
+import type { Cipher } from "./cipher.ts";
+import { damagedFile, sealedFile } from "./failures.ts";
 
 interface ObjectRow {
   readonly key: string;
@@ -20,20 +21,26 @@ interface HistoryRow {
   readonly previous: string | null;
 }
 
+/** Which file it is, and what opens the objects in it. */
+export interface ContentsSource {
+  readonly path: string;
+  readonly cipher?: Cipher | undefined;
+}
+
 /**
  * Everything that a database holds, parsed and frozen. What the program relies on is checked on the way, so that a damaged
  * file is found when it is opened and not in the middle of the work.
  *
  * @throws CONFIG_FILE when a row is not as it was written.
  */
-export function readContents(database: DatabaseSync, path: string): StoreContents {
+export function readContents(database: DatabaseSync, source: ContentsSource): StoreContents {
   const objects = new Map<string, StoredObject>();
   for (const row of database.prepare("SELECT key, revision, body FROM objects").iterate()) {
-    const stored = readObject(row as unknown as ObjectRow, path);
+    const stored = readObject(row as unknown as ObjectRow, source);
     objects.set(stored.key, stored);
   }
-  const revision = readRevision(database, path);
-  return { revision, objects: [...objects.values()], events: readEvents(database, { objects, revision, path }) };
+  const revision = readRevision(database, source.path);
+  return { revision, objects: [...objects.values()], events: readEvents(database, { objects, revision, source }) };
 }
 
 /**
@@ -51,17 +58,18 @@ export function readRevision(database: DatabaseSync, path: string): number {
 interface Present {
   readonly objects: ReadonlyMap<string, StoredObject>;
   readonly revision: number;
-  readonly path: string;
+  readonly source: ContentsSource;
 }
 
 /** From the newest to the oldest: what an event replaced is what the one before it led to. */
-function readEvents(database: DatabaseSync, { objects, revision, path }: Present): StoreEvent[] {
+function readEvents(database: DatabaseSync, { objects, revision, source }: Present): StoreEvent[] {
+  const { path } = source;
   const events: StoreEvent[] = [];
   const states = new Map<string, KubeObject | undefined>();
   for (const row of database.prepare("SELECT * FROM history ORDER BY revision DESC").iterate() as Iterable<unknown>) {
     const { key, type, revision: at } = row as HistoryRow;
     if (at !== revision - events.length) throw damagedFile(path, `the history lacks revision ${revision - events.length}`);
-    const previous = readPrevious(row as HistoryRow, path);
+    const previous = readPrevious(row as HistoryRow, source);
     const left = states.has(key) ? states.get(key) : objects.get(key)?.object;
     const object = type === "deleted" ? previous && stamped(previous, at) : left;
     if (object?.metadata.resourceVersion !== String(at)) throw damagedFile(path, `revision ${at} of ${JSON.stringify(key)}`);
@@ -71,25 +79,39 @@ function readEvents(database: DatabaseSync, { objects, revision, path }: Present
   return events.reverse();
 }
 
-function readObject({ key, revision, body }: ObjectRow, path: string): StoredObject {
-  return { key, revision, object: parseObject(body, { key, revision, path }) };
+function readObject({ key, revision, body }: ObjectRow, source: ContentsSource): StoredObject {
+  return { key, revision, object: parseObject(body, { key, revision, source }) };
 }
 
-function readPrevious({ key, previous, previousRevision }: HistoryRow, path: string): KubeObject | undefined {
+function readPrevious({ key, previous, previousRevision }: HistoryRow, source: ContentsSource): KubeObject | undefined {
   if (previous === null || previousRevision === null) return undefined;
-  return parseObject(previous, { key, revision: previousRevision, path });
+  return parseObject(previous, { key, revision: previousRevision, source });
 }
 
 interface Place {
   readonly key: string;
   readonly revision: number;
-  readonly path: string;
+  readonly source: ContentsSource;
 }
 
-function parseObject(body: string, { key, revision, path }: Place): KubeObject {
-  const object = parse(body);
+function parseObject(body: string, { key, revision, source: { path, cipher } }: Place): KubeObject {
+  const object = parse(cipher === undefined ? body : opened(body, { key, path, cipher }));
   if (!isRecord(object) || !isRecord(object["metadata"])) throw damagedFile(path, `the object ${JSON.stringify(key)}`);
   return stamped(object as KubeObject, revision);
+}
+
+interface Sealed {
+  readonly key: string;
+  readonly path: string;
+  readonly cipher: Cipher;
+}
+
+function opened(body: string, { key, path, cipher }: Sealed): string {
+  try {
+    return cipher.open(key, body);
+  } catch (error) {
+    throw sealedFile(path, key, error);
+  }
 }
 
 function parse(body: string): unknown {

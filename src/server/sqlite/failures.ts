@@ -51,6 +51,12 @@ export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
+/** The file holds an object that the key at hand does not open. */
+export function sealedFile(path: string, key: string, cause: unknown): EngineError {
+  const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+  return fileError(path, { reason, hint: "Start with the key that it was written with" }, cause);
+}
+
 /** The file was written by a program that knows more than this one. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const reason = `its schema ${found} is newer than ${known}, the newest that this program knows`;

@@ -3,6 +3,7 @@ import type { EngineError } from "../../base/errors.ts";
 import type { StoreContents } from "../memory-store.ts";
 import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
+import type { Cipher } from "./cipher.ts";
 import { openDatabase } from "./database.ts";
 import { isDiskFull, openFailure, writeFailure } from "./failures.ts";
 
@@ -43,6 +44,8 @@ export interface JournalOptions {
   readonly path: string;
   /** Events kept. */
   readonly history: number;
+  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher | undefined;
 }
 
 /**
@@ -85,7 +88,7 @@ class SqliteJournal implements Journal {
 
   read(): StoreContents {
     try {
-      return readContents(this.#database, this.#options.path);
+      return readContents(this.#database, this.#options);
     } catch (error) {
       throw openFailure(this.#options.path, error);
     }
@@ -111,7 +114,9 @@ class SqliteJournal implements Journal {
     this.#database.close();
   }
 
-  #carryOut({ type, key, body = "", expected = 0 }: Write, revision: number): boolean {
+  #carryOut({ type, key, body: plain = "", expected = 0 }: Write, revision: number): boolean {
+    const { cipher } = this.#options;
+    const body = cipher === undefined || plain === "" ? plain : cipher.seal(key, plain);
     const { insert, rememberCreated, rememberPrevious, update, remove } = this.#statements;
     if (type === "created") {
       if (insert.run(key, revision, body).changes === 0) return false;

@@ -25,7 +25,7 @@ export async function create(context: ResourceContext, namespace: string, body: 
   checkNamespace(ownNamespace, namespace);
   const key = { namespace: definition.type.namespaced ? namespace : "", name };
   if (definition.review !== undefined) {
-    const question = definition.type.namespaced ? withMetadata(given, { namespace }) : given;
+    const question = withMetadata(given, { namespace: definition.type.namespaced ? namespace : undefined });
     const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
     return seal(definition, await definition.review(question, user, { warn, dryRun }));
   }
@@ -48,7 +48,7 @@ function wellFormed(managedFields: unknown): unknown {
 /** The object as the server begins its life: what only the server sets is set, whatever the author wrote. */
 export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
   return withMetadata(given, {
-    namespace: definition.type.namespaced ? namespace : given.metadata.namespace,
+    namespace: definition.type.namespaced ? namespace : undefined,
     uid: chance.uuid(),
     creationTimestamp: timestamp(clock.now()),
     resourceVersion: undefined,

@@ -7,7 +7,7 @@ import { forbidden, notSupported } from "../field-error.ts";
 import type { FieldError } from "../field-error.ts";
 import { storePrefix } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
-import { compileSelection } from "../selection.ts";
+import { both, compileSelection } from "../selection.ts";
 import type { Matches } from "../selection.ts";
 import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../status.ts";
 import type { Store, StoredObject } from "../store.ts";
@@ -16,6 +16,8 @@ import { demandReached, LIST_OPTIONS } from "./revision.ts";
 /** What a list request asks for. */
 export interface ListRequest extends ListOptions {
   readonly resourceVersionMatch?: string;
+  /** The objects that are there for whoever reads. Default: all. */
+  readonly visible?: Matches | undefined;
   /** Means nothing for a list, and is refused. */
   readonly sendInitialEvents?: boolean;
 }
@@ -40,7 +42,7 @@ const SCAN_CHUNK = 500;
  */
 export async function list({ definition, store }: ResourceContext, request: ListRequest = {}): Promise<ListPage> {
   checkOptions(request);
-  const matches = compileSelection(definition, request);
+  const matches = both(compileSelection(definition, request), request.visible);
   const from = request.continue === undefined || request.continue === "" ? undefined : decodeContinue(request.continue);
   const revision = from === undefined ? await stateOf(store, request) : from.revision;
   const limit = request.limit === undefined || request.limit <= 0 ? Infinity : request.limit;

@@ -1,19 +1,18 @@
 import { isEngineError } from "../../base/errors.ts";
 import type { Timer } from "../../base/clock.ts";
 import type { ListScope } from "../../object/cluster-client.ts";
-import type { KubeObject } from "../../object/types.ts";
 import { forbidden } from "../field-error.ts";
-import { deepFreeze } from "../json-data.ts";
-import { withMetadata } from "../metadata.ts";
 import { storePrefix } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
-import { compileSelection } from "../selection.ts";
+import { both, compileSelection } from "../selection.ts";
 import type { Matches } from "../selection.ts";
 import { invalidObject, tooOldVersion } from "../status.ts";
-import type { StoreEvent, StoreWatch } from "../store.ts";
+import type { Store, StoredObject, StoreEvent, StoreWatch } from "../store.ts";
 import { createWatchQueue } from "../watch-queue.ts";
 import type { WatchQueue, WatchRecord } from "../watch-queue.ts";
 import { demandReached, LIST_OPTIONS, readRevision } from "./revision.ts";
+import { recordSelected, recordVisible } from "./watch-records.ts";
+import type { Recorder } from "./watch-records.ts";
 
 /** What a watch request asks for. */
 export interface WatchRequest extends ListScope {
@@ -23,6 +22,11 @@ export interface WatchRequest extends ListScope {
   /** Everything that is there first, then a bookmark that says so. */
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
+  /**
+   * The objects that are there for whoever watches, asked anew at each event. Who comes to see more or less by anything but
+   * the objects' own changes has to begin again. Default: all.
+   */
+  readonly visible?: Matches | undefined;
   /** The watch ends after this time. Default: 30 to 60 minutes, by chance. */
   readonly timeoutSeconds?: number;
   /** Records that may wait for a slow reader. Default 1,000, and always what is there at the start. */
@@ -52,7 +56,11 @@ export async function watch(context: ResourceContext, request: WatchRequest = {}
   };
   const queue = createWatchQueue({ capacity: (request.queueCapacity ?? QUEUE_CAPACITY) + initial.records.length, onEnd });
   initial.records.forEach((record) => queue.push(record));
-  const source = await follow(context, request, { after: initial.revision, matches, queue });
+  const source = await follow(context, request, {
+    after: initial.revision,
+    recordOf: recorder(context, request, { matches, initial }),
+    queue,
+  });
   running.source = source;
   if (queue.ended) source.stop();
   else keepTime(context, request, { source, queue, timers });
@@ -76,62 +84,74 @@ interface Initial {
   /** The watch begins after this state. */
   readonly revision: number;
   readonly records: readonly WatchRecord[];
+  /** What the watcher has seen of it, as far as that matters. */
+  readonly seen: readonly StoredObject[];
+}
+
+interface Beginning {
+  readonly matches: Matches | undefined;
+  readonly initial: Initial;
+}
+
+function recorder({ definition }: ResourceContext, { visible }: WatchRequest, { matches, initial: { seen } }: Beginning): Recorder {
+  return visible === undefined ? recordSelected(matches) : recordVisible({ definition, visible, matches, seen });
 }
 
 async function initialState(context: ResourceContext, request: WatchRequest, matches: Matches | undefined): Promise<Initial> {
   const { store, definition } = context;
   const requested = readRevision(request.resourceVersion);
   const wantsState = request.sendInitialEvents ?? requested === 0;
-  if (!wantsState) return { revision: requested === 0 ? await store.revision() : requested, records: [] };
+  const sees = both(matches, request.visible) ?? (() => true);
+  const prefix = storePrefix(definition.type, request.namespace);
+  if (!wantsState) {
+    const start = requested === 0 ? await store.revision() : requested;
+    const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
+    return { revision: start, records: [], seen: past.filter(({ object }) => sees(object)) };
+  }
   await demandReached(store, request.resourceVersion);
-  const { objects, revision } = await store.list({ prefix: storePrefix(definition.type, request.namespace) });
-  const present = objects.map(({ object }) => object).filter((object) => matches?.(object) ?? true);
-  const records: WatchRecord[] = present.map((object) => ({ type: "ADDED", object }));
+  const { objects, revision } = await store.list({ prefix });
+  const present = objects.filter(({ object }) => sees(object));
+  const records: WatchRecord[] = present.map(({ object }) => ({ type: "ADDED", object }));
   if (request.sendInitialEvents === true && request.allowWatchBookmarks === true) {
     records.push(bookmark(context, revision, { "k8s.io/initial-events-end": "true" }));
   }
-  return { revision, records };
+  return { revision, records, seen: present };
+}
+
+/** What whoever watches from a state on has read of it. */
+async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
+  try {
+    return (await store.list({ prefix, revision })).objects;
+  } catch (error) {
+    throw startError(error, revision);
+  }
+}
+
+function startError(error: unknown, after: number): unknown {
+  return isEngineError(error, "API_EXPIRED") ? tooOldVersion(after, Number(error.details["oldest"])) : error;
 }
 
 interface Following {
   readonly after: number;
-  readonly matches: Matches | undefined;
+  readonly recordOf: Recorder;
   readonly queue: WatchQueue;
 }
 
 async function follow(
   { definition, store }: ResourceContext,
   { namespace }: WatchRequest,
-  { after, matches, queue }: Following,
+  { after, recordOf, queue }: Following,
 ): Promise<StoreWatch> {
   const prefix = storePrefix(definition.type, namespace);
   const onEvent = (event: StoreEvent) => {
-    const record = recordOf(event, matches);
+    const record = recordOf(event);
     if (record !== undefined) queue.push(record);
   };
   try {
     return await store.watch({ prefix, after, onEvent, onEnd: queue.end });
   } catch (error) {
-    if (isEngineError(error, "API_EXPIRED")) throw tooOldVersion(after, Number(error.details["oldest"]));
-    throw error;
+    throw startError(error, after);
   }
-}
-
-const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
-
-/** What an event means to a watch that sees only some objects: entering the selection is ADDED, leaving it DELETED. */
-function recordOf(event: StoreEvent, matches: Matches | undefined): WatchRecord | undefined {
-  if (matches === undefined) return { type: RECORD_TYPES[event.type], object: event.object };
-  const was = event.previous !== undefined && matches(event.previous);
-  const is = event.type !== "deleted" && matches(event.object);
-  if (is) return { type: was ? "MODIFIED" : "ADDED", object: event.object };
-  if (!was) return undefined;
-  return { type: "DELETED", object: event.type === "deleted" ? event.object : leaving(event) };
-}
-
-/** The last state that the watcher saw, at the revision at which it ceased to match. */
-function leaving({ previous, revision }: StoreEvent): KubeObject {
-  return deepFreeze(withMetadata(previous!, { resourceVersion: String(revision) }));
 }
 
 function bookmark({ definition: { type } }: ResourceContext, revision: number, annotations?: Record<string, string>): WatchRecord {

@@ -54,7 +54,13 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Create",
     suite: "http",
     group: "edges of writes",
-    cases: { "a name that the server makes up is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"] },
+    cases: {
+      "an object outside of namespaces does not keep one that its author names": [
+        "upstream",
+        "`EnsureObjectNamespaceMatchesRequestNamespace`",
+      ],
+      "a name that the server makes up is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"],
+    },
   },
   {
     subject: "Status and errors",
