@@ -129,6 +129,7 @@ describe("a rule of a scope", () => {
       allows: ["management: get /a/b", "management: post /a/b/c", "management: get /a/"],
       refuses: ["management: get /a", "management: get /ab", "management: get /b/a/b"],
     },
+    { rule: { nonResourceURLs: ["/a*", "/*/b", "a"] }, refuses: ["management: get /ab", "management: get /a/b", "management: get /a"] },
     { rule: { nonResourceURLs: ["*"] }, allows: [PATH, "management: get /a/b"], refuses: [TEAMS] },
     { rule: { nonResourceURLs: ["/*"] }, allows: [PATH, "management: get /a/b", "management: get /"], refuses: [TEAMS] },
     { rule: { nonResourceURLs: ["/metrics"], verbs: ["get"] }, allows: [PATH], refuses: ["management: post /metrics"] },
