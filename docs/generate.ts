@@ -11,6 +11,7 @@ import { cliPage } from "./generate/cli-page.ts";
 import { conformancePage } from "./generate/conformance-page.ts";
 import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
 import { errorsPage } from "./generate/errors-page.ts";
+import { managementConfigPage } from "./generate/management-config-page.ts";
 
 /** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -18,6 +19,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/conformance.md": conformancePage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
+  "reference/management-config.md": managementConfigPage,
   "reference/settings.md": settingsPage,
 };
 

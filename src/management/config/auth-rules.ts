@@ -1,0 +1,114 @@
+/**
+ * What settings of `auth` must keep beyond their shape.
+ *
+ * @module
+ */
+import { positionInside } from "../../schema/node.ts";
+import { FILTER_LENGTH_MAX } from "./auth-schema.ts";
+import { PROVIDER_NAMES } from "./provider-schema.ts";
+import { compileRegexp } from "./regexp/regexp.ts";
+import { below, isTrue, isWritten, itemsOf, membersOf, refuse, warn, writtenText } from "./spot.ts";
+import type { Spot } from "./spot.ts";
+
+/** Checks the section `auth`. */
+export function checkAuth(auth: Spot): void {
+  checkProviders(auth);
+  checkConnectors(auth);
+  checkHeaders(below(auth, "customHttpHeaders"));
+  for (const filter of itemsOf(below(auth, "groupsFilters"))) checkFilter(filter);
+}
+
+/** The rules of the provider sections, which `auth` and connectors share. */
+function checkProviders(holder: Spot): void {
+  checkOidc(below(holder, "oidc"));
+  checkDirectory(below(holder, "directoryProviderA"));
+  const saml = below(holder, "saml");
+  if (saml.node?.kind === "map") checkSaml(saml);
+}
+
+function checkOidc(oidc: Spot): void {
+  if (oidc.node?.kind !== "map") return;
+  const missing = ["issuerUrl", "clientId"].filter((name) => !isWritten(below(oidc, name)));
+  if (missing.length > 0) warn(oidc, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
+  const issuer = below(oidc, "issuerUrl");
+  const address = writtenText(issuer);
+  if (address !== undefined && !/^https?:\/\/[^/]/.test(address))
+    warn(issuer, { message: "Nothing can be discovered at what is no address", hint: "Write https:// and the rest of it" });
+}
+
+function checkDirectory(provider: Spot): void {
+  const account = below(provider, "serviceAccountFilePath");
+  const email = below(provider, "adminEmail");
+  if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
+  const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
+  refuse({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
+}
+
+/** Formats of SAML 2.0, which an abbreviation does not stand for. */
+const NEWER_FORMATS = ["persistent", "transient", "entity", "encrypted", "kerberos"];
+
+function checkSaml(saml: Spot): void {
+  const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => below(saml, name)) as [Spot, Spot, Spot];
+  const [data, path] = [writtenText(caData), writtenText(ca)];
+  if (data === undefined && path === undefined && !isTrue(skip)) {
+    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, by which responses are checked";
+    refuse(saml, { code: "CONFIG_REQUIRED", message });
+  }
+  if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which goes before it" });
+  if (data !== undefined && !isBase64(data)) refuse(caData, { message: "Expected base64" });
+  const format = below(saml, "nameIDPolicyFormat");
+  const word = writtenText(format);
+  if (word !== undefined && NEWER_FORMATS.includes(word)) {
+    const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
+    warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has none of this name", hint });
+  }
+}
+
+function isBase64(text: string): boolean {
+  const compact = text.replace(/\s/g, "");
+  return compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact);
+}
+
+/** Connectors and the sections of `auth` stand beside each other in addresses. */
+function checkConnectors(auth: Spot): void {
+  const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(below(auth, name)));
+  const taken = new Map([...sections, "password"].map((name) => [name, `auth.${name}`]));
+  for (const connector of itemsOf(below(auth, "connectors"))) {
+    const id = below(connector, "id");
+    const name = writtenText(id);
+    const other = name === undefined ? undefined : taken.get(name);
+    if (other !== undefined) refuse(id, { message: `The id ${JSON.stringify(name)} is that of ${other}`, hint: "Choose another one" });
+    else if (name !== undefined) taken.set(name, connector.field);
+    if (connector.node?.kind !== "map") continue;
+    checkProviders(connector);
+    const written = PROVIDER_NAMES.filter((provider) => isWritten(below(connector, provider)));
+    if (written.length === 0) warn(connector, { message: "Nobody can sign in by a connector without a provider" });
+    if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
+  }
+}
+
+/** Headers that say where a message ends or how it is carried: another value would break the connection. */
+const FRAMING = ["connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+
+function checkHeaders(headers: Spot): void {
+  const seen = new Map<string, string>();
+  for (const [name, header] of membersOf(headers)) {
+    const key = name.toLowerCase();
+    const before = seen.get(key);
+    if (!isWritten(header)) continue;
+    if (FRAMING.includes(key)) refuse(header, { message: `The header ${name} belongs to the connection and can not be set` });
+    else if (before !== undefined) refuse(header, { message: `Found the header ${name} beside ${before}, which is the same` });
+    seen.set(key, name);
+  }
+}
+
+function checkFilter(filter: Spot): void {
+  const source = writtenText(filter);
+  // A longer one is refused for its length.
+  if (source === undefined || source.length > FILTER_LENGTH_MAX || filter.node?.kind !== "scalar") return;
+  const result = compileRegexp(source);
+  if (result.ok) return;
+  const at = positionInside(filter.node, { line: 1, column: result.offset + 1 });
+  const message = `Expected a regular expression of RE2's syntax: ${result.message}`;
+  filter.report.error({ code: "CONFIG_VALUE", at, field: filter.field, message });
+}

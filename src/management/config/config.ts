@@ -1,0 +1,55 @@
+/**
+ * The platform's configuration: a file → what is in effect, or everything that is wrong with the file.
+ *
+ * @module
+ */
+import { decode } from "../../schema/decode.ts";
+import { Report, sortProblems } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { MANAGEMENT_SCHEMA } from "./config-schema.ts";
+import { effectiveConfig } from "./effective.ts";
+import type { Environment, ManagementConfig } from "./effective.ts";
+import { checkRules } from "./rules.ts";
+import { withoutFound } from "./secrets.ts";
+
+/** A configuration with its warnings, or all errors and warnings. */
+export type ManagementConfigResult =
+  | { readonly ok: true; readonly config: ManagementConfig; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What a file is read by. */
+export interface ManagementConfigOptions {
+  /** Name of the file for positions. Default "platform.yaml". */
+  readonly file?: string;
+  /** Variables of the process. Default none. */
+  readonly environment?: Environment;
+}
+
+/**
+ * Reads a configuration file, whose top level is what `status` of the resource shows. An empty file is all defaults. The
+ * configuration is frozen.
+ *
+ * No problem quotes a secret. Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE.
+ *
+ * @example
+ * const result = parseManagementConfig("auth: {accessKeyMaxTTLSeconds: 36000}\n", { file: "platform.yaml" });
+ * result.ok && result.config.auth.loginAccessKeyTTLSeconds; // 1728000
+ */
+export function parseManagementConfig(text: string, options: ManagementConfigOptions = {}): ManagementConfigResult {
+  const { file = "platform.yaml", environment = {} } = options;
+  const report = new Report();
+  const node = readYaml(text, { file, report });
+  if (node === undefined) return { ok: false, problems: report.problems };
+  const written = decode(MANAGEMENT_SCHEMA, node, { report });
+  checkRules(node, report);
+  const problems = withoutFound(sortProblems(report.problems));
+  if (report.failed || written === undefined) return { ok: false, problems };
+  return { ok: true, config: deepFreeze(effectiveConfig(written, environment)), warnings: problems };
+}
+
+/** Everybody reads the same configuration, and default lists are shared by all of them. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}

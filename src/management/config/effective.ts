@@ -1,0 +1,94 @@
+/**
+ * Defaults that depend on something else: on another field, on the environment, or on what an empty value means.
+ *
+ * @module
+ */
+import type { Infer } from "../../schema/schema.ts";
+import { AUDIT_SIZE_MB } from "./audit-schema.ts";
+import type { CONNECTOR } from "./auth-schema.ts";
+import type { MANAGEMENT_SCHEMA } from "./config-schema.ts";
+import { METRICS_RETENTION } from "./cost-schema.ts";
+import type { METRICS } from "./cost-schema.ts";
+import { DIRECTORY_PROVIDER_A, NAME_ID_DEFAULT, OIDC, SOURCE_HOST_B_URL } from "./provider-schema.ts";
+import { effectiveRequirements } from "./requirements.ts";
+import type { WrittenRequirements } from "./requirements.ts";
+
+/** Variables of the process that the configuration falls back to. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variable that holds the address of the vault when `vault.address` is left out. */
+export const VAULT_ADDRESS_VARIABLE = "VAULT_ADDR";
+
+/** What the file says, with the defaults of its shape. */
+export type WrittenConfig = Infer<typeof MANAGEMENT_SCHEMA>;
+
+/** The same with amounts, the only values of any type, as texts. */
+type WithAmounts<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [Name in keyof T]: unknown extends T[Name] ? string : WithAmounts<T[Name]> }
+    : T;
+
+/** The platform's configuration as it is in effect. `MANAGEMENT_SCHEMA` says what each field means. */
+export type ManagementConfig = WithAmounts<WrittenConfig>;
+
+/** Fills in what the shape alone can not. */
+export function effectiveConfig(written: WrittenConfig, environment: Environment): ManagementConfig {
+  const { auth, apps, audit, vault, costControl, imageBuilder } = written;
+  const address = vault.address || environment[VAULT_ADDRESS_VARIABLE];
+  const { global, cluster } = costControl;
+  return {
+    ...written,
+    auth: { ...auth, ...effectiveProviders(auth), connectors: auth.connectors.map((one) => ({ ...one, ...effectiveProviders(one) })) },
+    apps: { ...apps, ...(apps.predefinedApps && { predefinedApps: apps.predefinedApps.map(withTitle) }) },
+    audit: { ...audit, maxSize: audit.maxSize || AUDIT_SIZE_MB },
+    vault: { ...vault, ...(address && { address }) },
+    costControl: {
+      ...costControl,
+      global: { ...global, metrics: effectiveMetrics(global.metrics) },
+      cluster: { ...cluster, metrics: effectiveMetrics(cluster.metrics), costbackend: withRequirements(cluster.costbackend) },
+    },
+    imageBuilder: withRequirements(imageBuilder),
+  };
+}
+
+type Providers = Omit<Infer<typeof CONNECTOR>, "id" | "displayName">;
+
+function effectiveProviders({ oidc, sourceHostB, directoryProviderA, directoryProviderB, saml }: Providers): Providers {
+  return {
+    ...(oidc && { oidc: { ...oidc, scopes: orDefault(oidc.scopes, OIDC.fields.scopes.default) } }),
+    ...(sourceHostB && { sourceHostB: { ...sourceHostB, baseURL: sourceHostB.baseURL || SOURCE_HOST_B_URL } }),
+    ...(directoryProviderA && {
+      directoryProviderA: {
+        ...directoryProviderA,
+        scopes: orDefault(directoryProviderA.scopes, DIRECTORY_PROVIDER_A.fields.scopes.default),
+      },
+    }),
+    ...(directoryProviderB && { directoryProviderB: { ...directoryProviderB, tenant: directoryProviderB.tenant || "common" } }),
+    ...(saml && { saml: { ...saml, nameIDPolicyFormat: nameIdFormat(saml.nameIDPolicyFormat) } }),
+  };
+}
+
+function orDefault(list: readonly string[], byDefault: readonly string[]): readonly string[] {
+  return list.length === 0 ? byDefault : list;
+}
+
+/** A last component alone is one of SAML 1.1; a whole name has colons. */
+function nameIdFormat(written: string): string {
+  if (written === "") return NAME_ID_DEFAULT;
+  return written.includes(":") ? written : `urn:oasis:names:tc:SAML:1.1:nameid-format:${written}`;
+}
+
+function withTitle<App extends { readonly chart?: string; readonly title?: string }>(app: App): App {
+  const title = app.title || app.chart?.slice(app.chart.lastIndexOf("/") + 1);
+  return title ? { ...app, title } : app;
+}
+
+function effectiveMetrics(metrics: Infer<typeof METRICS>) {
+  return withRequirements({ ...metrics, retention: metrics.retention || METRICS_RETENTION });
+}
+
+function withRequirements<T extends { readonly resources?: WrittenRequirements }>(service: T) {
+  const { resources, ...rest } = service;
+  return { ...rest, ...(resources !== undefined && { resources: effectiveRequirements(resources) }) };
+}

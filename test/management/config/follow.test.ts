@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { CONFIG_POLL_MS, followConfigFile } from "../../../src/management/config/follow.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+
+/** A followed file whose text the test sets; what happened, in order. */
+function followed(text: string, onChange: () => void | Promise<void> = () => {}) {
+  const clock = createFakeClock();
+  const told: string[] = [];
+  const file = { text, failure: undefined as string | undefined };
+  const follower = followConfigFile({
+    file: "platform.yaml",
+    environment: { VAULT_ADDR: "https://vault.example.com" },
+    clock,
+    text,
+    read: async () => {
+      if (file.failure !== undefined) throw new Error(file.failure);
+      return file.text;
+    },
+    onChange: async (config, warnings) => {
+      await onChange();
+      told.push(`changed ${config.auth.accessKeyMaxTTLSeconds} ${config.vault.address} ${warnings.length}`);
+    },
+    onProblem: ({ message, problems }) => told.push(`${message} (${problems.map(({ file, line }) => `${file}:${line}`).join()})`),
+  });
+  return { clock, told, file, follower, poll: () => clock.advance(CONFIG_POLL_MS) };
+}
+
+const cap = (seconds: number | string) => `auth: {accessKeyMaxTTLSeconds: ${seconds}}\n`;
+
+describe("a followed configuration file", () => {
+  test("hands on what has changed, and only that", async () => {
+    const { told, file, poll, follower } = followed(cap(1));
+    await poll();
+    expect(told).toEqual([]);
+    file.text = `# Only a comment more\n${cap(1)}`;
+    await poll();
+    expect(told).toEqual([]);
+    file.text = cap(2);
+    await poll();
+    await poll();
+    expect(told).toEqual(["changed 2 https://vault.example.com 0"]);
+    await follower.stop();
+  });
+
+  test("with errors leaves the old configuration at work, is told once, and is taken when it is good again", async () => {
+    const { told, file, poll, follower } = followed(cap(1));
+    file.text = cap("many");
+    await poll();
+    await poll();
+    expect(told).toEqual(["The configuration has errors; the old one stays (platform.yaml:1)"]);
+    file.text = cap(1);
+    await poll();
+    expect(told).toHaveLength(1);
+    file.text = cap(3);
+    await poll();
+    expect(told[1]).toBe("changed 3 https://vault.example.com 0");
+    await follower.stop();
+  });
+
+  test("that can not be read is told once and read again", async () => {
+    const { told, file, poll, follower } = followed(cap(1));
+    file.failure = "no such file";
+    await poll();
+    await poll();
+    expect(told).toEqual(["The configuration can not be read: no such file ()"]);
+    file.failure = undefined;
+    file.text = cap(2);
+    await poll();
+    expect(told[1]).toBe("changed 2 https://vault.example.com 0");
+    await follower.stop();
+  });
+
+  test("that can not be applied is told, and tried again when somebody asks", async () => {
+    let fails = true;
+    const { told, file, poll, follower } = followed(cap(1), () => {
+      if (fails) throw new Error("port in use");
+    });
+    file.text = cap(2);
+    await poll();
+    await poll();
+    expect(told).toEqual(["The configuration could not be applied; the old one stays: port in use ()"]);
+    fails = false;
+    await follower.reload();
+    expect(told[1]).toBe("changed 2 https://vault.example.com 0");
+    await follower.stop();
+  });
+
+  test("is read at once when somebody asks", async () => {
+    const { told, file, follower } = followed(cap(1));
+    file.text = cap(2);
+    await follower.reload();
+    expect(told).toEqual(["changed 2 https://vault.example.com 0"]);
+    await follower.stop();
+  });
+
+  test("is left alone after the end, which waits for what is under way", async () => {
+    let finish = () => {};
+    const { told, file, poll, follower, clock } = followed(cap(1), () => new Promise((resolve) => (finish = resolve)));
+    file.text = cap(2);
+    await poll();
+    const end = follower.stop().then(() => told.push("ended"));
+    finish();
+    await end;
+    expect(told).toEqual(["changed 2 https://vault.example.com 0", "ended"]);
+    file.text = cap(3);
+    await poll();
+    await follower.reload();
+    expect(told).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+});

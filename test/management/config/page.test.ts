@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PAGES } from "../../../docs/generate.ts";
+import { ACTING_SETTINGS } from "../../../docs/generate/management-config-page.ts";
+import { fieldPaths } from "../../../docs/generate/schema-tables.ts";
+import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
+import { errors } from "./parsed.ts";
+
+const PATH = "reference/management-config.md";
+const page = readFileSync(join(import.meta.dirname, "../../../docs", PATH), "utf8");
+
+describe("the page of the platform's configuration", () => {
+  test("says what the source says", async () => {
+    expect(page).toBe(await PAGES[PATH]!());
+  });
+
+  test("tells only of settings that exist what they do", () => {
+    const fields = fieldPaths(MANAGEMENT_SCHEMA);
+    expect(Object.keys(ACTING_SETTINGS).filter((field) => !fields.includes(field))).toEqual([]);
+  });
+
+  test("has a row for every field, at its place or in the table of what it is part of", () => {
+    const names = new Set([...page.matchAll(/^\| `([^`]+)` /gm)].map((match) => match[1]!.replace(/.*[.]/, "")));
+    const missing = fieldPaths(MANAGEMENT_SCHEMA).filter((field) => !names.has(field.replace(/.*[.]/, "")));
+    expect(missing).toEqual([]);
+  });
+
+  test("shows an example that is valid", () => {
+    expect(errors(/```yaml\n([^]*?)```/.exec(page)![1]!)).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CONFIG_STATUS } from "../../../src/management/config/shape.ts";
+import { decode } from "../../../src/server/decode.ts";
+import type { ObjectShape, Shape } from "../../../src/server/shape.ts";
+import { config } from "./parsed.ts";
+
+function decoded(status: unknown) {
+  return decode(CONFIG_STATUS, status, {
+    root: "ConfigStatus",
+    onUnknownField: (path) => {
+      throw new Error(`Unknown field ${path}`);
+    },
+    refuse: (why) => {
+      throw new Error(why);
+    },
+  });
+}
+
+/** Every object of a shape, with the path to it. */
+function objectsOf(shape: Shape, path = "status"): [string, ObjectShape][] {
+  if (shape.type === "list" || shape.type === "map") return objectsOf(shape.of, `${path}[]`);
+  if (shape.type !== "object") return [];
+  const inner = Object.entries(shape.fields).flatMap(([name, field]) => objectsOf(field.shape, `${path}.${name}`));
+  return [[path, shape], ...inner];
+}
+
+describe("the published shape of status", () => {
+  test("takes every effective configuration as it is, but for nulls", () => {
+    const every = config(readFileSync(join(import.meta.dirname, "../../../fixtures/management/config/good/every-field.yaml"), "utf8"));
+    expect(decoded(every)).toEqual(every);
+    const { platformDB: _platformDB, costControl: _costControl, ...others } = config("");
+    expect(decoded(config(""))).toMatchObject(others);
+  });
+
+  test("keeps an empty storage class apart from none", () => {
+    expect(decoded(config('platformDB: {storageClass: ""}'))["platformDB"]).toEqual({ storageClass: "" });
+    expect(decoded(config("platformDB: {storageClass: null}"))["platformDB"]).toEqual({});
+  });
+
+  test("has the fields of the specification in their order", () => {
+    expect(Object.keys(CONFIG_STATUS.fields).slice(0, 9)).toEqual([
+      "auth",
+      "oidc",
+      "apps",
+      "audit",
+      "platformHost",
+      "projectNamespacePrefix",
+      "devWorkspaceSubDomain",
+      "uiSettings",
+      "vault",
+    ]);
+  });
+
+  test("describes every field, and gives no name to two types", () => {
+    const objects = objectsOf(CONFIG_STATUS);
+    const bare = objects.flatMap(([path, { fields }]) =>
+      Object.keys(fields)
+        .filter((name) => !fields[name]?.description)
+        .map((name) => `${path}.${name}`),
+    );
+    expect(bare).toEqual([]);
+    const named = new Map<string, string>();
+    for (const [path, { name, fields }] of objects) {
+      if (name === undefined) continue;
+      const text = JSON.stringify(fields);
+      expect(named.get(name) ?? text, path).toBe(text);
+      named.set(name, text);
+    }
+    expect(objects.filter(([, { name }]) => name === "ConfigOIDC")).toHaveLength(2);
+  });
+});
