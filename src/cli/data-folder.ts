@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../base/chance.ts";
 import { systemClock } from "../base/clock.ts";
@@ -8,6 +8,7 @@ import { createClusterCredentials, daysLeft, fitTogether } from "../clusters/cre
 import type { ClusterCredentials } from "../clusters/credentials.ts";
 import { openSqliteStore } from "../server/sqlite-store.ts";
 import type { Store } from "../server/store.ts";
+import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 
 /** Certificates with less time left are replaced at the start. */
 const DAYS_LEFT_MIN = 30;
@@ -36,11 +37,7 @@ export interface DataFolder {
  * @throws CONFIG_FILE when the folder or a file in it can not be used.
  */
 export async function openDataFolder(path: string, name: string): Promise<DataFolder> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === "EEXIST" || error.code === "ENOTDIR" ? "it is a file" : messageOf(error);
-    const details = { hint: "Name a folder, or one that is to be made" };
-    throw new EngineError("CONFIG_FILE", `Cannot use the folder "${path}": ${reason}`, { cause: error, details });
-  });
+  await makeFolder(path);
   const store = openSqliteStore({ path: join(path, "cluster.db") });
   try {
     return await withCredentials(store, { path: join(path, "credentials.json"), name });
@@ -50,45 +47,29 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
   }
 }
 
-async function withCredentials(store: Store, { path, name }: { path: string; name: string }): Promise<DataFolder> {
-  const kept = await readKept(path);
-  const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
-  const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });
-  return { store, credentials, port: kept?.port, renewed, keep: (port) => writeKept(path, { ...credentials, port }) };
+/**
+ * Makes a folder for the owner's eyes only, unless it is there.
+ *
+ * @throws CONFIG_FILE when it can not be used.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === "EEXIST" || error.code === "ENOTDIR" ? "it is a file" : messageOf(error);
+    const details = { hint: "Name a folder, or one that is to be made" };
+    throw new EngineError("CONFIG_FILE", `Cannot use the folder "${path}": ${reason}`, { cause: error, details });
+  });
 }
 
-async function readKept(path: string): Promise<Kept | undefined> {
-  try {
-    const kept: unknown = JSON.parse(await readFile(path, "utf8"));
-    if (isKept(kept)) return kept;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    if (!(error instanceof SyntaxError))
-      throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
-  }
-  // What the parser found is not quoted: the file holds secrets.
+async function withCredentials(store: Store, { path, name }: { path: string; name: string }): Promise<DataFolder> {
   const hint = "Remove the file to have new credentials made; kubeconfigs from before do not work with them";
-  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it holds no credentials of a cluster`, { details: { hint } });
+  const kept = await readKeptFile({ path, isKept, what: "credentials of a cluster", hint });
+  const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
+  const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });
+  return { store, credentials, port: kept?.port, renewed, keep: (port) => writeKeptFile(path, `${JSON.stringify({ ...credentials, port }, null, 2)}\n`) };
 }
 
 function isKept(value: unknown): value is Kept {
   if (!isRecord(value) || !Number.isInteger(value["port"])) return false;
   if (!["caPem", "certPem", "keyPem", "token"].every((field) => typeof value[field] === "string" && value[field] !== "")) return false;
   return fitTogether(value as unknown as Kept);
-}
-
-/** Writes beside the old file and then into its place: a crash leaves the one or the other. */
-async function writeKept(path: string, kept: Kept): Promise<void> {
-  try {
-    const file = await open(`${path}.new`, "w", 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(kept, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.new`, path);
-  } catch (error) {
-    throw new EngineError("CONFIG_FILE", `Cannot write "${path}": ${messageOf(error)}`, { cause: error });
-  }
 }

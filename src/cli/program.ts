@@ -73,6 +73,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/cluster.ts")).defineCluster,
   },
   {
+    name: "management",
+    summary: "run the management API until stopped; its data live in memory, or encrypted in a folder",
+    load: async () => (await import("./commands/management.ts")).defineManagement,
+  },
+  {
     name: "explain",
     summary: "what an error code means and what to do about it",
     load: async () => (await import("./commands/explain.ts")).defineExplain,

@@ -33,12 +33,12 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
 }
 
 /** For how many days from now on the server's certificate is valid; below 0 when it no longer is. */
-export function daysLeft({ certPem }: ClusterCredentials, clock: Clock): number {
+export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }
 
 /** Tells whether these are certificates, and the key is that of the server. */
-export function fitTogether({ caPem, certPem, keyPem }: ClusterCredentials): boolean {
+export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): boolean {
   try {
     const certificate = new X509Certificate(certPem);
     return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);

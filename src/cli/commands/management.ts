@@ -1,0 +1,37 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import { LOG_LEVELS } from "../../base/logger.ts";
+import { examples } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import type { ManagementFlags } from "../management-run.ts";
+import { parseLabel, parsePort } from "../options.ts";
+
+/** `management`: the management API until it is stopped. */
+export function defineManagement(command: Command, context: CommandContext): void {
+  command
+    .option("--data <folder>", "where everything is kept for the next start, encrypted; in memory when left out")
+    .option("--port <port>", "TCP port; a free one when left out, or that of the last start with --data", parsePort)
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens")
+    .option("--config <file>", "configuration of the platform, read again when it changes; defaults when left out")
+    .option("--tls-cert <file>", "certificate chain of the server (PEM); one is made when left out")
+    .option("--tls-key <file>", "key of that certificate (PEM)")
+    .option("--http", "serve plain HTTP, on a loopback address only; for curl, since kubectl shows no key there")
+    .option("--admin-key-file <file>", "file with the administrator's access key; one is made and shown when left out")
+    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; ENDPOINT_SYNC_ENCRYPTION_KEY holds them as well")
+    .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
+    .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
+    .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))
+    .addOption(new Option("--log-level <level>", "lines below it are dropped").choices(LOG_LEVELS).default("info"))
+    .addHelpText(
+      "after",
+      examples(
+        "endpoint-sync management --data platform-data --port 8443",
+        "kubectl --kubeconfig platform.kubeconfig get teams,sharedsecrets -A",
+      ),
+    )
+    .action(async (flags: ManagementFlags) => {
+      const { runManagement } = await import("../management-run.ts");
+      await runManagement(context, flags);
+    });
+}

@@ -1,0 +1,160 @@
+/**
+ * The management API as a process: its files, its first key, its configuration, its end.
+ *
+ * @module
+ */
+import { systemClock } from "../base/clock.ts";
+import { EngineError, messageOf } from "../base/errors.ts";
+import { createLineLogger } from "../base/logger.ts";
+import type { Logger, LogLevel } from "../base/logger.ts";
+import { parseManagementConfig } from "../management/config/config.ts";
+import type { ManagementConfig } from "../management/config/effective.ts";
+import { followConfigFile } from "../management/config/follow.ts";
+import { startManagement } from "../management/management.ts";
+import type { Management, ManagementOptions } from "../management/management.ts";
+import { aborted } from "./command.ts";
+import type { CommandContext } from "./command.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "./kubeconfig-file.ts";
+import { openManagementFolder } from "./management-folder.ts";
+import type { ManagementFolder } from "./management-folder.ts";
+import { tellProblem } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The options of `management`, as commander hands them over. */
+export interface ManagementFlags {
+  readonly data?: string;
+  readonly port?: number;
+  readonly host: string;
+  readonly publicUrl?: string;
+  readonly config?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly http?: boolean;
+  readonly adminKeyFile?: string;
+  readonly encryptionKeyFile?: string;
+  readonly name: string;
+  readonly kubeconfig?: string;
+  readonly logFormat: "json" | "text";
+  readonly logLevel: LogLevel;
+}
+
+const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
+
+/** Serves until the process is asked to stop. @throws what the files and the port say against it. */
+export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
+  const { terminal } = context;
+  const { name, kubeconfig = `${name}.kubeconfig` } = flags;
+  checkFlags(flags);
+  const config = await readConfig(context, flags);
+  if (config === "bad") return context.exit(EXIT_USAGE);
+  await checkKubeconfigFile({ path: kubeconfig, name });
+  const logger = createLineLogger({ write: (line) => terminal.err(line), now: () => systemClock.now(), format: flags.logFormat, level: flags.logLevel });
+  const stop = terminal.stopSignal();
+  const adminKey = flags.adminKeyFile === undefined ? undefined : (await terminal.read(flags.adminKeyFile)).trim();
+  const folder = await openFolder(terminal, flags);
+  const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey });
+  const followed = config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management });
+  try {
+    await folder?.keep(Number(new URL(management.url).port));
+    await tellWhere(terminal, { management, kubeconfig, folder });
+    await aborted(stop);
+  } finally {
+    await followed?.stop();
+    await management.stop();
+  }
+}
+
+function checkFlags({ http, host, tlsCert, tlsKey }: ManagementFlags): void {
+  if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
+  if (http === true && (tlsCert ?? tlsKey) !== undefined) throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key belong together");
+}
+
+interface ReadConfig {
+  readonly text: string;
+  readonly config: ManagementConfig;
+}
+
+async function readConfig({ terminal }: CommandContext, { config: file }: ManagementFlags): Promise<ReadConfig | "bad" | undefined> {
+  if (file === undefined) return undefined;
+  const text = await terminal.read(file);
+  const result = parseManagementConfig(text, { file, environment: terminal.env });
+  for (const problem of result.ok ? result.warnings : result.problems) tellProblem(terminal, problem);
+  return result.ok ? { text, config: result.config } : "bad";
+}
+
+async function openFolder(terminal: Terminal, { data, name, encryptionKeyFile }: ManagementFlags): Promise<ManagementFolder | undefined> {
+  if (data === undefined) return undefined;
+  return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+}
+
+interface Started {
+  readonly folder: ManagementFolder | undefined;
+  readonly logger: Logger;
+  readonly config: ManagementConfig | undefined;
+  readonly adminKey: string | undefined;
+}
+
+async function start(terminal: Terminal, flags: ManagementFlags, { folder, logger, config, adminKey }: Started): Promise<Management> {
+  const port = flags.port ?? folder?.port;
+  const given: ManagementOptions = {
+    ...{ name: flags.name, host: flags.host, logger, readFile: (path) => terminal.read(path) },
+    ...(port !== undefined && { port }),
+    ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
+    ...(config !== undefined && { config }),
+    ...(adminKey !== undefined && { adminKey }),
+    ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
+  };
+  const tls = flags.http === true ? { tls: false as const } : await givenCertificate(terminal, flags);
+  try {
+    return await startManagement({ ...given, ...tls });
+  } catch (error) {
+    if (!["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+    const details = { hint: "Choose another one with --port and --host; kubeconfigs from before do not know it" };
+    throw new EngineError("USAGE", `Cannot listen on ${flags.host}:${port}: ${messageOf(error)}`, { cause: error, details });
+  }
+}
+
+async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: ManagementFlags): Promise<Pick<ManagementOptions, "tls">> {
+  if (tlsCert === undefined || tlsKey === undefined) return {};
+  return { tls: { certPem: await terminal.read(tlsCert), keyPem: await terminal.read(tlsKey) } };
+}
+
+interface Followed {
+  readonly text: string;
+  readonly logger: Logger;
+  readonly management: Management;
+}
+
+/** A configuration with errors is told, and the old one stays. */
+function follow(terminal: Terminal, file: string, { text, logger, management }: Followed) {
+  return followConfigFile({
+    ...{ clock: systemClock, text, file, environment: terminal.env },
+    read: () => terminal.read(file),
+    async onChange(config) {
+      await management.configure(config);
+      logger.info("The configuration has changed");
+    },
+    onProblem({ message, problems }) {
+      logger.error(message, { code: "CONFIG_VALUE", file });
+      for (const problem of problems) tellProblem(terminal, problem);
+    },
+  });
+}
+
+interface Told {
+  readonly management: Management;
+  readonly kubeconfig: string;
+  readonly folder: ManagementFolder | undefined;
+}
+
+/** The key is shown once: nobody can read it later. */
+async function tellWhere(terminal: Terminal, { management, kubeconfig, folder }: Told): Promise<void> {
+  const { url, adminKey } = management;
+  if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
+  terminal.out(`The management API serves ${url}/kubernetes/management\n`);
+  if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
+  await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
+  terminal.out(`Access key of the administrator, shown once: ${adminKey}\nkubectl --kubeconfig ${kubeconfig} get teams\n`);
+}
