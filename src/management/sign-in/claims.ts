@@ -1,0 +1,34 @@
+/** What a provider says about somebody, by name of the claim. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** A claim that is a text; undefined when it is absent, empty or anything else. */
+export function textClaim(claims: Claims, name: string): string | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/**
+ * A claim that is a text or a list of texts, as a list. Empty when it is absent, undefined when it is anything else.
+ *
+ * @example
+ * listClaim({ groups: "dev" }, "groups"); // ["dev"]
+ */
+export function listClaim(claims: Claims, name: string): readonly string[] | undefined {
+  const value = Object.hasOwn(claims, name) ? (claims[name] ?? []) : [];
+  if (typeof value === "string") return value === "" ? [] : [value];
+  return isTexts(value) ? value : undefined;
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** Whether one of `wanted` is among `names`. No demand is made by a list that is left out; an empty one is met by nobody. */
+export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[]): boolean {
+  return wanted === undefined || names.some((name) => wanted.includes(name));
+}
+
+/** Whether one of `wanted` is among `names`. No demand is made by a list that is left out or empty. */
+export function meets(wanted: readonly string[] | undefined, names: readonly string[]): boolean {
+  return wanted?.length === 0 || meetsGiven(wanted, names);
+}

@@ -1,0 +1,49 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import type { ServerResponse } from "node:http";
+import { messageOf } from "../../base/errors.ts";
+
+/** Headers that speak of one connection or of how a body is written, and those that the answers set themselves. */
+const OURS: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "cache-control",
+  "date",
+  "location",
+  "retry-after",
+  "set-cookie",
+  "www-authenticate",
+]);
+
+/**
+ * Why a header can not be one of `customHttpHeaders`; undefined when it can.
+ *
+ * @example
+ * headerProblem("Set-Cookie", "a=b"); // "the header is set by the answers themselves"
+ */
+export function headerProblem(name: string, value: string): string | undefined {
+  if (OURS.has(name.toLowerCase())) return "the header is set by the answers themselves";
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Sets `customHttpHeaders` on an answer that has not begun, but for those that have a {@link headerProblem}. */
+export function setCustomHeaders(response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (headerProblem(name, value) === undefined) response.setHeader(name, value);
+  }
+}

@@ -1,0 +1,63 @@
+/** Who signed in, as a provider tells it. */
+export interface Identity {
+  /** The provider's own name for him, which never changes; unique within `connector` only. */
+  readonly userId: string;
+  readonly username: string;
+  /** What he likes to be called; he may have chosen it himself, so it proves nothing. */
+  readonly preferredUsername?: string;
+  readonly email?: string;
+  /** Undefined when the provider does not say. */
+  readonly emailVerified?: boolean;
+  readonly groups: readonly string[];
+  /** Further claims, those alone that the settings name. */
+  readonly extraClaims?: Readonly<Record<string, unknown>>;
+  /** Id of the connector that he came through, as in the address. */
+  readonly connector: string;
+  /** What the connector keeps for later, in its own form. */
+  readonly connectorData?: string;
+}
+
+/** Whether somebody may sign in. `reason` is for him to read. */
+export type Admission = { readonly admitted: true; readonly identity: Identity } | { readonly admitted: false; readonly reason: string };
+
+/** One provider as it is set up. */
+export interface Configured<Settings> {
+  /** Its id in the address, `/auth/{connector}/login`. */
+  readonly connector: string;
+  readonly settings: Settings;
+}
+
+/** Nobody signs in, for this reason. */
+export function refused(reason: string): Admission {
+  return { admitted: false, reason };
+}
+
+/** Somebody signs in. Members that are undefined are left out. */
+export function admitted(
+  identity: { readonly [Name in keyof Identity]: Identity[Name] | undefined } & Pick<Identity, "userId">,
+): Admission {
+  const present = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
+  return { admitted: true, identity: present as unknown as Identity };
+}
+
+/** Prefixes of groups and users that have rights by their name alone, which no provider may give. */
+const RESERVED = ["system:", "platform:"] as const;
+
+function isReserved(name: string): boolean {
+  return RESERVED.some((prefix) => name.startsWith(prefix));
+}
+
+/**
+ * The same admission without groups that give rights by their name: whoever may found an organisation `platform` with a team
+ * `admins` would administer otherwise. Nobody is admitted under such a user name.
+ *
+ * @example
+ * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });
+ * // { admitted: true, identity: { userId: "1", username: "jane", groups: ["dev"], connector: "a" } }
+ */
+export function withoutReserved(admission: Admission): Admission {
+  if (!admission.admitted) return admission;
+  const { identity } = admission;
+  if (isReserved(identity.username)) return refused(`user names that begin with ${RESERVED.join(" or ")} are reserved`);
+  return { admitted: true, identity: { ...identity, groups: [...new Set(identity.groups)].filter((group) => !isReserved(group)) } };
+}

@@ -1,0 +1,36 @@
+/** How much sign-in takes before it refuses. */
+export interface SignInLimits {
+  /** Wrong passwords for one user name within the window, whoever sends them. Default 10. */
+  readonly failuresPerUsername: number;
+  /** Wrong passwords from one address (of IPv6: one /64) within the window. Default 50. */
+  readonly failuresPerAddress: number;
+  /** How long wrong passwords count, from the first of them, in milliseconds. Default 15 minutes. */
+  readonly failureWindowMs: number;
+  /** Passwords that are being checked at one time: each check costs memory and time on purpose. Default 8. */
+  readonly checksMax: number;
+  /** Logins that have begun at a provider and not ended; beyond, the oldest has to begin again. Default 10,000. */
+  readonly pendingMax: number;
+  /** How long a begun login may take, in milliseconds. Default 10 minutes. */
+  readonly pendingLifetimeMs: number;
+  /** How long a program may take to exchange its code for the key, in milliseconds. Default 1 minute. */
+  readonly codeLifetimeMs: number;
+  /** How long a provider's discovery document is used, in milliseconds. Default 10 minutes. */
+  readonly discoveryLifetimeMs: number;
+  /** How long a provider may take for one answer, in seconds. Default 10. */
+  readonly providerTimeoutSeconds: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The limits where none are set. */
+export const SIGN_IN_LIMITS: SignInLimits = {
+  failuresPerUsername: 10,
+  failuresPerAddress: 50,
+  failureWindowMs: 15 * MINUTE_MS,
+  checksMax: 8,
+  pendingMax: 10_000,
+  pendingLifetimeMs: 10 * MINUTE_MS,
+  codeLifetimeMs: MINUTE_MS,
+  discoveryLifetimeMs: 10 * MINUTE_MS,
+  providerTimeoutSeconds: 10,
+};

@@ -1,0 +1,31 @@
+import { unauthorized } from "../../server/status.ts";
+import type { Provider } from "./admit.ts";
+import type { OidcClients } from "./oidc-clients.ts";
+import type { SignInPorts } from "./ports.ts";
+import { expectMethod } from "./visit.ts";
+import type { Visit } from "./visit.ts";
+
+/** What logout needs. */
+export interface LogoutOptions {
+  readonly ports: SignInPorts;
+  readonly clients: OidcClients;
+  /** The provider behind an id, if it is live. */
+  readonly findProvider: (id: string) => Provider<"oidc"> | undefined;
+}
+
+/**
+ * Ends the login key that the request shows. The result is where to go to end the provider's own session, if it came from one.
+ *
+ * @throws API_UNAUTHORIZED (the function returned) when the request shows no login key.
+ */
+export function createLogout({ ports, clients, findProvider }: LogoutOptions): (visit: Visit) => Promise<URL | undefined> {
+  return async (visit) => {
+    expectMethod(visit, "POST");
+    const key = /^Bearer +([^ ]+)$/i.exec(visit.request.headers.authorization ?? "")?.[1];
+    const ended = key === undefined ? undefined : await ports.signOut(key);
+    if (ended === undefined) throw unauthorized("there is no such login");
+    const provider = ended.connector === undefined ? undefined : findProvider(ended.connector);
+    if (provider === undefined) return undefined;
+    return (await clients(provider)).endSessionUrl(ended.idToken);
+  };
+}

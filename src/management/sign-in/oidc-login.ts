@@ -1,0 +1,175 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { badRequest, forbiddenPath, unauthorized } from "../../server/status.ts";
+import { admit } from "./admit.ts";
+import type { Provider } from "./admit.ts";
+import { filterGroups } from "./groups-filters.ts";
+import type { Identity } from "./identity.ts";
+import type { SignInLimits } from "./limits.ts";
+import { loopbackRedirect } from "./loopback.ts";
+import type { LoginSecrets } from "./oidc-client.ts";
+import type { OidcClients } from "./oidc-clients.ts";
+import { createOnce } from "./once.ts";
+import { challengeOf, isChallenge, isChallengeOf, secretText } from "./pkce.ts";
+import type { ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
+import type { SignInSettings } from "./settings.ts";
+import { answerRedirect, cookieOf, expectMethod, readFields } from "./visit.ts";
+import type { Visit } from "./visit.ts";
+
+/** What login by OpenID Connect needs. */
+export interface OidcLoginOptions {
+  readonly config: () => SignInSettings;
+  readonly ports: SignInPorts;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly chance: Pick<Chance, "bytes">;
+  readonly clients: OidcClients;
+  readonly limits: SignInLimits;
+  /** Address of the platform, without a slash at its end. */
+  readonly baseUrl: () => string;
+}
+
+/** The steps of a login at a provider. Each throws what the answer is then. */
+export interface OidcLogin {
+  /** Sends the browser to the provider. */
+  begin(visit: Visit, provider: Provider<"oidc">): Promise<void>;
+  /** Takes the browser back: the key, or undefined when it has been sent on to the program that waits for it. */
+  finish(visit: Visit, provider: Provider<"oidc">): Promise<SignedIn | undefined>;
+  /** Gives the program the key for the code that the browser brought it. */
+  exchange(visit: Visit): Promise<SignedIn>;
+}
+
+/** A program that waits for the end of a login on the user's machine. */
+interface Waiting {
+  readonly redirect: URL;
+  readonly challenge: string;
+}
+
+/** A login that has begun. */
+interface Pending extends LoginSecrets {
+  readonly connector: string;
+  readonly redirectUri: string;
+  /** What only the browser that began has. */
+  readonly browser: string;
+  readonly waiting: Waiting | undefined;
+}
+
+/** A login that has ended and whose key is not made yet. */
+interface Finished {
+  readonly identity: Identity;
+  readonly tokens: ProviderTokens;
+  readonly challenge: string;
+}
+
+/**
+ * Login by OpenID Connect: authorization code flow with PKCE, state and nonce, all kept here and good for one use.
+ *
+ * @example
+ * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl: () => "https://platform.example" });
+ */
+export function createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
+  const { pendingMax: max, pendingLifetimeMs, codeLifetimeMs } = limits;
+  const logins = createOnce<Pending>({ clock, lifetimeMs: pendingLifetimeMs, max });
+  const codes = createOnce<Finished>({ clock, lifetimeMs: codeLifetimeMs, max });
+
+  const setCookie = ({ response }: Visit, state: string, { value, maxAge }: { value: string; maxAge: number }) => {
+    const { protocol, pathname } = new URL(baseUrl());
+    const path = `Path=${pathname.replace(/\/$/, "")}/auth/`;
+    const secure = protocol === "https:" ? "; Secure" : "";
+    response.setHeader("Set-Cookie", `${cookieName(state)}=${value}; ${path}; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure}`);
+  };
+
+  /** Who came back, by what the provider says of him. */
+  const identify = async (visit: Visit, provider: Provider<"oidc">, pending: Pending) => {
+    const address = new URL(pending.redirectUri);
+    address.search = visit.query.toString();
+    const { claims, tokens } = await (await clients(provider)).redeem(address, pending);
+    const admission = admit(provider, claims);
+    if (!admission.admitted) throw forbiddenPath(admission.reason);
+    const { identity } = admission;
+    return { identity: { ...identity, groups: filterGroups(identity.groups, config().groupsFilters) }, tokens };
+  };
+
+  return {
+    async begin(visit, provider) {
+      expectMethod(visit, "GET");
+      const waiting = waitingOf(visit.query);
+      const client = await clients(provider);
+      const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
+      const redirectUri = provider.settings.redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;
+      logins.put(state, { connector: provider.connector, redirectUri, state, nonce, verifier, browser, waiting });
+      setCookie(visit, state, { value: browser, maxAge: Math.ceil(pendingLifetimeMs / 1_000) });
+      answerRedirect(visit, client.authorizationUrl({ redirectUri, state, nonce, challenge: challengeOf(verifier) }));
+    },
+
+    async finish(visit, provider) {
+      expectMethod(visit, "GET");
+      const state = visit.query.get("state") ?? "";
+      const pending = logins.take(state);
+      if (pending === undefined || pending.connector !== provider.connector) {
+        throw badRequest("this login is unknown, has ended or took too long: begin again");
+      }
+      const cookie = cookieOf(visit, cookieName(state));
+      setCookie(visit, state, { value: "", maxAge: 0 });
+      // Without this, a link could sign somebody in as somebody else.
+      if (cookie === undefined || !isSameText(cookie, pending.browser))
+        throw badRequest("this login was begun in another browser: begin again");
+      if (pending.waiting === undefined) {
+        const { identity, tokens } = await identify(visit, provider, pending);
+        return ports.signIn(identity, tokens);
+      }
+      const { redirect, challenge } = pending.waiting;
+      try {
+        const code = secretText(chance);
+        codes.put(code, { ...(await identify(visit, provider, pending)), challenge });
+        answerRedirect(visit, withParameters(redirect, { code }));
+      } catch (error) {
+        if (!isEngineError(error)) throw error;
+        // The program would wait for ever.
+        answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: error.message }));
+      }
+      return undefined;
+    },
+
+    async exchange(visit) {
+      expectMethod(visit, "POST");
+      const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
+      const finished = codes.take(code);
+      if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
+        throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
+      }
+      return ports.signIn(finished.identity, finished.tokens);
+    },
+  };
+}
+
+/** One cookie per login, so that two in the same browser do not meet. */
+function cookieName(state: string): string {
+  return `sign-in-${sha256Hex(state).slice(0, 16)}`;
+}
+
+function isSameText(left: string, right: string): boolean {
+  const [one, other] = [Buffer.from(left), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** The program that a login is for; undefined when the browser itself shows the key. */
+function waitingOf(query: URLSearchParams): Waiting | undefined {
+  const text = query.get("redirect");
+  if (text === null) return undefined;
+  const redirect = loopbackRedirect(text);
+  if (redirect === undefined) throw badRequest("redirect must be http://127.0.0.1:PORT/... or http://[::1]:PORT/...");
+  const challenge = query.get("code_challenge") ?? "";
+  if (!isChallenge(challenge) || (query.get("code_challenge_method") ?? "S256") !== "S256") {
+    throw badRequest("redirect needs a code_challenge of the method S256");
+  }
+  return { redirect, challenge };
+}
+
+function withParameters(url: URL, parameters: Readonly<Record<string, string>>): URL {
+  const result = new URL(url);
+  for (const [name, value] of Object.entries(parameters)) result.searchParams.set(name, value);
+  return result;
+}

@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { silentLogger } from "../../base/logger.ts";
+import type { Logger } from "../../base/logger.ts";
+import { Answering, statusOf } from "../../server/exchange.ts";
+import { internalError, noSuchPath } from "../../server/status.ts";
+import type { Provider } from "./admit.ts";
+import { findConnector } from "./connectors.ts";
+import { setCustomHeaders } from "./custom-headers.ts";
+import { SIGN_IN_LIMITS } from "./limits.ts";
+import type { SignInLimits } from "./limits.ts";
+import { createLogout } from "./logout.ts";
+import { createOidcClients } from "./oidc-clients.ts";
+import { createOidcLogin } from "./oidc-login.ts";
+import { createPasswordLogin } from "./password-login.ts";
+import type { SignedIn, SignInPorts } from "./ports.ts";
+import type { SignInSettings } from "./settings.ts";
+import { answerJson } from "./visit.ts";
+import type { Visit } from "./visit.ts";
+
+/** What the sign-in endpoints work with. */
+export interface SignInRoutesOptions {
+  /** `status.auth` as it is now. */
+  readonly config: () => SignInSettings;
+  readonly ports: SignInPorts;
+  readonly clock: Clock;
+  readonly chance: Pick<Chance, "bytes">;
+  /** Address of the platform as browsers see it, without a slash at its end. The endpoints are at `/auth/` below it. */
+  readonly baseUrl: () => string;
+  /** The text of a file that settings name. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** Default: that of the connection. Behind a proxy all connections come from one. */
+  readonly addressOf?: (request: IncomingMessage) => string;
+  /** Default {@link SIGN_IN_LIMITS}, each by itself. */
+  readonly limits?: Partial<SignInLimits>;
+  /** Default: silent. */
+  readonly logger?: Logger;
+}
+
+/** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
+export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+
+const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
+
+/**
+ * The endpoints of sign-in:
+ *
+ * - `POST /auth/password/login` takes `username` and `password`.
+ * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
+ * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
+ * - `POST /auth/logout` ends the login key that the request shows.
+ *
+ * @example
+ * const routes = createSignInRoutes({ config, ports, clock, chance, baseUrl: () => "https://platform.example", readFile });
+ * createServer(async (request, response) => {
+ *   if (!(await routes(request, response, new URL(request.url!, "http://any").pathname))) response.writeHead(404).end();
+ * });
+ */
+export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
+  const { config, ports, clock, readFile, logger = silentLogger } = options;
+  const { addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? "" } = options;
+  const limits = { ...SIGN_IN_LIMITS, ...options.limits };
+  const { discoveryLifetimeMs: lifetimeMs, providerTimeoutSeconds: timeoutSeconds } = limits;
+  const clients = createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds });
+  const passwordLogin = createPasswordLogin({ config, ports, clock, limits, addressOf });
+  const login = createOidcLogin({ ...options, clients, limits });
+  const findProvider = (id: string): Provider<"oidc"> | undefined => {
+    const provider = findConnector(config(), id);
+    return provider !== undefined && isLive(provider) ? provider : undefined;
+  };
+  const logout = createLogout({ ports, clients, findProvider });
+  const answering = new Answering();
+
+  const handlerOf = (path: string): ((visit: Visit) => Promise<void>) | undefined => {
+    if (path === "/auth/password/login") return async (visit) => answerSignedIn(visit, await passwordLogin(visit));
+    if (path === "/auth/exchange") return async (visit) => answerSignedIn(visit, await login.exchange(visit));
+    if (path === "/auth/logout") return async (visit) => answerJson(visit, loggedOut(await logout(visit)));
+    const [, id, step] = CONNECTOR_PATH.exec(path) ?? [];
+    if (id === undefined) return undefined;
+    return async (visit) => {
+      const provider = findProvider(decoded(id));
+      if (provider === undefined) throw noSuchPath();
+      if (step === "login") return login.begin(visit, provider);
+      const signedIn = await login.finish(visit, provider);
+      if (signedIn !== undefined) answerSignedIn(visit, signedIn);
+    };
+  };
+
+  return async (request, response, path) => {
+    const handler = handlerOf(path);
+    if (handler === undefined) return false;
+    setCustomHeaders(response, config().customHttpHeaders);
+    response.setHeader("Cache-Control", "no-store");
+    try {
+      await handler({ request, response, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") });
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
+      else if (status.code >= 500) logger.warn("A provider can not be used for sign-in", { path, error: messageOf(error) });
+      else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message });
+      answering.status({ request, response }, status ?? statusOf(internalError())!);
+    }
+    return true;
+  };
+}
+
+/** Sign-in goes through these; of other kinds only the rules are here. */
+function isLive(provider: Provider): provider is Provider<"oidc"> {
+  return provider.kind === "oidc";
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // No id can look like this.
+    return "";
+  }
+}
+
+function answerSignedIn(visit: Visit, { key, name, expiresAt }: SignedIn): void {
+  answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
+}
+
+function loggedOut(url: URL | undefined): object {
+  return url === undefined ? {} : { logoutURL: url.href };
+}

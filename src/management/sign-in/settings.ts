@@ -1,0 +1,105 @@
+/**
+ * What sign-in takes from the platform's configuration: the section `status.auth`, under the names of the specification.
+ * Source: specification 2, status.auth.
+ *
+ * @module
+ */
+
+/** A generic OpenID Connect provider. */
+export interface OidcSettings {
+  /** The `iss` of its tokens, and where its discovery document is found. */
+  readonly issuerUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Where it sends people back to. Default: `/auth/{connector}/callback` of the platform. */
+  readonly redirectURI?: string;
+  /** Where it sends people after logout. */
+  readonly postLogoutRedirectURI?: string;
+  /** Path of a PEM file with the only authorities that the provider's certificate may come from. Default: the machine's. */
+  readonly caFile?: string;
+  /** True: whose certificate the provider shows is not looked at. */
+  readonly insecureCa?: boolean;
+  /** Claim with the preferred user name. Default `preferred_username`. */
+  readonly preferredUsername?: string;
+  /** Claim with the user name. Default: the preferred user name, else the mail address, else the id. */
+  readonly platformUsernameClaim?: string;
+  /** Claim with the user's id. Default `sub`. */
+  readonly usernameClaim?: string;
+  /** Claim with the mail address. Default `email`. */
+  readonly emailClaim?: string;
+  readonly allowedExtraClaims?: readonly string[];
+  readonly usernamePrefix?: string;
+  /** Claim with the groups, a string or a list of strings. Default `groups`. */
+  readonly groupsClaim?: string;
+  /** When not empty, only members of at least one sign in. Named as the provider does, without `groupsPrefix`. */
+  readonly groups?: readonly string[];
+  /** Default `email` and `profile`. `openid` is always asked for. */
+  readonly scopes?: readonly string[];
+  readonly getUserInfo?: boolean;
+  readonly groupsPrefix?: string;
+  readonly resource?: string;
+}
+
+/** A host of source code with organisations and teams. */
+export interface SourceHostASettings {
+  /** Only members of at least one sign in and, where it gives teams, of at least one of those. An empty list admits nobody. */
+  readonly orgs?: readonly { readonly name: string; readonly teams?: readonly string[] }[];
+}
+
+/** A host of source code with groups. */
+export interface SourceHostBSettings {
+  /** Only members of at least one sign in, and no other groups are told. An empty list admits nobody. */
+  readonly groups?: readonly string[];
+}
+
+/** A directory with hosted domains. */
+export interface DirectoryProviderASettings {
+  readonly hostedDomains?: readonly string[];
+  readonly groups?: readonly string[];
+}
+
+/** A directory with tenants. */
+export interface DirectoryProviderBSettings {
+  /** `common` (default), `consumers`, `organizations`, or the id or name of a tenant. */
+  readonly tenant?: string;
+  readonly groups?: readonly string[];
+  readonly onlySecurityGroups?: boolean;
+  readonly useGroupsAsWhitelist?: boolean;
+}
+
+/** A SAML identity provider. */
+export interface SamlSettings {
+  /** The one destination that a response may have, and its audience unless `entityIssuer` is set. */
+  readonly redirectURI?: string;
+  readonly ssoURL?: string;
+  /** Default: the name id is the user name. */
+  readonly usernameAttr?: string;
+  readonly emailAttr?: string;
+  readonly groupsAttr?: string;
+  /** Issuer of our requests, and the audience that an assertion must have. */
+  readonly entityIssuer?: string;
+  readonly ssoIssuer?: string;
+  readonly groupsDelim?: string;
+  readonly allowedGroups?: readonly string[];
+  readonly filterGroups?: boolean;
+  /** The whole name of the format, as the configuration shows it when it is in effect. */
+  readonly nameIDPolicyFormat?: string;
+}
+
+/** The providers that may stand at the top of `status.auth` and in each of its connectors. */
+export interface ProviderSections {
+  readonly oidc?: OidcSettings | undefined;
+  readonly sourceHostA?: SourceHostASettings | undefined;
+  readonly sourceHostB?: SourceHostBSettings | undefined;
+  readonly directoryProviderA?: DirectoryProviderASettings | undefined;
+  readonly directoryProviderB?: DirectoryProviderBSettings | undefined;
+  readonly saml?: SamlSettings | undefined;
+}
+
+/** What sign-in takes from `status.auth`. */
+export interface SignInSettings extends ProviderSections {
+  readonly password?: { readonly disabled?: boolean | undefined } | undefined;
+  readonly connectors?: readonly (ProviderSections & { readonly id: string })[] | undefined;
+  readonly customHttpHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly groupsFilters?: readonly string[] | undefined;
+}

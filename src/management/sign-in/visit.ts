@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isRecord } from "../../base/json.ts";
+import { mediaTypeOf, readBytes } from "../../server/request-body.ts";
+import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../server/status.ts";
+
+/** One request for sign-in on its way. */
+export interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+}
+
+const JSON_TYPE = "application/json";
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+/** Longest body in bytes; names and passwords are far shorter. */
+const BODY_BYTES_MAX = 16_384;
+
+/**
+ * Demands a method.
+ *
+ * @throws API_ERROR (405) when it is another; the answer says which one is allowed.
+ */
+export function expectMethod({ request, response }: Visit, method: "GET" | "POST"): void {
+  if (request.method === method) return;
+  response.setHeader("Allow", method);
+  throw methodNotAllowed();
+}
+
+/**
+ * The fields of a body, JSON or a form.
+ *
+ * @throws API_BAD_REQUEST when a field is missing or no text; API_INVALID (413) when the body is too long; API_ERROR (415) when it
+ * is of another type.
+ */
+export async function readFields<Name extends string>({ request }: Visit, names: readonly Name[]): Promise<Record<Name, string>> {
+  const type = mediaTypeOf(request);
+  if (type !== JSON_TYPE && type !== FORM_TYPE) throw unsupportedMediaType([JSON_TYPE, FORM_TYPE]);
+  const text = (await readBytes(request, BODY_BYTES_MAX)).toString();
+  const body = type === FORM_TYPE ? Object.fromEntries(new URLSearchParams(text)) : parsed(text);
+  return Object.fromEntries(names.map((name) => [name, fieldOf(body, name)])) as Record<Name, string>;
+}
+
+function parsed(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body, and with it a password.
+    throw badRequest("the body is no JSON");
+  }
+  if (!isRecord(value)) throw badRequest("the body is no JSON object");
+  return value;
+}
+
+function fieldOf(body: Record<string, unknown>, name: string): string {
+  const value = Object.hasOwn(body, name) ? body[name] : undefined;
+  if (typeof value !== "string" || value === "") throw badRequest(`the field ${name} is missing or no text`);
+  return value;
+}
+
+/** Answers with a document. */
+export function answerJson({ response }: Pick<Visit, "response">, document: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
+  response.writeHead(200, { "Content-Type": JSON_TYPE, "Content-Length": bytes.length });
+  response.end(bytes);
+}
+
+/** Sends the browser elsewhere. */
+export function answerRedirect({ response }: Pick<Visit, "response">, url: URL): void {
+  response.writeHead(302, { Location: url.href, "Content-Length": 0 });
+  response.end();
+}
+
+/** A cookie of the request; undefined when there is none of that name. */
+export function cookieOf({ request }: Visit, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
