@@ -105,7 +105,8 @@ called, no app is installed, and no service is started for costs, metrics and im
 - Each connector has an id, and no other connector or section of \`auth\` has the same.
 - \`groupsFilters\` are in the syntax of RE2, without looking around and back-references. Their matching takes time that is linear in
   the name, whatever the expression; a name longer than 1,024 characters matches none.
-- A name in \`customHttpHeaders\` occurs once in any case, and is none of those that carry the message, such as \`Content-Length\`.
+- A name in \`customHttpHeaders\` occurs once in any case. Headers that the answers set themselves, such as \`Content-Length\`, are left
+  out, with a warning.
 - \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` exclude each other.
 - Amounts are those of Kubernetes. A request is at most its limit, and is the limit when it is left out.
 - \`storageClass\`: null is the default of the cluster; an empty text or \`-\` is no dynamic provisioning. \`status\` leaves out null.

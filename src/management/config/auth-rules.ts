@@ -4,7 +4,8 @@
  * @module
  */
 import { positionInside } from "../../schema/node.ts";
-import { FILTER_LENGTH_MAX } from "./auth-schema.ts";
+import { headerProblem } from "../sign-in/custom-headers.ts";
+import { AUTH, FILTER_LENGTH_MAX } from "./auth-schema.ts";
 import { PROVIDER_NAMES } from "./provider-schema.ts";
 import { compileRegexp } from "./regexp/regexp.ts";
 import { below, isTrue, isWritten, itemsOf, membersOf, refuse, warn, writtenText } from "./spot.ts";
@@ -87,19 +88,24 @@ function checkConnectors(auth: Spot): void {
   }
 }
 
-/** Headers that say where a message ends or how it is carried: another value would break the connection. */
-const FRAMING = ["connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
-
 function checkHeaders(headers: Spot): void {
   const seen = new Map<string, string>();
   for (const [name, header] of membersOf(headers)) {
     const key = name.toLowerCase();
     const before = seen.get(key);
     if (!isWritten(header)) continue;
-    if (FRAMING.includes(key)) refuse(header, { message: `The header ${name} belongs to the connection and can not be set` });
-    else if (before !== undefined) refuse(header, { message: `Found the header ${name} beside ${before}, which is the same` });
+    const problem = headerProblem(name, writtenText(header) ?? "");
+    if (before !== undefined) refuse(header, { message: `Found the header ${name} beside ${before}, which is the same` });
+    // Names and values that no header has are refused by the schema.
+    else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);
   }
+}
+
+/** Whether name and value have the form of the schema. */
+function isHeader(name: string, header: Spot): boolean {
+  const { keys, values } = AUTH.fields.customHttpHeaders;
+  return new RegExp(keys.pattern, "u").test(name) && new RegExp(values.pattern, "u").test(writtenText(header) ?? "");
 }
 
 function checkFilter(filter: Spot): void {

@@ -6,10 +6,11 @@
 import { decode } from "../../schema/decode.ts";
 import { Report, sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
+import { defaultOf } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { MANAGEMENT_SCHEMA } from "./config-schema.ts";
 import { effectiveConfig } from "./effective.ts";
-import type { Environment, ManagementConfig } from "./effective.ts";
+import type { Environment, ManagementConfig, WrittenConfig } from "./effective.ts";
 import { checkRules } from "./rules.ts";
 import { withoutFound } from "./secrets.ts";
 
@@ -47,6 +48,9 @@ export function parseManagementConfig(text: string, options: ManagementConfigOpt
   if (report.failed || written === undefined) return { ok: false, problems };
   return { ok: true, config: deepFreeze(effectiveConfig(written, environment)), warnings: problems };
 }
+
+/** What an empty file means, without an environment. */
+export const DEFAULT_MANAGEMENT_CONFIG = deepFreeze(effectiveConfig(defaultOf(MANAGEMENT_SCHEMA) as WrittenConfig, {}));
 
 /** Everybody reads the same configuration, and default lists are shared by all of them. */
 function deepFreeze<T>(value: T): T {

@@ -62,7 +62,7 @@ export const SOURCE_HOST_A = {
         type: "object",
         description: "An organisation.",
         fields: {
-          name: text("Full name of the organisation."),
+          name: { ...text("Full name of the organisation."), required: true },
           teams: texts("When set, only members of at least one of these teams; else every member of the organisation."),
         },
       },

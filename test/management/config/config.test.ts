@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { DEFAULT_MANAGEMENT_CONFIG, parseManagementConfig } from "../../../src/management/config/config.ts";
 import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
 import { fieldsOf } from "../../config/fields.ts";
 import { config, errors, warnings } from "./parsed.ts";
@@ -45,6 +45,7 @@ describe("the effective configuration", () => {
       platformDB: { storageClass: null },
       imageBuilder: { enabled: false },
     });
+    expect(DEFAULT_MANAGEMENT_CONFIG).toEqual(config(""));
   });
 
   test("shows what is configured beside the defaults of what is left out", () => {
@@ -208,7 +209,8 @@ describe("auth", () => {
   test("customHttpHeaders are headers that an answer can carry", () => {
     expect(config("auth: {customHttpHeaders: {X-My-Header: my-value}}").auth.customHttpHeaders).toEqual({ "X-My-Header": "my-value" });
     expect(errors('auth: {customHttpHeaders: {X: "a\\r\\nSet-Cookie: b"}}')).toHaveLength(1);
-    expect(errors("auth: {customHttpHeaders: {Transfer-Encoding: chunked}}")).toHaveLength(1);
+    expect(errors("auth: {customHttpHeaders: {X: a, x: b}}")).toHaveLength(1);
+    expect(warnings("auth: {customHttpHeaders: {Transfer-Encoding: chunked}}")).toHaveLength(1);
   });
 
   test("a bad expression of groupsFilters is a configuration error at its place", () => {
