@@ -22,6 +22,7 @@ export type { Violation } from "./testing/simulator/history.ts";
 export type { Decision, Run } from "./testing/simulator/run.ts";
 export type { CreateCore } from "./testing/simulator/replica.ts";
 export type { Planner } from "./reconcile/machine.ts";
+export { ADOPTING } from "./testing/simulator/configurations.ts";
 export { ACTS } from "./testing/simulator/swarm.ts";
 
 /** What is simulated. */
@@ -73,12 +74,12 @@ function generationOf({ rules, references, settings: { loopGuard, deleteBrake } 
   return { rules, references, loopGuard, deleteBrake };
 }
 
-async function engineOf(config: object, { settings: given = {}, services = "managed" }: SimulatedConfiguration): Promise<Engine> {
+async function engineOf(config: object, { settings: given = {}, services = "managed", adopt }: SimulatedConfiguration): Promise<Engine> {
   const settings = resolveSettings(given);
   if (!settings.ok) throw invalid(settings.problems);
   const resolved = resolveConfig(config, { settings: settings.settings, vcluster: VCLUSTER });
   if (!resolved.ok) throw invalid(resolved.problems);
-  return createEngine({ config: resolved.config, settings: settings.settings, vcluster: VCLUSTER, services });
+  return createEngine({ config: resolved.config, settings: settings.settings, vcluster: VCLUSTER, services, ...(adopt && { adopt }) });
 }
 
 function invalid(problems: readonly Problem[]): EngineError {

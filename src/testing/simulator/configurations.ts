@@ -9,6 +9,8 @@ export interface SimulatedConfiguration {
   /** Engine settings of all generations. */
   readonly settings?: object;
   readonly services?: ServicesMode;
+  /** Prefix of the markers of another syncer that was here before, and whose copies are to be adopted. */
+  readonly adopt?: string;
 }
 
 const TAG = 'metadata.annotations["example.com/tag"]';
@@ -78,4 +80,14 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
   },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
+];
+
+/** After another syncer, whose copies are there already, some of them of objects that are gone. Not part of {@link CONFIGURATIONS}. */
+export const ADOPTING: readonly SimulatedConfiguration[] = [
+  { name: "copies of another syncer", configs: [{}, endpoints(prefixed(TAG, "late-"))], adopt: "older.example.com/" },
+  {
+    name: "copies of another syncer, slices",
+    configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
+    adopt: "older.example.com/",
+  },
 ];

@@ -1,6 +1,7 @@
 import type { Planner } from "../../reconcile/machine.ts";
 import type { SyncHooks } from "../../sync/turn.ts";
 import type { Act } from "./act.ts";
+import { ADOPTION_USERS } from "./adoption-users.ts";
 import type { Setting } from "./generation.ts";
 import type { Oracle, Violation } from "./history.ts";
 import { checkLiveness } from "./liveness.ts";
@@ -71,7 +72,7 @@ const VAIN_MAX = 200;
 /** Milliseconds that one step takes at most. */
 const STEP_MS_MAX = 12;
 
-const ACT_BY_NAME = new Map(ACTS.map((act) => [act.name, act]));
+const ACT_BY_NAME = new Map([...ACTS, ...ADOPTION_USERS].map((act) => [act.name, act]));
 
 const ORACLES: readonly ((world: World) => Oracle)[] = [
   ownership,
@@ -101,7 +102,7 @@ export async function run(options: RunOptions): Promise<Run> {
     ...(createCore && { createCore }),
     ...(planner && { planner }),
   });
-  const swarm = drawSwarm(random);
+  const swarm = drawSwarm(random, setting.generations[0]!.rules[0]!.adopt !== undefined);
   const decisions: Decision[] = [];
   const fired = new Map<string, number>();
 

@@ -1,4 +1,5 @@
 import type { Act } from "./act.ts";
+import { ADOPTION_USERS } from "./adoption-users.ts";
 import { EVENT_FAULTS } from "./event-faults.ts";
 import { HOST_USERS } from "./host-users.ts";
 import { MOVES } from "./moves.ts";
@@ -9,7 +10,7 @@ import { REQUEST_FAULTS } from "./request-faults.ts";
 import { SLICE_USERS } from "./slice-users.ts";
 import { TENANT_USERS } from "./tenant-users.ts";
 
-/** Everything that can happen. */
+/** Everything that can happen where no copies of another syncer are adopted. */
 export const ACTS: readonly Act[] = [
   ...MOVES,
   ...TENANT_USERS,
@@ -33,13 +34,13 @@ export interface Swarm {
 
 /**
  * A mix of one seed's own: some faults and not others, some users and not others, each more or less often. Bugs hide behind
- * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order.
+ * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order. Where `adopts`, another syncer
+ * was there before.
  */
-export function drawSwarm(random: Random): Swarm {
+export function drawSwarm(random: Random, adopts = false): Swarm {
   const faults = drawFaults(random);
-  const users = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS].filter(
-    ({ name }) => name.startsWith("tenant creates") || random.happens(0.7),
-  );
+  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...(adopts ? ADOPTION_USERS : [])];
+  const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
   const groups = [
     { share: 1, pick: weighted(MOVES.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },
     { share: 0.05 + 0.2 * random.fraction(), pick: weighted(users.map((act) => ({ act, weight: act.weight * random.fraction() }))) },

@@ -6,7 +6,7 @@ import { matchesSelector } from "../../../object/selector.ts";
 import type { KubeObject, Service } from "../../../object/types.ts";
 import type { Rules } from "../../../reconcile/rules.ts";
 import type { World } from "../world.ts";
-import { isCopy, marksOf } from "./marks.ts";
+import { adoptableSource, isCopy, marksOf } from "./marks.ts";
 
 /** What the contract wants to stand on the host for one tenant object, once all is at rest. */
 export type Expectation =
@@ -65,6 +65,9 @@ function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: Obje
   const source = formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! });
   const marks = isCopy(world, host);
   if (marks !== undefined) return marks.source === source ? COPY : anything("NAME_COLLISION");
+  const adoptable = adoptableSource(world, host);
+  if (adoptable !== undefined)
+    return adoptable.source === source && adoptable.uid === tenant.metadata.uid ? COPY : anything("HOST_OBJECT_FOREIGN");
   const services = serviceAt(world, "tenant", source) !== undefined && serviceAt(world, "host", formatKey(hostKey)) !== undefined;
   const unmarked = marksOf(world, host) === undefined || !hasMarkLabels(world, rules, host);
   return rules.kind.resource === ENDPOINTS && services && unmarked ? COPY : anything("HOST_OBJECT_FOREIGN");

@@ -83,3 +83,14 @@ export function translatorOf(world: World) {
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
+
+/**
+ * The tenant object that an object is the copy of by the marks of the syncer whose copies are adopted, with its uid; undefined when
+ * none are adopted, or it has no such marks. The actors write all of them or none.
+ */
+export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
+  const { adopt } = world.generation.rules[0]!;
+  const at = (name: string) => annotations[`${adopt}object-${name}`];
+  if (adopt === undefined || at("uid") === undefined) return undefined;
+  return { source: `${at("namespace")}/${at("name")}`, uid: at("uid")! };
+}

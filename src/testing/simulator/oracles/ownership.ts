@@ -1,7 +1,20 @@
+import type { KubeObject } from "../../../object/types.ts";
 import { SERVICES } from "../../../object/resource.ts";
 import type { Oracle } from "../history.ts";
 import type { World } from "../world.ts";
-import { isCopy, isMarked, ownMarks } from "./marks.ts";
+import { adoptableSource, isCopy, isMarked, ownMarks } from "./marks.ts";
+
+/** It says that it is a copy of an object that has lived, by the syncer whose copies are adopted. */
+function isAdopted(world: World, plural: string, before: KubeObject): boolean {
+  const marks = adoptableSource(world, before);
+  const resource = world.resources.find((candidate) => candidate.plural === plural)!;
+  return (
+    marks !== undefined &&
+    world.clusters.tenant
+      .changes(resource)
+      .some(({ object: { metadata } }) => metadata.uid === marks.uid && `${metadata.namespace}/${metadata.name}` === marks.source)
+  );
+}
 
 /** S1: what is not ours is neither changed nor deleted, but for Endpoints beside a Service that nobody marked: these are taken over. */
 export function ownership(world: World): Oracle {
@@ -11,7 +24,7 @@ export function ownership(world: World): Oracle {
       if (author.kind !== "replica" || side !== "host" || before === undefined) return undefined;
       // Annotations alone stay where the host's controller has made an object its own: its marks may be taken off, and no more.
       const ours = action === "delete" ? isCopy(world, before) : ownMarks(world, before);
-      if (ours !== undefined) return undefined;
+      if (ours !== undefined || isAdopted(world, plural, before)) return undefined;
       const besideService = world.clusters.host
         .changes(SERVICES)
         .some(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}` === key);
