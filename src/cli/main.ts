@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { runCli } from "./program.ts";
-import { processTerminal } from "./terminal.ts";
+import { startLean } from "./lean-start.ts";
 
+startLean(process);
+const [{ runCli }, { processTerminal }] = await Promise.all([import("./program.ts"), import("./terminal.ts")]);
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());
