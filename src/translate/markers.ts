@@ -112,13 +112,13 @@ export function formatKind(kind: Pick<ResourceType, "apiVersion" | "kind">): str
  * writeMarkers("sync.platform/", source).labels; // { "sync.platform/managed-by": "blue", "sync.platform/namespace": "shop" }
  */
 export function writeMarkers(prefix: string, source: Source): { labels: Record<string, string>; annotations: Record<string, string> } {
-  const annotations = Object.entries({ ...REQUIRED, ...OPTIONAL })
-    .map(([field, key]) => [prefix + key, source[field as keyof Source]] as const)
-    .filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return {
-    labels: { [prefix + MANAGED_BY]: managedByValue(source.vcluster), [prefix + NAMESPACE]: source.namespace },
-    annotations: Object.fromEntries(annotations),
-  };
+  const keys = keysBelow(prefix);
+  const annotations: Record<string, string> = {};
+  for (const [field, key] of [...keys.required, ...keys.optional]) {
+    const value = source[field as keyof Source];
+    if (value !== undefined) annotations[key] = value;
+  }
+  return { labels: { [keys.managedBy]: managedByValue(source.vcluster), [keys.namespaceLabel]: source.namespace }, annotations };
 }
 
 /** The value of the managed-by label: a label value has at most 63 characters, a virtual cluster's name may have more. */
