@@ -36,9 +36,16 @@ export function unbuild(): void {
   rmSync(BUILT, { recursive: true, force: true });
 }
 
+/** How a process is started, besides what it is told. */
+export interface StartOptions {
+  readonly execArgv?: readonly string[];
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts a file of this folder. It is there once it has answered its first question. */
-export function start(file: string, args: readonly string[] = [], options: { readonly execArgv?: readonly string[] } = {}): Child {
-  const child = fork(join(import.meta.dirname, file), args, { execArgv: [...(options.execArgv ?? [])] });
+export function start(file: string, args: readonly string[] = [], { execArgv = [], env = {} }: StartOptions = {}): Child {
+  const child = fork(join(import.meta.dirname, file), args, { execArgv: [...execArgv], env: { ...process.env, ...env } });
   return {
     ask: (question) =>
       new Promise((resolve, reject) => {

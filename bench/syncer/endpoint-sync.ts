@@ -4,11 +4,13 @@ import { pathToFileURL } from "node:url";
 import type * as Package from "../../src/index.ts";
 import { answer, usage } from "./child.ts";
 
-const [folder, dist] = process.argv.slice(2) as [string, string];
+const [folder, dist, patched] = process.argv.slice(2) as [string, string, "patched"?];
 const { createHttpClient, createInformedAccess, createMetrics, createSyncer, loadKubeConfig, resolveConfig, systemChance, systemClock } =
   (await import(pathToFileURL(join(dist, "index.js")).href)) as typeof Package;
 
-const resolved = resolveConfig({ sync: { toHost: { endpoints: { enabled: true } } } });
+/** Changes nothing, so that the copies are those of the others: what it costs is the sandbox. */
+const patches = patched === undefined ? [] : [{ path: "subsets[*].addresses[*].ip", expression: "value" }];
+const resolved = resolveConfig({ sync: { toHost: { endpoints: { enabled: true, patches } } } });
 if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
 const silent = () => {};
 const logger = { debug: silent, info: silent, warn: silent, error: silent };

@@ -3,7 +3,9 @@
  *
  *     npm run bench:syncer                                  500 objects of 3 and of 250 addresses
  *     npm run bench:syncer -- --objects 2000,10000 --addresses 3 --only endpoint-sync,bare-undici
- *     npm run bench:syncer -- --node=--max-semi-space-size=4    with options of Node for each contestant
+ *     npm run bench:syncer -- --patched                     with an expression for each address
+ *     npm run bench:syncer -- --plain                       without the settings that `endpoint-sync run` starts itself with
+ *     npm run bench:syncer -- --node=--max-old-space-size=100   with options of Node for each contestant
  *     npm run bench:syncer -- --prof <folder>               with a profile of each process
  *     npm run bench:syncer -- --quick                       20 objects, one round: does it still run?
  */
@@ -11,6 +13,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { LEAN } from "../../src/cli/lean-start.ts";
 import { build, start, unbuild } from "./child.ts";
 import type { Child, Usage } from "./child.ts";
 
@@ -21,6 +24,8 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     only: { type: "string", default: "endpoint-sync,client-node,bare-undici" },
     node: { type: "string", default: "" },
+    patched: { type: "boolean", default: false },
+    plain: { type: "boolean", default: false },
     prof: { type: "string" },
     quick: { type: "boolean", default: false },
     dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
@@ -158,7 +163,11 @@ async function playFloor(stage: Stage): Promise<Partial<Round>> {
 
 function begin(name: string, { folder }: Stage): Child {
   const profile = values.prof === undefined ? [] : ["--cpu-prof", "--cpu-prof-interval=250", `--cpu-prof-dir=${values.prof}`];
-  return start(places.get(name)!, [folder, values.dist], { execArgv: [...values.node.split(" ").filter(Boolean), ...profile] });
+  const asked = values.node.split(" ").filter(Boolean);
+  // The others run as people run them, who start `node`; so does this package embedded in a program.
+  const { options, env } = name === "endpoint-sync" && !values.plain ? LEAN : { options: [], env: {} };
+  const args = [folder, values.dist, ...(values.patched ? ["patched"] : [])];
+  return start(places.get(name)!, args, { execArgv: [...options, ...asked, ...profile], env });
 }
 
 function pause(ms: number): Promise<void> {
