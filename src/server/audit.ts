@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { IncomingMessage } from "node:http";
+import type { AuditRecord } from "./audit-record.ts";
 import type { Attributes } from "./authorization.ts";
 import type { UserInfo } from "./user-info.ts";
 
@@ -43,16 +44,6 @@ export interface AuditTrail {
 
 /** Decides for each request whether somebody wants to be told how it goes. */
 export type Audit = (facts: AuditFacts) => AuditTrail | undefined;
-
-/** The trail of one request while it is answered. */
-export interface AuditRecord {
-  requestObject(body: unknown): void;
-  responseStarted(code: number): void;
-  /** Keeps what is sent until the end. */
-  responseObject(make: () => unknown): void;
-  complete(code: number): void;
-  panic(error: unknown): void;
-}
 
 /** Sees to it that a trail has one end. */
 export function createAuditRecord(trail: AuditTrail): AuditRecord {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isEngineError } from "../base/errors.ts";
 import type { Status } from "../object/status.ts";
-import type { AuditRecord } from "./audit.ts";
+import type { AuditRecord } from "./audit-record.ts";
 import { textOf } from "./json-text.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
