@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import { answerStatus, isWatch, newCertificate, type FaultProxy, type Passing } from "./fault-proxy.ts";
-import { closeLater, guardRigs, prepareRig, startRig, startSide, temporaryFolder, type Rig, type RigSide, type Side } from "./rig.ts";
+import { guardRigs, prepareRig, startRig, startSide, temporaryFolder, type Rig, type RigSide, type Side } from "./rig.ts";
 
 guardRigs();
 
@@ -64,8 +64,6 @@ test("F28 wrong cluster at the start: refused by its kube-system uid, nothing is
   await rig.stop();
   await expect(next.syncer.start()).rejects.toMatchObject({ code: "CLUSTER_IDENTITY" });
   expect(next.host.proxy.passed.filter(({ write }) => write)).toEqual([]);
-  await other.proxy.close();
-  await other.cluster.stop();
 });
 
 /** Another cluster with the same namespaces and Endpoints, and with addresses that must never be seen. */
@@ -78,7 +76,6 @@ async function startOther(rig: Rig, side: Side, ahead: number): Promise<RigSide>
   for (let i = 0; i < ahead; i++) await client.create(NAMESPACES, metadata(`n-${i}`));
   const subsets = [{ addresses: [{ ip: "10.66.66.66" }], ports: [{ port: 80, protocol: "TCP" }] }];
   await client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace, name }, subsets });
-  closeLater({ close: async () => (await other.proxy.close(), other.cluster.stop()) });
   return other;
 }
 

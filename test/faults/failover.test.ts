@@ -8,6 +8,7 @@ import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { LEASES } from "../../src/object/resource.ts";
 import { createLeaderElection, type LeaderElection } from "../../src/runtime/leader-election.ts";
+import { createFastClock } from "./fast-clock.ts";
 import type { Passing } from "./fault-proxy.ts";
 import { closeLater, guardRigs, prepareRig, type Rig } from "./rig.ts";
 
@@ -44,10 +45,10 @@ async function join(rig: Rig, elect: (election: LeaderElection) => void, identit
 /** Two replicas; the first leads. Both see the clusters of the first, each through its own proxies. */
 async function startPair(objects = 3): Promise<{ first: Replica; second: Replica }> {
   const elections: (LeaderElection | undefined)[] = [];
+  const clock = createFastClock();
   const prepare = (index: number, count: number) =>
     prepareRig({
-      // The busiest machine lets each process have its turn within the second or so that a renewal has on this clock.
-      speed: 8,
+      clock,
       objects: count,
       client: { mayWrite: () => elections[index]?.leading ?? false },
       mayWrite: () => elections[index]?.leading ?? false,
@@ -80,7 +81,7 @@ test("F17 leader cut off from the Lease: it starts no write after its deadline, 
   const lostAt = new Promise<number>((resolve) => {
     const watch = async () => {
       while (first.election.leading) await delay(first.rig.clock, 20);
-      resolve(performance.now());
+      resolve(first.rig.clock.monotonic());
     };
     void watch();
   });

@@ -9,7 +9,7 @@ import { Agent, request as forward, type IncomingMessage, type ServerResponse } 
 import { createServer as createHttpsServer } from "node:https";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { systemChance } from "../../src/base/chance.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createServerCertificate, type ServerCertificate } from "../../src/server/certificates.ts";
 
 /** One request on its way. */
@@ -21,6 +21,7 @@ export interface Passing {
   readonly write: boolean;
   readonly body: string;
   readonly authorization: string;
+  /** When the proxy had read it, on the clock of the rig; monotonic. */
   readonly atMs: number;
   /** Of the answer that was sent; 0 if there is none. */
   status: number;
@@ -91,8 +92,8 @@ export interface FaultProxy {
 }
 
 /** Starts a proxy in front of `target`, the address of a cluster over plain HTTP. */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
-  const proxy = new Proxy(target);
+export async function startFaultProxy(target: string, clock: Clock): Promise<FaultProxy> {
+  const proxy = new Proxy(target, clock);
   await proxy.listen();
   return proxy;
 }
@@ -108,6 +109,7 @@ interface OpenAnswer {
 
 class Proxy implements FaultProxy {
   #target: URL;
+  readonly #clock: Clock;
   readonly #agent = new Agent({ keepAlive: true });
   readonly passed: Passing[] = [];
   readonly #rules: { rule: FaultRule; left: number }[] = [];
@@ -119,13 +121,15 @@ class Proxy implements FaultProxy {
   readonly #listener = createServer((socket) => this.#connected(socket));
   #port = 0;
   #breaking = false;
+  #closed = false;
   #thawed: Promise<void> = Promise.resolve();
   #thaw: () => void = () => undefined;
   handshakes = 0;
   filter: LineFilter | undefined;
 
-  constructor(target: string) {
+  constructor(target: string, clock: Clock) {
     this.#target = new URL(target);
+    this.#clock = clock;
     this.#https.on("secureConnection", () => void (this.handshakes += 1));
     this.#https.on("tlsClientError", () => undefined);
     this.#https.keepAliveTimeout = 0;
@@ -148,7 +152,7 @@ class Proxy implements FaultProxy {
     const { method = "", url = "", headers } = request;
     const watch = url.includes("watch=true");
     const { authorization = "" } = headers;
-    const passing = { method, url, watch, write: method !== "GET", body, authorization, atMs: performance.now(), status: 0 };
+    const passing = { method, url, watch, write: method !== "GET", body, authorization, atMs: this.#clock.monotonic(), status: 0 };
     this.passed.push(passing);
     await this.#thawed;
     if (this.#isDead(response)) return;
@@ -180,6 +184,8 @@ class Proxy implements FaultProxy {
   }
 
   async #send({ method, url, body }: Passing): Promise<IncomingMessage> {
+    // An agent that was destroyed opens connections all the same.
+    if (this.#closed) throw new Error("The proxy is closed");
     const headers = { "content-type": contentTypeOf(method), accept: "application/json", "content-length": Buffer.byteLength(body) };
     const { hostname, port } = this.#target;
     const request = forward({ agent: this.#agent, hostname, port, path: url, method, headers }).end(body);
@@ -190,6 +196,7 @@ class Proxy implements FaultProxy {
   async #forward(passing: Passing, response: ServerResponse): Promise<void> {
     const answer = await this.#send(passing);
     answer.on("error", () => undefined);
+    if (response.closed) return void answer.destroy();
     response.on("close", () => answer.destroy());
     await this.#thawed;
     if (this.#isDead(response)) return;
@@ -310,6 +317,7 @@ class Proxy implements FaultProxy {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.thaw();
     if (this.#listener.listening) await this.refuse();
     this.#agent.destroy();
@@ -332,6 +340,7 @@ function contentTypeOf(method: string): string {
 }
 
 async function drained(response: ServerResponse): Promise<void> {
+  if (response.closed) return;
   await Promise.race([once(response, "drain"), once(response, "close")]);
 }
 
@@ -365,8 +374,7 @@ export const dropRequest: Fault = ({ reset }) => reset();
 export const truncateAnswer: Fault = async ({ ask, response }) => {
   const { status, text } = await ask();
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
-  response.write(text.slice(0, text.length / 2));
-  setTimeout(() => response.destroy(), 5);
+  response.write(text.slice(0, text.length / 2), () => response.destroy());
 };
 
 export const isWrite = ({ write }: Passing): boolean => write;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import { answerText, dropRequest, isWatch } from "./fault-proxy.ts";
-import { closeLater, copyName, fastClock, guardRigs, startRig, type Rig, type Side } from "./rig.ts";
+import { closeLater, copyName, guardRigs, startRig, type Rig, type Side } from "./rig.ts";
 
 guardRigs();
 
@@ -92,7 +93,7 @@ describe("an outage", () => {
       contexts: [{ name: "a", context: { cluster: "a" } }],
       "current-context": "a",
     });
-    const client = createHttpClient({ kubeConfig: await loadKubeConfig({ text }), clock: fastClock(1) });
+    const client = createHttpClient({ kubeConfig: await loadKubeConfig({ text }), clock: systemClock });
     closeLater(client);
     await expect(client.list(ENDPOINTS)).rejects.toMatchObject({
       code: "API_UNAVAILABLE",
@@ -113,8 +114,7 @@ describe("an outage", () => {
 
 describe("connections", () => {
   test("F35 handshakes: at most eight for calls and one for each watch, none for a write, however often watches begin anew", async () => {
-    // Slow enough that no call takes too long on a busy machine, which would cost connections.
-    const rig = await startRig({ objects: 60, speed: 10 });
+    const rig = await startRig({ objects: 60 });
     const watches = () => SIDES.map((side) => rig[side].proxy.openWatches);
     await rig.until("all watches are open", () => watches().every((count) => count >= 2));
     const open = watches();

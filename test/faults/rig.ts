@@ -7,9 +7,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { delay, type Clock } from "../../src/base/clock.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { createMetrics, type MetricsRegistry } from "../../src/base/metrics.ts";
 import { createHttpClient, type HttpClientOptions } from "../../src/client/http-client.ts";
@@ -24,31 +24,20 @@ import { createInformer, type Informer } from "../../src/runtime/informer.ts";
 import type { ReflectorTimes } from "../../src/runtime/reflector.ts";
 import { createInformedAccess, type InformedAccess } from "../../src/sync/informed-access.ts";
 import { createSyncer, type Syncer } from "../../src/syncer.ts";
+import { createFastClock } from "./fast-clock.ts";
 import { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
+import { namePort, openSockets } from "./open-sockets.ts";
 
 export type Side = "tenant" | "host";
 
-/** How many times faster than the wall's the rig's clock runs, unless a test says otherwise. */
-export const SPEED = 40;
-
-/** A clock that runs `speed` times as fast as the machine's. */
-export function fastClock(speed: number): Clock {
-  const startMs = Date.now();
-  const monotonic = () => performance.now() * speed;
-  const zeroMs = monotonic();
-  return {
-    now: () => startMs + monotonic() - zeroMs,
-    monotonic,
-    schedule(delayMs, callback) {
-      const handle = setTimeout(callback, delayMs / speed);
-      return { cancel: () => clearTimeout(handle) };
-    },
-  };
-}
+/** What has not come after so long on the machine's clock will not come. No machine is so slow. */
+export const DEADLINE_MS = 60_000;
+/** A socket that is still open so long after everything was closed was forgotten. Shorter than timeouts that would close it anyway. */
+const CLOSING_MS = 5_000;
 
 export interface RigOptions {
-  /** Default {@link SPEED}. */
-  readonly speed?: number;
+  /** Default: one of its own. */
+  readonly clock?: Clock;
   /** Objects that both sides know before the syncer starts. */
   readonly objects?: number;
   /** Credentials of the client of each side. */
@@ -76,15 +65,15 @@ export interface Rig {
   /** Creates or changes Endpoints in the tenant cluster, past the proxy. */
   put(name: string, ip: string): Promise<KubeObject>;
   remove(name: string): Promise<void>;
-  /** Resolves when the host shows exactly what the tenant has; returns how long that took, in wall milliseconds. */
-  converged(limitMs?: number): Promise<number>;
+  /** Resolves when the host shows exactly what the tenant has. */
+  converged(): Promise<void>;
   isConverged(): Promise<boolean>;
   /** The host copy of Endpoints, past the proxy. */
   copy(name: string): Promise<KubeObject | undefined>;
   /** Writes to copies that the host accepted since the start, or since this was last called. */
   takeHostWrites(): number;
   /** Waits for a condition of the test's own. */
-  until(what: string, condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
+  until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>;
   /** Lets so much of the rig's time pass. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
@@ -99,15 +88,24 @@ const open: { close(): Promise<void> }[] = [];
 const rejections: unknown[] = [];
 const keep = (reason: unknown) => void rejections.push(reason);
 
-/** To be called once by each file of tests: what was opened is closed, and no rejection goes unhandled. */
+/** To be called once by each file of tests: what was opened is closed, no socket stays open, and no rejection goes unhandled. */
 export function guardRigs(): void {
+  vi.setConfig({ testTimeout: 2 * DEADLINE_MS, hookTimeout: DEADLINE_MS });
   beforeEach(() => void process.on("unhandledRejection", keep));
   afterEach(async () => {
-    for (const one of open.splice(0).reverse()) await one.close();
-    await new Promise((resolve) => setImmediate(resolve));
+    // A close that fails must not keep the others from being tried; it is told with the rejections.
+    for (const one of open.splice(0).reverse()) await one.close().catch(keep);
+    await socketsClosed();
     process.off("unhandledRejection", keep);
     expect(rejections.splice(0)).toEqual([]);
+    expect(openSockets()).toEqual([]);
   });
+}
+
+/** Resolves when no socket is open any more: the other end of one that was closed hears of it a few turns later. */
+async function socketsClosed(): Promise<void> {
+  const beganMs = performance.now();
+  while (openSockets().length > 0 && performance.now() - beganMs < CLOSING_MS) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** Closes something after the test. */
@@ -122,9 +120,15 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
+/** A cluster and the proxy before it, both closed after the test. */
 export async function startSide(name: string, clock: Clock): Promise<RigSide> {
   const cluster = await startCluster({ name, clock, tls: false, endpointSliceController: false, endpointSliceMirroring: false });
-  return { cluster, proxy: await startFaultProxy(cluster.url) };
+  closeLater({ close: () => cluster.stop() });
+  const proxy = await startFaultProxy(cluster.url, clock);
+  closeLater(proxy);
+  namePort(cluster.url, `the ${name} cluster`);
+  namePort(proxy.url, `the proxy before the ${name} cluster`);
+  return { cluster, proxy };
 }
 
 const namespace = (name: string): KubeObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -139,8 +143,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 }
 
 /** Starts everything but the syncer. */
-export async function prepareRig({ speed = SPEED, objects = 1, ...options }: RigOptions = {}): Promise<Rig> {
-  const clock = fastClock(speed);
+export async function prepareRig({ objects = 1, clock = createFastClock(), ...options }: RigOptions = {}): Promise<Rig> {
   const [tenant, host] = await Promise.all([startSide("tenant", clock), startSide("host", clock)]);
   await tenant.cluster.client.create(NAMESPACES, namespace(NAMESPACE));
   await host.cluster.client.create(NAMESPACES, namespace(HOST_NAMESPACE));
@@ -156,6 +159,7 @@ export async function prepareRig({ speed = SPEED, objects = 1, ...options }: Rig
     const kubeConfig = await loadKubeConfig({ text: proxy.kubeconfig(options.users?.[side], options.clusterFields?.[side]) });
     const client = createHttpClient({ kubeConfig, ...runtime, ...options.client });
     clients.push(client);
+    closeLater(client);
     const scope = side === "tenant" ? {} : { namespace: HOST_NAMESPACE };
     const informers = { client, scope, cluster: side, ...runtime };
     const access = createInformedAccess(informers);
@@ -176,11 +180,11 @@ export async function prepareRig({ speed = SPEED, objects = 1, ...options }: Rig
   let counted = 0;
   let stopped: Promise<void> | undefined;
 
-  const until = async (what: string, condition: () => boolean | Promise<boolean>, limitMs = 8_000) => {
+  const until = async (what: string, condition: () => boolean | Promise<boolean>) => {
     const startMs = performance.now();
     while (!(await condition())) {
-      if (performance.now() - startMs > limitMs)
-        throw new Error(`Still not so after ${limitMs} ms: ${what}\n${lines.slice(-12).join("\n")}`);
+      if (performance.now() - startMs > DEADLINE_MS)
+        throw new Error(`Still not so after ${DEADLINE_MS} ms: ${what}\n${lines.slice(-12).join("\n")}`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   };
@@ -193,13 +197,10 @@ export async function prepareRig({ speed = SPEED, objects = 1, ...options }: Rig
     syncer,
     put: (name, ip) => putEndpoints(tenant.cluster.client, name, ip),
     remove: async (name) => void (await tenant.cluster.client.delete(ENDPOINTS, { namespace: NAMESPACE, name })),
-    async converged(limitMs) {
-      const startMs = performance.now();
-      await until("host and tenant agree", () => rig.isConverged(), limitMs);
-      const tookMs = performance.now() - startMs;
+    async converged() {
+      await until("host and tenant agree", () => rig.isConverged());
       // The state is there a moment before its answer. A write that a test holds back is not waited for.
       for (let turn = 0; turn < 100 && host.proxy.openWrites > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
-      return tookMs;
     },
     async isConverged() {
       const [wanted, seen] = await Promise.all([statesOf(tenant, NAMESPACE, copyName), statesOf(host, HOST_NAMESPACE, (name) => name)]);
@@ -215,21 +216,20 @@ export async function prepareRig({ speed = SPEED, objects = 1, ...options }: Rig
       return since;
     },
     until,
-    pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms / speed)),
+    pass: (ms) => delay(clock, ms),
     stop: () => (stopped ??= end()),
     close: async () => {
       for (const { proxy } of [tenant, host]) proxy.thaw();
       await rig.stop();
-      await Promise.all([tenant, host].map(async ({ cluster, proxy }) => (await proxy.close(), cluster.stop())));
     },
   };
   async function end(): Promise<void> {
     // A call that hangs would hold the end up; closing its connection ends it.
-    await Promise.race([syncer.stop(), new Promise((resolve) => setTimeout(resolve, 300))]);
+    await Promise.race([syncer.stop(), delay(clock, 10_000)]);
     await Promise.all([access.tenant.stop(), access.host.stop()]);
     await Promise.all(clients.map((client) => client.close()));
   }
-  open.push(rig);
+  closeLater(rig);
   return rig;
 }
 

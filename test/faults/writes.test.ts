@@ -22,12 +22,9 @@ const writesOf = ({ host }: Rig, name: string) => host.proxy.passed.filter((pass
 const notesOf = ({ syncer }: Rig, name: string) =>
   syncer.status().objects.flatMap(({ tenantKey, notes }) => (tenantKey.name === name ? notes.map(({ code }) => code) : []));
 
-/** Times are looked at on a clock that is not so fast that the machine's own delays count. */
-const SPEED = 10;
-
-/** Time between attempts, on the clock of a rig with this speed. */
+/** Time between attempts, on the rig's clock. */
 function gaps(passed: readonly Passing[]): number[] {
-  return passed.slice(1).map(({ atMs }, index) => (atMs - passed[index]!.atMs) * SPEED);
+  return passed.slice(1).map(({ atMs }, index) => atMs - passed[index]!.atMs);
 }
 
 describe("a write that meets another one", () => {
@@ -61,7 +58,7 @@ describe("a write that meets another one", () => {
 
 describe("a server that refuses", () => {
   test("F12 429 with Retry-After: no sooner than it says, and no request more than it refused", async () => {
-    const rig = await startRig({ objects: 10, speed: SPEED });
+    const rig = await startRig({ objects: 10 });
     rig.host.proxy.on({
       when: ({ method }) => method === "PUT",
       fault: answerStatus(429, "TooManyRequests", { "retry-after": "4" }),
@@ -75,7 +72,7 @@ describe("a server that refuses", () => {
   });
 
   test("F12 429 without Retry-After: backs off, more each time", async () => {
-    const rig = await startRig({ speed: SPEED });
+    const rig = await startRig();
     // An event of the start that is still on its way would bring the key back at once.
     await rig.pass(2_000);
     rig.host.proxy.on({ when: updates("web-0"), fault: answerStatus(429, "TooManyRequests"), times: 4 });
@@ -89,7 +86,7 @@ describe("a server that refuses", () => {
   });
 
   test("F12 429 with Retry-After on watches and lists: waited for there, too", async () => {
-    const rig = await startRig({ speed: SPEED });
+    const rig = await startRig();
     const { proxy } = rig.tenant;
     const slowDown = answerStatus(429, "TooManyRequests", { "retry-after": "5" });
     const reads = ({ url, method }: Passing) => method === "GET" && url.includes("/endpoints?");
