@@ -78,6 +78,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/management.ts")).defineManagement,
   },
   {
+    name: "secret",
+    summary: "read a SharedSecret of the management API, or keep a Secret current with it",
+    load: async () => (await import("./commands/secret.ts")).defineSecret,
+  },
+  {
     name: "explain",
     summary: "what an error code means and what to do about it",
     load: async () => (await import("./commands/explain.ts")).defineExplain,

@@ -14,6 +14,7 @@ import { formatKubeconfig } from "../server/kubeconfig.ts";
 import { createMemoryStore } from "../server/memory-store.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Store } from "../server/store.ts";
+import { BASE_PATH } from "./base-path.ts";
 import { createSignInRoutes } from "./sign-in/routes.ts";
 import { parseManagementConfig } from "./config/config.ts";
 import type { ManagementConfig } from "./config/effective.ts";
@@ -72,8 +73,6 @@ export interface Management {
   stop(): Promise<void>;
 }
 
-/** The path of the API below the server's address. Source: specification 1, head. */
-export const BASE_PATH = "/kubernetes/management";
 /** Where clusters find the public keys of tokens. */
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };

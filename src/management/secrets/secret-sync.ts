@@ -1,0 +1,103 @@
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { formatKey, sameKey } from "../../object/key.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import type { ClusterClient } from "../../object/cluster-client.ts";
+import { SECRETS } from "../../object/resource.ts";
+import { createController } from "../../runtime/controller.ts";
+import { createInformer } from "../../runtime/informer.ts";
+import { createWorkQueue } from "../../runtime/work-queue.ts";
+import { SHARED_SECRETS } from "../kinds/types.ts";
+import { planSecretSync } from "./plan-secret.ts";
+import type { SecretSyncPlan } from "./plan-secret.ts";
+
+/** Which Secret follows which SharedSecret. */
+export interface SecretSyncOptions {
+  /** The management API, with a key that may read the SharedSecret. */
+  readonly platform: ClusterClient;
+  /** The connected cluster. */
+  readonly cluster: ClusterClient;
+  readonly source: ObjectKey;
+  readonly target: ObjectKey;
+  /** Take over a Secret that follows nothing. Default false. */
+  readonly adopt?: boolean;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+}
+
+/** A Secret that is kept current. */
+export interface SecretSync {
+  /** Resolves when both sides were read. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Secret that is in the way may be removed by hand; it is looked at again after this time, in milliseconds. */
+const REFUSED_RETRY_MS = 60_000;
+
+/**
+ * Keeps a Secret of a connected cluster equal to a SharedSecret: made with it, changed with it, restored when somebody edits it, and
+ * deleted with it. Another one's Secret is left alone. Values appear in no log line.
+ *
+ * @example
+ * const sync = createSecretSync({ platform, cluster, source, target, clock, chance, logger });
+ * await sync.start();
+ */
+export function createSecretSync(options: SecretSyncOptions): SecretSync {
+  const { platform, cluster, source, target, clock, chance, logger } = options;
+  const shared = createInformer({ client: platform, resource: SHARED_SECRETS, scope: { namespace: source.namespace }, clock, chance, logger, cluster: "platform" });
+  const scope = { namespace: target.namespace, fieldSelector: `metadata.name=${target.name}` };
+  const secrets = createInformer({ client: cluster, resource: SECRETS, scope, clock, chance, logger, cluster: "connected" });
+  const queue = createWorkQueue({ name: "secret-sync", clock });
+  const id = formatKey(target);
+  shared.onChange((key) => void (sameKey(key, source) && shared.synced && queue.add(id)));
+  secrets.onChange(() => void (secrets.synced && queue.add(id)));
+  const controller = createController({
+    ...{ name: "secret-sync", queue, clock, chance, logger, workers: 1 },
+    async reconcile() {
+      // Half of the picture would look like a deletion.
+      if (!shared.synced || !secrets.synced) return;
+      const plan = planSecretSync({ source, target, shared: shared.get(source), secret: secrets.get(target), adopt: options.adopt === true });
+      return carryOut(plan, options);
+    },
+  });
+  return {
+    async start() {
+      shared.start();
+      secrets.start();
+      controller.start();
+      await Promise.all([shared.whenSynced(), secrets.whenSynced()]);
+      queue.add(id);
+    },
+    async stop() {
+      await controller.stop();
+      await Promise.all([shared.stop(), secrets.stop()]);
+    },
+  };
+}
+
+async function carryOut(plan: SecretSyncPlan, { cluster, platform, source, target, logger }: SecretSyncOptions) {
+  const place = formatKey(target);
+  if (plan.action === "none") return;
+  if (plan.action === "refuse") {
+    logger.warn("The Secret is left alone", { secret: place, reason: plan.why });
+    return { requeueAfterMs: REFUSED_RETRY_MS };
+  }
+  if (plan.action === "delete") {
+    await demandGone(platform, source);
+    const { uid, resourceVersion } = plan.object.metadata;
+    await cluster.delete(SECRETS, target, { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) });
+  } else await cluster[plan.action](SECRETS, plan.object);
+  logger.info("The Secret follows its SharedSecret", { secret: place, action: plan.action });
+  return undefined;
+}
+
+/** A key that may no longer read the SharedSecret does not see it either; that must not delete anything. */
+async function demandGone(platform: ClusterClient, source: ObjectKey): Promise<void> {
+  const found = await platform.get(SHARED_SECRETS, source);
+  if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
+  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} is there, although it is not in the list`);
+}
