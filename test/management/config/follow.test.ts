@@ -42,6 +42,16 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
+  test("is compared with what is at work, not with what the service started with", async () => {
+    const { told, file, poll, follower } = followed(cap(1));
+    for (const seconds of [2, 1]) {
+      file.text = cap(seconds);
+      await poll();
+    }
+    expect(told).toEqual([2, 1].map((seconds) => `changed ${seconds} https://vault.example.com 0`));
+    await follower.stop();
+  });
+
   test("with errors leaves the old configuration at work, is told once, and is taken when it is good again", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     file.text = cap("many");
