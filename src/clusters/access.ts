@@ -6,13 +6,14 @@ import { demandAllowed } from "../server/authorization.ts";
 import type { Authorizer } from "../server/authorization.ts";
 import type { Admit } from "../server/resource-context.ts";
 import type { ResourceDefinition } from "../server/resource-definition.ts";
+import type { OnWatch } from "../server/resource-routes.ts";
 import type { Store } from "../server/store.ts";
 import { createTokens } from "../server/tokens.ts";
 import type { Tokens } from "../server/tokens.ts";
 import { createReviews } from "./kinds/reviews.ts";
 import { createTokenRequests } from "./kinds/token-requests.ts";
 import { withPlatformGrants, withinScopes } from "./platform-access.ts";
-import { openPlatformTokens, withPlatformTokens } from "./platform-tokens.ts";
+import { endWithTokens, openPlatformTokens, withPlatformTokens } from "./platform-tokens.ts";
 import type { PlatformTrust } from "./platform-tokens.ts";
 import { createRbacAuthorizer } from "./rbac/authorize.ts";
 import { createRbacKinds } from "./rbac/kinds.ts";
@@ -26,6 +27,8 @@ export interface Access {
   readonly kinds: readonly ResourceDefinition[];
   /** What ServiceAccounts are asked for. */
   readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
+  /** Ends watches with what allowed them; undefined when nothing ever does. */
+  readonly onWatch: OnWatch | undefined;
   stop(): void;
 }
 
@@ -54,7 +57,8 @@ export async function createAccess({ store, chance, clock, logger, platform }: A
   const authorizer = platform ? withinScopes(byRoles, platform) : byRoles;
   const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
   const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
-  return { authorizer, tokens, kinds, accountQuestions, stop: () => policy.stop() };
+  const onWatch = trusted && endWithTokens(trusted, clock);
+  return { authorizer, tokens, kinds, accountQuestions, onWatch, stop: () => policy.stop() };
 }
 
 /**

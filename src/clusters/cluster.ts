@@ -199,6 +199,7 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
     version: VERSION,
     authenticate,
     authorizer: access.authorizer,
+    ...(access.onWatch && { onWatch: access.onWatch }),
     ...(credentials && { tls: credentials }),
     ...(port !== undefined && { port }),
     ...(limits && { limits }),

@@ -15,6 +15,8 @@ import { ACCESS_SCOPE } from "../scope/shape.ts";
 import type { Target } from "../scope/types.ts";
 import { decode } from "../server/decode.ts";
 import { fields, list, mandatory, text } from "../server/shape.ts";
+import { statusOf } from "../server/exchange.ts";
+import type { OnWatch } from "../server/resource-routes.ts";
 import { unauthorized } from "../server/status.ts";
 import { API_AUDIENCE } from "../server/tokens.ts";
 import type { TokenProof, Tokens } from "../server/tokens.ts";
@@ -47,6 +49,12 @@ export interface PlatformTokensOptions {
   readonly logger: Logger;
 }
 
+/** Tokens of a platform. */
+export interface PlatformTokens extends Pick<Tokens, "identify"> {
+  /** When the token ends that proved this user, in milliseconds since 1970; undefined for users that came otherwise. */
+  endOf(user: UserInfo): number | undefined;
+}
+
 /** Keys of a user's `extra` under which a cluster shows what a token says, besides its scopes. */
 export const EXTRA_ACCESS_KEY = "platform/access-key";
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
@@ -77,16 +85,21 @@ const LISTS: readonly (keyof PlatformClaim)[] = ["groups", "clusterRoles", "scop
  * const tokens = await openPlatformTokens({ trust, clock: systemClock, logger: silentLogger });
  * (await tokens.identify(token))?.user.name; // "jane"
  */
-export async function openPlatformTokens({ trust, clock, logger }: PlatformTokensOptions): Promise<Pick<Tokens, "identify">> {
+export async function openPlatformTokens({ trust, clock, logger }: PlatformTokensOptions): Promise<PlatformTokens> {
   const keys = await openPlatformKeys({ keys: trust.keys, clock, logger });
   const { audience = trust.issuer } = trust;
   const meant: readonly string[] = [API_AUDIENCE, audience];
+  const ends = new WeakMap<UserInfo, number>();
   return {
+    endOf: (user) => ends.get(user),
     async identify(token, audiences = [API_AUDIENCE]): Promise<TokenProof | undefined> {
       const common = audiences.filter((asked) => meant.includes(asked));
       if (common.length === 0) return undefined;
       try {
-        return { user: userOf(await verify(token, { keys, issuer: trust.issuer, audience, now: clock.now() })), audiences: common };
+        const claims = await verify(token, { keys, issuer: trust.issuer, audience, now: clock.now() });
+        const user = userOf(claims);
+        ends.set(user, (claims["exp"] as number) * 1_000);
+        return { user, audiences: common };
       } catch (error) {
         if (!isEngineError(error, "API_UNAUTHORIZED")) throw error;
         logger.debug("Refused a token of the platform", { reason: error.message });
@@ -101,6 +114,16 @@ export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify
   return {
     ...own,
     identify: async (token, audiences) => (await own.identify(token, audiences)) ?? (await platform.identify(token, audiences)),
+  };
+}
+
+/** Ends watches with the token that opened them, as an answer to a new request would: 401. */
+export function endWithTokens(platform: Pick<PlatformTokens, "endOf">, clock: Clock): OnWatch {
+  return (_user, end, caller) => {
+    const at = platform.endOf(caller);
+    if (at === undefined) return () => {};
+    const timer = clock.schedule(at - clock.now(), () => end(statusOf(unauthorized("the token has expired"))));
+    return () => timer.cancel();
   };
 }
 

@@ -37,7 +37,9 @@ beforeAll(async () => {
 });
 
 const nameOf = async (token: string, by = tokens) => (await by.identify(token))?.user.name;
-const encoded = (part: unknown) => Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+/** Texts and bytes as they are. */
+const encoded = (part: unknown) =>
+  Buffer.from(typeof part === "string" || Buffer.isBuffer(part) ? part : JSON.stringify(part)).toString("base64url");
 
 const claims = (changed: object = {}) => ({
   ...{ iss: ISSUER, aud: [ISSUER], sub: "jane", iat: NOW, nbf: NOW, exp: NOW + 60, jti: "1" },
@@ -215,10 +217,7 @@ describe("a token is refused", () => {
     ],
     [
       "a byte that is no text",
-      () => {
-        const input = `${encoded(header())}.${Buffer.from(JSON.stringify(claims()).replace("jane", "j\u0000ne")).map((byte) => byte || 0xff).toString("base64url")}`; // prettier-ignore
-        return `${input}.${sign("sha256", Buffer.from(input), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
-      },
+      () => signed(header(), Buffer.from(JSON.stringify(claims()).replace("jane", "j\u00ffne"), "latin1")),
       "a part of the token is not in UTF-8",
     ],
     ["a byte order mark", () => signed(header(), `\ufeff${JSON.stringify(claims())}`), "a part of the token is no JSON object"],
