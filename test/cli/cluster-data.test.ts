@@ -49,7 +49,7 @@ async function begin(folder: string, ...argv: readonly string[]): Promise<Runnin
   opened.push({ stop });
   let over = false;
   void ended.then(() => (over = true));
-  await until("it serves", () => over || terminal.stdout.includes("get namespaces\n"), 10_000);
+  await until("it serves", () => over || terminal.stdout.includes("get namespaces\n"), 30_000);
   expect(over, terminal.stderr).toBe(false);
   return { terminal, kubeconfig: readFileSync(path, "utf8"), path, client: await clientOf(path), stop };
 }

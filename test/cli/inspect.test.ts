@@ -101,7 +101,7 @@ async function sync(done: () => Promise<boolean>): Promise<void> {
   const terminal = createTestTerminal({ files });
   const quiet = ["--metrics-address", "", "--health-address", ""];
   const ended = runCli(["run", ...CLUSTERS, "--config", "vcluster.yaml", ...NAMED, ...quiet], terminal);
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!(await done())) {
     if (performance.now() > deadline) throw new Error(`It does not get there: ${terminal.stderr}`);
     await delay(systemClock, 10);

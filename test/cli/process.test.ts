@@ -70,7 +70,7 @@ test("demo --once converges and exits", async () => {
 
 test("run syncs what two cluster commands serve, and everything stops on SIGTERM", async () => {
   const served = ["tenant", "host"].map((name) => start("cluster", "--name", name));
-  await until("both clusters serve", () => served.every(({ stdout }) => stdout.includes("get namespaces\n")), 15_000);
+  await until("both clusters serve", () => served.every(({ stdout }) => stdout.includes("get namespaces\n")), 30_000);
   const [tenant, host] = await Promise.all([clientOf("tenant.kubeconfig"), clientOf("host.kubeconfig")]);
   await host.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
   const object = {
@@ -85,7 +85,7 @@ test("run syncs what two cluster commands serve, and everything stops on SIGTERM
   const addresses = ["--metrics-address", "", "--health-address", ""];
   const sync = start("run", ...clusters, "--config", "vcluster.yaml", "--name", "blue", "--namespace", "vc-blue", ...addresses);
   const key = { namespace: "vc-blue", name: "db-x-default-x-blue" };
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 30_000;
   while ((await host.get(ENDPOINTS, key)) === undefined && performance.now() < deadline) await delay(systemClock, 20);
   expect(await host.get(ENDPOINTS, key)).toMatchObject({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] });
 
@@ -130,7 +130,7 @@ describe("a signal", () => {
 
   test("that comes twice ends what is still stopping", async () => {
     const cluster = start("cluster", "--name", "impatient");
-    await until("it serves", () => cluster.stdout.includes("get namespaces\n"), 15_000);
+    await until("it serves", () => cluster.stdout.includes("get namespaces\n"), 30_000);
     cluster.child.kill("SIGINT");
     cluster.child.kill("SIGTERM");
     // The kernel may deliver two that wait in either order.

@@ -55,7 +55,7 @@ const COPY = { namespace: "vc-blue", name: "db-x-default-x-blue" };
 
 /** Waits until an object carries this team. */
 async function team(client: ClusterClient, key: { namespace: string; name: string }, wanted: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   for (let found: string | undefined; found !== wanted; await delay(systemClock, 10)) {
     if (performance.now() > deadline) throw new Error(`The team of ${key.name} is still ${found}, not ${wanted}`);
     found = (await client.get(ENDPOINTS, key))?.metadata.annotations?.["example.com/team"];
@@ -282,7 +282,7 @@ describe("demo", () => {
   test("redraws its table when somebody edits the host, and leaves nothing behind", async () => {
     const terminal = createTestTerminal({ screen: { columns: 120, rows: 60 } });
     const { ended } = begin(["demo"], terminal);
-    await until("it has converged", () => terminal.stdout.includes("Edit the host"), 15_000);
+    await until("it has converged", () => terminal.stdout.includes("Edit the host"), 30_000);
     expect(terminal.stdout).toContain("25 of 28 objects are on the host");
     for (const line of terminal.stdout.split("\n").filter((text) => /^(endpoints|services) /.test(text))) {
       expect(line.length).toBeLessThanOrEqual(120);

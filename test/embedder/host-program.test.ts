@@ -19,7 +19,7 @@ sync:
 `;
 const WEB = { namespace: "shop", name: "web" };
 const COPY = { namespace: "vc-blue", name: "shop-web" };
-const WAIT = { timeout: 8_000, interval: 10 };
+const WAIT = { timeout: 30_000, interval: 10 };
 
 let tenant: EmbeddedCluster;
 let host: EmbeddedCluster;

@@ -24,7 +24,7 @@ export interface Kubectl {
   close(): void;
 }
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 45_000;
 
 /** A kubectl with a home of its own: no settings and no caches of whoever runs the tests. */
 export function createKubectl(path: string, kubeconfig: string): Kubectl {

@@ -156,6 +156,6 @@ describe(`a writer that is killed (seed ${SEED})`, () => {
       await store.close();
       expect(acknowledged).toBeGreaterThan(0);
     },
-    20_000 + KILLS * 2_000,
+    60_000 + KILLS * 6_000,
   );
 });

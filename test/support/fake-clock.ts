@@ -75,7 +75,7 @@ export async function settle(): Promise<void> {
 }
 
 /** Resolves once `condition` holds. Real time passes only for real I/O; after `limitMs` of it the test fails with `what`. */
-export async function until(what: string, condition: () => boolean, limitMs = 5_000): Promise<void> {
+export async function until(what: string, condition: () => boolean, limitMs = 30_000): Promise<void> {
   const start = performance.now();
   while (!condition()) {
     if (performance.now() - start > limitMs) throw new Error(`Still not so after ${limitMs} ms: ${what}`);
