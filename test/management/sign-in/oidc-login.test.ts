@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits.ts";
+import { createProviderFetch } from "../../../src/management/sign-in/provider-fetch.ts";
 import type { OidcSettings, SignInSettings } from "../../../src/management/sign-in/settings.ts";
 import { createBrowser, login, startPlatform } from "./platform.ts";
 import type { TestPlatform } from "./platform.ts";
@@ -228,6 +229,11 @@ describe("a callback", () => {
     expect((await createBrowser().visit(back)).status).toBe(400);
     // Whoever tried has used it up.
     expect((await browser.visit(back)).status).toBe(400);
+
+    const again = await sentBack();
+    const forged = createBrowser();
+    again.browser.cookies.forEach((value, name) => forged.cookies.set(name, "x".repeat(value.length)));
+    expect((await forged.visit(again.back)).status).toBe(400);
     expect(platform.signedIn).toEqual([]);
   });
 
@@ -354,6 +360,25 @@ describe("a provider with a certificate of its own authority", () => {
     configure({ issuerUrl: secure.issuer, insecureCa: true });
     secure.lies = { signature: "foreign key" };
     expect((await login(platform)).status).toBe(401);
+  });
+});
+
+describe("asking a provider", () => {
+  const get = { method: "GET", headers: {} };
+
+  test("by plain HTTP is for this machine only", async () => {
+    await expect(createProviderFetch({})("http://192.0.2.1/keys", get)).rejects.toThrow("plain HTTP is for this machine only");
+  });
+
+  test("ends with an answer that is too long", async () => {
+    const keys = `${provider.issuer}/keys`;
+    expect((await createProviderFetch({})(keys, get)).status).toBe(200);
+    await expect(createProviderFetch({ answerBytesMax: 10 })(keys, get)).rejects.toThrow("the answer is longer than 10 bytes");
+  });
+
+  test("ends when it takes too long", async () => {
+    const signal = AbortSignal.abort();
+    await expect(createProviderFetch({})(`${provider.issuer}/keys`, { ...get, signal })).rejects.toThrow("could not be asked");
   });
 });
 
