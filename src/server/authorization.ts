@@ -89,20 +89,21 @@ function collectionVerb(verb: string, watching: boolean): string {
 }
 
 /**
- * The answer to somebody who may not, in Kubernetes' words.
+ * The answer to somebody who may not, in Kubernetes' words, with what the authorizer has to say about it.
  *
  * @example
  * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
  */
-export function refusal(user: UserInfo, attributes: Attributes): EngineError {
+export function refusal(user: UserInfo, attributes: Attributes, reason = ""): EngineError {
+  const why = reason === "" ? "" : `: ${reason}`;
   const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
-  if ("path" in attributes) return forbiddenPath(`${who} path ${JSON.stringify(attributes.path)}`);
+  if ("path" in attributes) return forbiddenPath(`${who} path ${JSON.stringify(attributes.path)}${why}`);
   const { group, version, resource, subresource, namespace, name } = attributes;
   const what = JSON.stringify(subresource === "" ? resource : `${resource}/${subresource}`);
   const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
   const apiVersion = group === "" ? version : `${group}/${version}`;
   const type = { apiVersion, kind: "", plural: resource, namespaced: namespace !== "" };
-  return forbiddenRequest(type, name, `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}`);
+  return forbiddenRequest(type, name, `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}${why}`);
 }
 
 /**
@@ -111,5 +112,6 @@ export function refusal(user: UserInfo, attributes: Attributes): EngineError {
  * @throws API_FORBIDDEN for everything else.
  */
 export function demandAllowed(authorizer: Authorizer, user: UserInfo, attributes: Attributes): void {
-  if (!authorizer.decide(user, attributes).allowed) throw refusal(user, attributes);
+  const { allowed, reason } = authorizer.decide(user, attributes);
+  if (!allowed) throw refusal(user, attributes, reason);
 }

@@ -6,9 +6,10 @@ import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import type { UserInfo } from "../../server/user-info.ts";
 import { validateScope } from "../../scope/validate.ts";
 import { scopeWarnings } from "../../scope/warnings.ts";
-import { specOf, USUAL_STRATEGY, withOwnStatus } from "../kinds/common.ts";
+import { specOf, USUAL_STRATEGY, withOpenMaps, withOwnStatus } from "../kinds/common.ts";
 import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, USER_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
+import { withoutApplied } from "../kinds/last-applied.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import type { KeyActivity } from "./activity.ts";
@@ -17,6 +18,9 @@ import { isDigest } from "./key-digest.ts";
 import { lifetimeWarnings } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import type { Permit } from "./permits.ts";
+
+/** Fields of the spec that are not read back, or hold such fields. */
+const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 
 /** What access keys work with. */
 export interface AccessKeyKindOptions {
@@ -41,9 +45,9 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
     shown: (object) => shown(object, activity),
     strategy: {
       ...USUAL_STRATEGY,
-      prepare: (object, old, by) => withAuthor(withKeptSecrets(withOwnStatus(object, old), old), old, { by, ...options }),
+      prepare: (object, old, by) => withAuthor(withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old), old, { by, ...options }),
       claim: (object, old) => keys.claim(object, old),
-      opened: (stored) => withSpec(withoutSecrets(stored), { key: "" }),
+      opened: (stored) => withSpec(withoutSecrets(withOpenMaps(stored)), { key: "" }),
       validate,
       warnings: (object) => warnings(specOf<KeySpec>(object), limits()),
       permit,

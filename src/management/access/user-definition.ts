@@ -2,7 +2,8 @@ import type { Chance } from "../../base/chance.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
-import { specOf, USUAL_STRATEGY } from "../kinds/common.ts";
+import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
+import { withoutApplied } from "../kinds/last-applied.ts";
 import { USER_COLUMNS, USER_SHAPE } from "../kinds/user.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import { USERS } from "../kinds/types.ts";
@@ -21,7 +22,8 @@ export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, 
     strategy: {
       ...USUAL_STRATEGY,
       claim: (object, old) => claim(object, old, chance),
-      opened: (stored) => withPassword(stored, ""),
+      prepare: (object, old) => USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old),
+      opened: (stored) => withPassword(withOpenMaps(stored), ""),
       permit,
     },
   };

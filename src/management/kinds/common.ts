@@ -5,6 +5,7 @@
  */
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { withMetadata } from "../../server/metadata.ts";
 import { dnsSubdomain } from "../../server/names.ts";
 import type { Strategy } from "../../server/resource-definition.ts";
 import { always, described, fields, list, text } from "../../server/shape.ts";
@@ -73,12 +74,22 @@ export const USUAL_STRATEGY = {
   nameRule: dnsSubdomain,
   newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
   prepare: withOwnStatus,
+  opened: withOpenMaps,
   gracePeriod: (_object, requested = 0) => requested,
 } as const satisfies Strategy;
 
 /** The object with the status that the server gave it, whatever its author wrote. */
 export function withOwnStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
   return { ...object, spec: object["spec"] ?? {}, status: old?.["status"] ?? {} };
+}
+
+/**
+ * The object with the maps to which a JSON patch may add, also when there is nothing in them. Source: specification 1, Endpoints,
+ * rule 1.
+ */
+export function withOpenMaps(stored: KubeObject): KubeObject {
+  const { annotations = {}, labels = {} } = stored.metadata;
+  return withMetadata(stored, { annotations, labels });
 }
 
 /** An object's spec, of the type that its kind says. */

@@ -1,0 +1,35 @@
+import { isRecord } from "../../base/json.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { withMetadata } from "../../server/metadata.ts";
+
+/** Where kubectl keeps the whole of what was applied, secrets included. */
+const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * The object without certain fields of its spec in kubectl's note of what was applied; a note that can not be read goes as a whole.
+ *
+ * @example
+ * withoutApplied(key, ["key"]); // the value of the key is in no annotation
+ */
+export function withoutApplied(object: KubeObject, hidden: readonly string[]): KubeObject {
+  const { annotations = {} } = object.metadata;
+  const note = annotations[ANNOTATION];
+  if (note === undefined) return object;
+  const cleaned = cleanNote(note, hidden);
+  if (cleaned === note) return object;
+  const { [ANNOTATION]: _note, ...rest } = annotations;
+  return withMetadata(object, { annotations: cleaned === undefined ? rest : { ...rest, [ANNOTATION]: cleaned } });
+}
+
+function cleanNote(note: string, hidden: readonly string[]): string | undefined {
+  try {
+    const applied: unknown = JSON.parse(note);
+    const spec = isRecord(applied) ? applied["spec"] : undefined;
+    if (!isRecord(applied) || !isRecord(spec)) return note;
+    if (!hidden.some((field) => Object.hasOwn(spec, field))) return note;
+    const shown = Object.fromEntries(Object.entries(spec).filter(([field]) => !hidden.includes(field)));
+    return `${JSON.stringify({ ...applied, spec: shown })}\n`;
+  } catch {
+    return undefined;
+  }
+}
