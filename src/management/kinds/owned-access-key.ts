@@ -2,7 +2,7 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/columns.
 import type { Column } from "../../server/columns.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { ageOf } from "../../server/columns.ts";
-import { always, any, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/shape.ts";
+import { always, any as anything, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/shape.ts";
 import { ACCESS_SCOPE } from "../../scope/shape.ts";
 import type { AccessScope } from "../../scope/types.ts";
 import { specOf, USUAL_TEXTS } from "./common.ts";
@@ -57,7 +57,7 @@ const IDENTITY = described(
     preferredUsername: text,
     email: text,
     emailVerified: bool,
-    extraClaims: { type: "map", of: any },
+    extraClaims: { type: "map", of: anything },
     groups: list(text),
     connector: text,
     connectorData: text,
