@@ -7,6 +7,8 @@ import { systemClock } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
 import { createLineLogger } from "../base/logger.ts";
 import type { Logger, LogLevel } from "../base/logger.ts";
+import { createAuditLog } from "../management/audit/audit-log.ts";
+import type { AuditLog } from "../management/audit/audit-log.ts";
 import { parseManagementConfig } from "../management/config/config.ts";
 import type { ManagementConfig } from "../management/config/effective.ts";
 import { followConfigFile } from "../management/config/follow.ts";
@@ -52,16 +54,22 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const logger = createLineLogger({ write: (line) => terminal.err(line), now: () => systemClock.now(), format: flags.logFormat, level: flags.logLevel });
   const stop = terminal.stopSignal();
   const adminKey = flags.adminKeyFile === undefined ? undefined : (await terminal.read(flags.adminKeyFile)).trim();
-  const folder = await openFolder(terminal, flags);
-  const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey });
-  const followed = config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management });
+  const auditLog = createAuditLog({ clock: systemClock, logger });
   try {
-    await folder?.keep(Number(new URL(management.url).port));
-    await tellWhere(terminal, { management, kubeconfig, folder });
-    await aborted(stop);
+    if (config !== undefined) await auditLog.configure(config.config.audit);
+    const folder = await openFolder(terminal, flags);
+    const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey, auditLog });
+    const followed = config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management, auditLog });
+    try {
+      await folder?.keep(Number(new URL(management.url).port));
+      await tellWhere(terminal, { management, kubeconfig, folder });
+      await aborted(stop);
+    } finally {
+      await followed?.stop();
+      await management.stop();
+    }
   } finally {
-    await followed?.stop();
-    await management.stop();
+    await auditLog.stop();
   }
 }
 
@@ -94,12 +102,13 @@ interface Started {
   readonly logger: Logger;
   readonly config: ManagementConfig | undefined;
   readonly adminKey: string | undefined;
+  readonly auditLog: AuditLog;
 }
 
-async function start(terminal: Terminal, flags: ManagementFlags, { folder, logger, config, adminKey }: Started): Promise<Management> {
+async function start(terminal: Terminal, flags: ManagementFlags, { folder, logger, config, adminKey, auditLog }: Started): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
-    ...{ name: flags.name, host: flags.host, logger, readFile: (path) => terminal.read(path) },
+    ...{ name: flags.name, host: flags.host, logger, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
     ...(config !== undefined && { config }),
@@ -125,14 +134,17 @@ interface Followed {
   readonly text: string;
   readonly logger: Logger;
   readonly management: Management;
+  readonly auditLog: AuditLog;
 }
 
 /** A configuration with errors is told, and the old one stays. */
-function follow(terminal: Terminal, file: string, { text, logger, management }: Followed) {
+function follow(terminal: Terminal, file: string, { text, logger, management, auditLog }: Followed) {
   return followConfigFile({
     ...{ clock: systemClock, text, file, environment: terminal.env },
     read: () => terminal.read(file),
     async onChange(config) {
+      // First, because files can fail.
+      await auditLog.configure(config.audit);
       await management.configure(config);
       logger.info("The configuration has changed");
     },

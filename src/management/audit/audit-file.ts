@@ -1,0 +1,226 @@
+import { mkdir, open, rename, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Clock, Timer } from "../../base/clock.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { rotatedName, tendRotated } from "./rotated-files.ts";
+import type { Keeping } from "./rotated-files.ts";
+
+/** When the file is rotated, and what becomes of rotated ones. */
+export interface RotationSettings extends Keeping {
+  /** In bytes. A single longer line is written nevertheless, into a file of its own. */
+  readonly maxBytes: number;
+}
+
+/** What a file is made of. */
+export interface AuditFileOptions {
+  readonly path: string;
+  readonly rotation: RotationSettings;
+  readonly clock: Clock;
+  /** Told once when lines begin to be lost, and once when they are written again. */
+  readonly logger: Logger;
+}
+
+/** A file that lines are appended to. */
+export interface AuditFile {
+  readonly path: string;
+  /** Takes a line with its line end. Returns at once and never throws; what can not be written is counted. */
+  write(line: string): void;
+  /** Sets the rotation anew. */
+  configure(rotation: RotationSettings): void;
+  /** Resolves when everything is written and compressed. */
+  close(): Promise<void>;
+}
+
+/** Most bytes of lines that wait for the disk; further ones are lost. */
+const PENDING_BYTES_MAX = 64 * 1_048_576;
+/** How often rotated files are looked at for their age, in milliseconds. */
+const TENDING_MS = 3_600_000;
+const LINE_END = 10;
+
+/**
+ * Opens a file to append lines to it, and makes its folder when there is none. Only its owner may read it.
+ *
+ * @throws CONFIG_FILE when it can not be written.
+ * @example
+ * const file = await openAuditFile({ path: "/var/log/audit.log", rotation, clock, logger });
+ * file.write("{}\n");
+ * await file.close();
+ */
+export async function openAuditFile(options: AuditFileOptions): Promise<AuditFile> {
+  const file = new AppendedFile(options);
+  await file.open();
+  return file;
+}
+
+class AppendedFile implements AuditFile {
+  readonly path: string;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #rotation: RotationSettings;
+  #handle: FileHandle | undefined;
+  /** Of the file, in bytes. */
+  #size = 0;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #lost = 0;
+  /** The file could not be rotated when it was time. */
+  #overfull = false;
+  #writing: Promise<void> | undefined;
+  #tending: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+
+  constructor({ path, rotation, clock, logger }: AuditFileOptions) {
+    this.path = path;
+    this.#rotation = rotation;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  async open(): Promise<void> {
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await this.#reopen();
+    } catch (error) {
+      const details = { hint: "audit.path is a file that the platform appends to and renames; its folder has to be writable" };
+      throw new EngineError("CONFIG_FILE", `Cannot write the audit file "${this.path}": ${messageOf(error)}`, { cause: error, details });
+    }
+    this.#tend();
+    this.#keepTending();
+  }
+
+  configure(rotation: RotationSettings): void {
+    this.#rotation = rotation;
+    this.#tend();
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(line);
+    if (this.#pendingBytes + bytes.length > PENDING_BYTES_MAX) return this.#lose(1, "the disk is too slow");
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    this.#writing ??= this.#drain();
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#writing;
+    await this.#tending;
+    await this.#shut();
+    if (this.#lost > 0) this.#logger.error("Audit lines were lost", { path: this.path, lost: this.#lost });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const lines = this.#takeLines();
+      const bytes = Buffer.concat(lines);
+      let done = 0;
+      try {
+        if (this.#handle === undefined) await this.#reopen();
+        if (this.#size > 0 && this.#size + bytes.length > this.#rotation.maxBytes) await this.#rotate();
+        while (done < bytes.length) done += (await this.#handle!.write(bytes, done)).bytesWritten;
+        this.#size += bytes.length;
+        this.#found();
+      } catch (error) {
+        this.#lose(await this.#retreat(lines, done), messageOf(error));
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  /** As many lines as the file has room for; one at least, for which it is rotated. */
+  #takeLines(): readonly Buffer[] {
+    let size = this.#size;
+    let count = 0;
+    for (const { length } of this.#pending) {
+      if (count > 0 && size + length > this.#rotation.maxBytes) break;
+      size = size + length > this.#rotation.maxBytes ? length : size + length;
+      count++;
+    }
+    const lines = this.#pending.splice(0, count);
+    for (const { length } of lines) this.#pendingBytes -= length;
+    return lines;
+  }
+
+  /** Cuts off the line that was written in part, so that the next one is not taken for its end. Returns how many are lost. */
+  async #retreat(lines: readonly Buffer[], done: number): Promise<number> {
+    let whole = 0;
+    let bytes = 0;
+    while (whole < lines.length && bytes + lines[whole]!.length <= done) bytes += lines[whole++]!.length;
+    try {
+      if (done > bytes && this.#handle !== undefined) await this.#handle.truncate((await this.#handle.stat()).size - (done - bytes));
+    } catch {
+      // The next opening finds the broken line.
+    }
+    await this.#shut();
+    return lines.length - whole;
+  }
+
+  async #rotate(): Promise<void> {
+    await this.#shut();
+    try {
+      await rename(this.path, await rotatedName(this.path, this.#clock.now()));
+      this.#overfull = false;
+    } catch (error) {
+      // Better too long a file than none.
+      if (!this.#overfull) this.#logger.error("The audit file can not be rotated", { path: this.path, error });
+      this.#overfull = true;
+    }
+    await this.#reopen();
+    if (!this.#overfull) this.#tend();
+  }
+
+  async #reopen(): Promise<void> {
+    const found = await stat(this.path).catch(() => undefined);
+    // Opening a pipe would wait for a reader, and a device can not be rotated.
+    if (found !== undefined && !found.isFile()) throw new Error("it is not a file");
+    const handle = await open(this.path, "a+", 0o600);
+    try {
+      this.#size = (await handle.stat()).size;
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, this.#size - 1));
+      if (bytesRead === 1 && buffer[0] !== LINE_END) this.#size += (await handle.write("\n")).bytesWritten;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    this.#handle = handle;
+  }
+
+  async #shut(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    // What was written is written; a handle that can not be closed is not a handle any more.
+    await handle?.close().catch(() => {});
+  }
+
+  #lose(count: number, why: string): void {
+    if (count === 0) return;
+    if (this.#lost === 0) this.#logger.error("Audit lines can not be written", { path: this.path, error: why });
+    this.#lost += count;
+  }
+
+  #found(): void {
+    if (this.#lost === 0) return;
+    this.#logger.warn("Audit lines are written again", { path: this.path, lost: this.#lost });
+    this.#lost = 0;
+  }
+
+  /** Beside the writing, one after another. */
+  #tend(): void {
+    this.#tending = this.#tending.then(async () => {
+      try {
+        await tendRotated(this.path, this.#rotation, this.#clock.now());
+      } catch (error) {
+        this.#logger.warn("Rotated audit files can not be tended", { path: this.path, error });
+      }
+    });
+  }
+
+  #keepTending(): void {
+    this.#timer = this.#clock.schedule(TENDING_MS, () => {
+      this.#tend();
+      this.#keepTending();
+    });
+  }
+}

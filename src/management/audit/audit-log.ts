@@ -1,0 +1,89 @@
+import type { Clock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Audit } from "../../server/audit.ts";
+import { openAuditFile } from "./audit-file.ts";
+import type { AuditFile, RotationSettings } from "./audit-file.ts";
+import { policyOf } from "./levels.ts";
+import { decideAudit } from "./policy.ts";
+import type { AuditPolicy, AuditSettings } from "./policy.ts";
+import { createTrail } from "./trail.ts";
+
+/** What a log is made of. */
+export interface AuditLogOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The log of requests to the API, as the configuration has it. Off until it is configured. */
+export interface AuditLog {
+  /** For the server. */
+  readonly audit: Audit;
+  /**
+   * Takes other settings. Requests that are under way go by the policy that they began with.
+   *
+   * @throws CONFIG_FILE when the file can not be written; the settings from before stay.
+   */
+  configure(settings: AuditSettings): Promise<void>;
+  /** Resolves when every line is written. Stop the server first: what comes later is not written. */
+  stop(): Promise<void>;
+}
+
+const MEGABYTE = 1_048_576;
+
+/**
+ * A log that is off.
+ *
+ * @example
+ * const log = createAuditLog({ clock, logger });
+ * await log.configure(config.audit);
+ * const management = await startManagement({ config, audit: log.audit });
+ * await management.stop();
+ * await log.stop();
+ */
+export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
+  let policy: AuditPolicy = {};
+  let file: AuditFile | undefined;
+  let work: Promise<void> = Promise.resolve();
+  const write = (line: string) => file?.write(line);
+  const exchangeFile = async (next: AuditFile | undefined) => {
+    const before = file;
+    file = next;
+    await before?.close();
+  };
+  const apply = async (settings: AuditSettings) => {
+    const { enabled, path = "" } = settings;
+    if (!enabled) return exchangeFile(undefined);
+    const rotation = rotationOf(settings);
+    if (file?.path === path) file.configure(rotation);
+    else await exchangeFile(await openGivenFile(path, { rotation, clock, logger }));
+    policy = policyOf(settings);
+  };
+  return {
+    audit(facts) {
+      if (file === undefined) return undefined;
+      return createTrail({ decision: decideAudit(policy, facts), facts, now: () => clock.now(), write });
+    },
+    configure(settings) {
+      const applied = work.then(() => apply(settings));
+      work = applied.catch(() => {});
+      return applied;
+    },
+    async stop() {
+      await work;
+      await exchangeFile(undefined);
+    },
+  };
+}
+
+function openGivenFile(
+  path: string,
+  parts: Pick<Parameters<typeof openAuditFile>[0], "rotation" | "clock" | "logger">,
+): Promise<AuditFile> {
+  if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, which audit.enabled needs");
+  return openAuditFile({ path, ...parts });
+}
+
+function rotationOf({ maxSize, maxAge, maxBackups, compress }: AuditSettings): RotationSettings {
+  return { maxBytes: maxSize * MEGABYTE, maxAge, maxBackups, compress };
+}

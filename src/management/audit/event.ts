@@ -1,0 +1,97 @@
+import type { Status } from "../../object/status.ts";
+import type { AuditFacts } from "../../server/audit.ts";
+import type { UserInfo } from "../../server/user-info.ts";
+import type { AuditLevel, AuditStage } from "./policy.ts";
+
+/** Most bytes of one body's JSON text; a longer one is left out, and a note says so. */
+export const AUDIT_BODY_BYTES_MAX = 2 * 1_048_576;
+
+/** A body as it is written: its JSON text, or why it is left out. */
+export type WrittenBody = { readonly text: string } | { readonly note: string };
+
+/** What a line tells. */
+export interface AuditEvent {
+  readonly level: AuditLevel;
+  readonly stage: AuditStage;
+  readonly facts: AuditFacts;
+  /** Of the object, when the path has none. Default "". */
+  readonly name?: string;
+  readonly responseStatus?: Partial<Status>;
+  readonly request?: WrittenBody;
+  readonly response?: WrittenBody;
+  /** When the stage was reached, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Characters that move a terminal's cursor or turn the reading direction; JSON leaves them as they are. */
+const UNSAFE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A body as JSON, if it can be written and is not too long.
+ *
+ * @example
+ * writtenBody({ kind: "Team" }); // { text: '{"kind":"Team"}' }
+ */
+export function writtenBody(body: unknown): WrittenBody {
+  try {
+    const text = JSON.stringify(body) ?? "null";
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= AUDIT_BODY_BYTES_MAX) return { text };
+    return { note: `left out: it has ${bytes} bytes, more than ${AUDIT_BODY_BYTES_MAX}` };
+  } catch {
+    // Nested too deep, or longer than any text.
+    return { note: "left out: it has no text" };
+  }
+}
+
+/**
+ * One line of the log, with its line end. Source: `audit.k8s.io/v1` Event.
+ *
+ * @example
+ * eventLine({ level: "Metadata", stage: "ResponseComplete", facts, at }); // '{"kind":"Event","apiVersion":"audit.k8s.io/v1",…}\n'
+ */
+export function eventLine({ level, stage, facts, name = "", responseStatus, request, response, at }: AuditEvent): string {
+  const { auditID, requestURI, attributes, user, impersonatedUser, sourceIPs, userAgent, receivedAt } = facts;
+  const notes = { ...noteOf("request-object", request), ...noteOf("response-object", response) };
+  const head = {
+    ...{ kind: "Event", apiVersion: "audit.k8s.io/v1", level, auditID, stage, requestURI, verb: attributes.verb },
+    user: user === undefined ? {} : userOf(user),
+    ...(impersonatedUser && { impersonatedUser: userOf(impersonatedUser) }),
+    sourceIPs,
+    ...(userAgent !== "" && { userAgent }),
+    ...("resource" in attributes && { objectRef: referenceOf(attributes, name) }),
+    ...(responseStatus && { responseStatus: { metadata: {}, ...responseStatus } }),
+  };
+  const times = { requestReceivedTimestamp: microTime(receivedAt), stageTimestamp: microTime(at) };
+  const tail = { ...times, ...(Object.keys(notes).length > 0 && { annotations: notes }) };
+  const members = [inner(head), ...bodyMember("requestObject", request), ...bodyMember("responseObject", response), inner(tail)];
+  return `{${members.join(",")}}\n`.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function inner(object: object): string {
+  return JSON.stringify(object).slice(1, -1);
+}
+
+/** Bodies are texts already. */
+function bodyMember(field: string, body: WrittenBody | undefined): readonly string[] {
+  return body !== undefined && "text" in body ? [`"${field}":${body.text}`] : [];
+}
+
+function noteOf(what: string, body: WrittenBody | undefined): Readonly<Record<string, string>> {
+  return body !== undefined && "note" in body ? { [`management.platform/${what}`]: body.note } : {};
+}
+
+function userOf({ name, groups, extra }: UserInfo): object {
+  return { username: name, groups, ...(extra && { extra }) };
+}
+
+function referenceOf(attributes: Extract<AuditFacts["attributes"], { resource: string }>, name: string): object {
+  const { resource, namespace, group, version, subresource } = attributes;
+  const members = { resource, namespace, name: attributes.name || name, apiGroup: group, apiVersion: version, subresource };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ""));
+}
+
+/** Microseconds are what the format has; the clock has milliseconds. */
+function microTime(at: number): string {
+  return new Date(at).toISOString().replace("Z", "000Z");
+}

@@ -1,0 +1,83 @@
+/**
+ * Which requests leave a line, and how much it says. Pure. Matching is that of Kubernetes' audit policies, with `*` for all in
+ * every list. Source: `audit.k8s.io/v1` Policy.
+ *
+ * @module
+ */
+import type { AuditFacts } from "../../server/audit.ts";
+import type { Attributes, ResourceAttributes } from "../../server/authorization.ts";
+import type { ManagementConfig } from "../config/effective.ts";
+
+/** `audit` of the configuration. */
+export type AuditSettings = ManagementConfig["audit"];
+/** `audit.policy`. */
+export type AuditPolicy = NonNullable<AuditSettings["policy"]>;
+/** One of its rules. */
+export type AuditRule = NonNullable<AuditPolicy["rules"]>[number];
+/** How much is written, from nothing to both bodies. */
+export type AuditLevel = AuditRule["level"];
+/** A moment in a request's life that leaves a line. */
+export type AuditStage = NonNullable<AuditPolicy["omitStages"]>[number];
+
+/** What is written of one request. */
+export interface AuditDecision {
+  readonly level: AuditLevel;
+  readonly omitStages: ReadonlySet<AuditStage>;
+}
+
+const ALL = "*";
+/** Where every request that is told of here goes; the others go to connected clusters, which keep logs of their own. */
+const TARGET = "Management";
+
+/**
+ * The level of the first rule that matches, None when none does, and the stages that the policy or that rule leaves out.
+ * Users are those whose credentials the request shows, not whom they impersonate.
+ *
+ * @example
+ * decideAudit({ rules: [{ level: "Metadata", verbs: ["create"] }] }, facts).level; // "Metadata"
+ */
+export function decideAudit(policy: AuditPolicy, facts: Pick<AuditFacts, "user" | "attributes">): AuditDecision {
+  const rule = policy.rules?.find((one) => matches(one, facts));
+  return { level: rule?.level ?? "None", omitStages: new Set([...(policy.omitStages ?? []), ...(rule?.omitStages ?? [])]) };
+}
+
+function matches(rule: AuditRule, { user, attributes }: Pick<AuditFacts, "user" | "attributes">): boolean {
+  if (isGiven(rule.clusters) || !allows(rule.requestTargets, TARGET)) return false;
+  if (isGiven(rule.users) && (user === undefined || !allows(rule.users, user.name))) return false;
+  if (isGiven(rule.userGroups) && user?.groups.some((group) => allows(rule.userGroups, group)) !== true) return false;
+  return allows(rule.verbs, attributes.verb) && matchesSubject(rule, attributes);
+}
+
+/** A rule that lists resources or namespaces is for resources, one that lists paths for paths, and one that lists both for both. */
+function matchesSubject({ resources, namespaces, nonResourceURLs }: AuditRule, attributes: Attributes): boolean {
+  const ofResources = isGiven(resources) || isGiven(namespaces);
+  if (!ofResources && !isGiven(nonResourceURLs)) return true;
+  if ("path" in attributes) return isGiven(nonResourceURLs) && nonResourceURLs.some((pattern) => matchesPath(pattern, attributes.path));
+  if (!ofResources || !allows(namespaces, attributes.namespace)) return false;
+  return !isGiven(resources) || resources.some((one) => matchesResource(one, attributes));
+}
+
+function matchesResource(rule: NonNullable<AuditRule["resources"]>[number], wanted: ResourceAttributes): boolean {
+  const { group = "", resources, resourceNames } = rule;
+  if (group !== ALL && group !== wanted.group) return false;
+  return allows(resourceNames, wanted.name) && (!isGiven(resources) || resources.some((pattern) => matchesPlural(pattern, wanted)));
+}
+
+function matchesPlural(pattern: string, { resource, subresource }: ResourceAttributes): boolean {
+  if (pattern === ALL) return true;
+  if (subresource === "") return pattern === resource;
+  return [`${resource}/${subresource}`, `${ALL}/${subresource}`, `${resource}/${ALL}`].includes(pattern);
+}
+
+function matchesPath(pattern: string, path: string): boolean {
+  return pattern.endsWith(ALL) ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+}
+
+function isGiven<Item>(list: readonly Item[] | undefined): list is readonly Item[] {
+  return list !== undefined && list.length > 0;
+}
+
+/** An empty list does not restrict. */
+function allows(list: readonly string[] | undefined, value: string): boolean {
+  return !isGiven(list) || list.includes(value) || list.includes(ALL);
+}

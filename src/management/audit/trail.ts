@@ -1,0 +1,104 @@
+import { isRecord } from "../../base/json.ts";
+import type { Status } from "../../object/status.ts";
+import type { AuditFacts, AuditTrail } from "../../server/audit.ts";
+import { disclosedRequest, disclosedResponse, holdsSecrets } from "./disclosed.ts";
+import type { Disclosed } from "./disclosed.ts";
+import { eventLine, writtenBody } from "./event.ts";
+import type { AuditEvent, WrittenBody } from "./event.ts";
+import type { AuditDecision } from "./policy.ts";
+
+/** What a trail is made of. */
+export interface TrailOptions {
+  readonly decision: AuditDecision;
+  readonly facts: AuditFacts;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Takes a line with its line end. Must not throw. */
+  readonly write: (line: string) => void;
+}
+
+/** Longest name of an object; what is longer is none. */
+const NAME_LENGTH_MAX = 253;
+/** Most characters of a refusal's message; it may quote whatever was sent. */
+const MESSAGE_LENGTH_MAX = 4_096;
+
+/** Follows one request and writes the lines that the decision asks for; none at the level None. */
+export function createTrail(options: TrailOptions): AuditTrail | undefined {
+  if (options.decision.level === "None") return undefined;
+  const trail = new Trail(options);
+  trail.tell("RequestReceived", { at: options.facts.receivedAt });
+  return trail;
+}
+
+class Trail implements AuditTrail {
+  readonly #options: TrailOptions;
+  #name = "";
+  #holdsSecrets: boolean;
+  #request: WrittenBody | undefined;
+
+  constructor(options: TrailOptions) {
+    this.#options = options;
+    this.#holdsSecrets = holdsSecrets(options.facts.attributes);
+  }
+
+  requestObject = (body: unknown): void => {
+    this.#name = nameOf(body);
+    this.#holdsSecrets ||= holdsSecrets(this.#options.facts.attributes, body);
+    if (this.#options.decision.level === "Metadata") return;
+    // At once: what becomes of the body later is not what was sent.
+    this.#request = written(disclosedRequest(this.#options.facts.attributes, body));
+  };
+
+  responseStarted = (code: number): void => this.tell("ResponseStarted", { responseStatus: { code } });
+
+  complete = (code: number, responseObject?: () => unknown): void => {
+    const { facts, decision } = this.#options;
+    const wanted = decision.level === "RequestResponse" || code >= 400 || this.#isOfNewObject();
+    const object = wanted ? responseObject?.() : undefined;
+    if (isStatus(object)) return this.tell("ResponseComplete", { responseStatus: this.#statusOf(object, code) });
+    if (this.#name === "") this.#name = nameOf(object);
+    const shown = decision.level === "RequestResponse" && object !== undefined;
+    const response = shown ? { response: written(disclosedResponse(facts.attributes, object)) } : {};
+    this.tell("ResponseComplete", { responseStatus: { code }, ...response });
+  };
+
+  /** What went wrong may quote anything, so the log of the server has it, under the same time. */
+  panic = (): void => {
+    this.tell("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
+  };
+
+  tell(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
+    const { decision, facts, now, write } = this.#options;
+    if (decision.omitStages.has(stage)) return;
+    const request = this.#request && { request: this.#request };
+    write(eventLine({ level: decision.level, stage, facts, name: this.#name, at: now(), ...request, ...more }));
+  }
+
+  /** Its name may be made by the server. */
+  #isOfNewObject(): boolean {
+    const { attributes } = this.#options.facts;
+    return attributes.verb === "create" && "resource" in attributes && attributes.name === "" && this.#name === "";
+  }
+
+  /** A refusal may quote what it refuses. */
+  #statusOf({ status, reason, message, details }: Status, code: number): Partial<Status> {
+    const base = { ...(status && { status }), ...(reason && { reason }), code };
+    if (this.#holdsSecrets) return base;
+    const { causes: _repeated, ...rest } = details ?? {};
+    return { ...base, ...(message && { message: message.slice(0, MESSAGE_LENGTH_MAX) }), ...(details && { details: rest }) };
+  }
+}
+
+function written(disclosed: Disclosed): WrittenBody {
+  return "note" in disclosed ? disclosed : writtenBody(disclosed.body);
+}
+
+function isStatus(object: unknown): object is Status {
+  return isRecord(object) && object["kind"] === "Status" && object["apiVersion"] === "v1";
+}
+
+function nameOf(body: unknown): string {
+  const metadata = isRecord(body) ? body["metadata"] : undefined;
+  const name = isRecord(metadata) ? metadata["name"] : undefined;
+  return typeof name === "string" && name.length <= NAME_LENGTH_MAX ? name : "";
+}
