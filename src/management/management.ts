@@ -16,7 +16,7 @@ import type { Registry } from "../server/registry.ts";
 import type { Store } from "../server/store.ts";
 import { BASE_PATH } from "./base-path.ts";
 import { createSignInRoutes } from "./sign-in/routes.ts";
-import { parseManagementConfig } from "./config/config.ts";
+import { DEFAULT_MANAGEMENT_CONFIG } from "./config/config.ts";
 import type { ManagementConfig } from "./config/effective.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
@@ -92,7 +92,7 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
   const place: { url?: string } = {};
   const issuer = () => options.publicUrl ?? place.url ?? "";
   try {
-    const config = options.config ?? defaultConfig();
+    const config = options.config ?? DEFAULT_MANAGEMENT_CONFIG;
     const api = await openManagementApi({ store, clock, chance, logger, config, issuer, ...(options.adminKey !== undefined && { adminKey: options.adminKey }) });
     try {
       return await serve(api, { ...options, clock, chance, logger, store, place, issuer });
@@ -105,12 +105,6 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
     await store.close();
     throw error;
   }
-}
-
-function defaultConfig(): ManagementConfig {
-  const result = parseManagementConfig("");
-  if (!result.ok) throw new Error("an empty configuration is good");
-  return result.config;
 }
 
 interface Serving extends ManagementOptions {
