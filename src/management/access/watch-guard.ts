@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { statusOf } from "../../server/exchange.ts";
 import type { OnWatch } from "../../server/resource-routes.ts";
@@ -69,11 +69,14 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
       watched.end(status);
     }
   };
-  let timer = clock.schedule(CHECK_EVERY_MS, tick);
-  function tick(): void {
-    check();
-    timer = clock.schedule(CHECK_EVERY_MS, tick);
-  }
+  let timer: Timer | undefined;
+  const keepLooking = () => {
+    timer ??= clock.schedule(CHECK_EVERY_MS, () => {
+      timer = undefined;
+      check();
+      if (watches.size > 0) keepLooking();
+    });
+  };
   objects.onChange(({ object, previous }) => {
     if (WATCHED_KINDS.includes((object ?? previous)?.kind ?? "")) check();
   });
@@ -82,10 +85,11 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
       const key = caller.extra?.[KEY_EXTRA]?.[0];
       const watched = { user, key, rights: rightsOf(keyOf(key)), teams: teamsOf(user), end };
       watches.add(watched);
+      keepLooking();
       return () => void watches.delete(watched);
     },
     check,
-    stop: () => timer.cancel(),
+    stop: () => timer?.cancel(),
   };
 }
 

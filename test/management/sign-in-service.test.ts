@@ -1,0 +1,184 @@
+/**
+ * What a sign-in makes: a user, teams, and a key that ends. Source: specification 2, `status.auth`.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemChance } from "../../src/base/chance.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { parseManagementConfig } from "../../src/management/config/config.ts";
+import { openManagementApi } from "../../src/management/management-api.ts";
+import type { ManagementApi } from "../../src/management/management-api.ts";
+import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../src/management/kinds/types.ts";
+import type { Identity } from "../../src/management/sign-in/identity.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import type { FakeClock } from "../support/fake-clock.ts";
+
+let api: ManagementApi;
+let clock: FakeClock;
+
+async function open(config = ""): Promise<void> {
+  const parsed = parseManagementConfig(config);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  clock = createFakeClock(Date.UTC(2026, 5, 1, 12));
+  const parts = { store: createMemoryStore(), clock, chance: systemChance, logger: silentLogger };
+  api = await openManagementApi({ ...parts, config: parsed.config, issuer: () => "https://platform.example" });
+}
+
+beforeEach(() => open());
+afterEach(() => api.stop());
+
+const JANE: Identity = { userId: "u-1", username: "jane", email: "jane@example.com", emailVerified: true, groups: ["dev"], connector: "sso" };
+
+async function all(type: ResourceType): Promise<readonly KubeObject[]> {
+  return (await api.registry.list(type)).items;
+}
+
+const specOf = (object: KubeObject | undefined) => object?.["spec"] as Record<string, unknown>;
+const called = (objects: readonly KubeObject[], name: string) => objects.find(({ metadata }) => metadata.name === name);
+/** Whom a login key stands for. */
+const userOf = async (key: string) => specOf(called(await all(OWNED_ACCESS_KEYS), key))["user"];
+
+describe("a sign-in", () => {
+  test("makes the user, the teams of his groups and a key of type Login with his identity", async () => {
+    const { name, key, expiresAt } = await api.signIn.signIn(JANE, { idToken: "id-token" });
+    expect(specOf(called(await all(USERS), "jane"))).toMatchObject({ username: "jane", email: "jane@example.com", subject: "sso/u-1", groups: ["dev"] });
+    expect(specOf(called(await all(TEAMS), "dev"))).toEqual({ displayName: "dev", groups: ["dev"] });
+    const spec = specOf(called(await all(OWNED_ACCESS_KEYS), name));
+    expect(spec).toMatchObject({ type: "Login", user: "jane", groups: ["dev"], identity: { userId: "u-1", username: "jane", connector: "sso" } });
+    expect(spec["key"]).not.toBe(key);
+    expect(expiresAt).toBe(Date.UTC(2026, 5, 21, 12));
+  });
+
+  test("for the second time makes no other user, and brings his groups up to date", async () => {
+    await api.signIn.signIn(JANE);
+    await api.signIn.signIn({ ...JANE, groups: ["ops"] });
+    expect((await all(USERS)).filter(({ metadata }) => metadata.name !== "admin").map((user) => specOf(user)["groups"])).toEqual([["ops"]]);
+  });
+
+  test("two at the same moment make one user", async () => {
+    await Promise.all([api.signIn.signIn(JANE), api.signIn.signIn(JANE)]);
+    expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin", "jane"]);
+  });
+
+  test("with disableUserCreation makes no user", async () => {
+    await api.stop();
+    await open("auth: { disableUserCreation: true }");
+    const { name } = await api.signIn.signIn(JANE);
+    expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin"]);
+    expect(await userOf(name)).toBe("jane");
+  });
+
+  test("with disableTeamCreation makes no team for a new group", async () => {
+    await api.stop();
+    await open("auth: { disableTeamCreation: true }");
+    await api.signIn.signIn(JANE);
+    expect(await all(TEAMS)).toEqual([]);
+  });
+
+  test("makes no team for a group that belongs to one", async () => {
+    await api.registry.create(TEAMS, "", { metadata: { name: "developers" }, spec: { groups: ["dev"] } });
+    await api.signIn.signIn(JANE);
+    expect((await all(TEAMS)).map(({ metadata }) => metadata.name)).toEqual(["developers"]);
+  });
+
+  test("of a user who is disabled is refused", async () => {
+    await api.signIn.signIn(JANE);
+    await api.registry.patch(USERS, { namespace: "", name: "jane" }, "merge", { spec: { disabled: true } });
+    await expect(api.signIn.signIn(JANE)).rejects.toMatchObject({ code: "API_FORBIDDEN" });
+  });
+});
+
+describe("nobody takes another one's name", () => {
+  test.each([
+    ["of another connector", { ...JANE, connector: "other" }],
+    ["with another id", { ...JANE, userId: "u-2" }],
+  ])("a jane %s gets a name of her own", async (_who, other) => {
+    await api.signIn.signIn(JANE);
+    const { name } = await api.signIn.signIn({ ...other, emailVerified: false });
+    expect(await userOf(name)).toMatch(/^jane-[0-9a-f]{10}$/);
+  });
+
+  test("the administrator's name is not given to a sign-in", async () => {
+    const { name } = await api.signIn.signIn({ ...JANE, username: "admin" });
+    expect(await userOf(name)).toMatch(/^admin-[0-9a-f]{10}$/);
+  });
+
+  test("nor is one that has keys without being a user", async () => {
+    await api.registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: "ci" }, spec: { user: "jane" } });
+    expect(await userOf((await api.signIn.signIn(JANE)).name)).toMatch(/^jane-[0-9a-f]{10}$/);
+  });
+
+  test("a name of any form becomes one that an object can have", async () => {
+    const { name } = await api.signIn.signIn({ ...JANE, username: "Jane Döe <x>/.." });
+    expect(await userOf(name)).toMatch(/^jane-d-e-x-[0-9a-f]{10}$/);
+  });
+
+  test.each([
+    { emailVerified: true, links: true },
+    { emailVerified: false, links: false },
+  ])("a user whom an administrator has made is found by a verified address: $emailVerified", async ({ emailVerified, links }) => {
+    await api.registry.create(USERS, "", { metadata: { name: "prepared" }, spec: { email: JANE.email } });
+    const user = await userOf((await api.signIn.signIn({ ...JANE, emailVerified })).name);
+    expect(user === "prepared").toBe(links);
+  });
+});
+
+describe("a password", () => {
+  beforeEach(async () => {
+    await api.registry.create(USERS, "", { metadata: { name: "joe" }, spec: { password: "open sesame", username: "Joe", groups: ["dev"] } });
+  });
+
+  test.each([
+    ["joe", "open sesame", "joe"],
+    ["Joe", "open sesame", "joe"],
+    ["joe", "wrong", undefined],
+    ["nobody", "open sesame", undefined],
+    ["admin", "", undefined],
+  ])("of %s: %s", async (username, password, user) => {
+    expect((await api.signIn.verifyPassword(username, password))?.username).toBe(user);
+  });
+
+  test("of a user who is disabled does not count", async () => {
+    await api.registry.patch(USERS, { namespace: "", name: "joe" }, "merge", { spec: { disabled: true } });
+    expect(await api.signIn.verifyPassword("joe", "open sesame")).toBeUndefined();
+  });
+
+  test("stays through changes of the user, and is nowhere in clear text", async () => {
+    await api.registry.patch(USERS, { namespace: "", name: "joe" }, "merge", { spec: { displayName: "Joe" } });
+    expect((await api.signIn.verifyPassword("joe", "open sesame"))?.username).toBe("joe");
+    expect(JSON.stringify(await all(USERS))).not.toContain("sesame");
+  });
+});
+
+describe("the end", () => {
+  test("of a login key is when it is said to be: it is deleted", async () => {
+    await api.stop();
+    await open("auth: { loginAccessKeyTTLSeconds: 1 }");
+    const { name } = await api.signIn.signIn(JANE);
+    await clock.advance(2_000);
+    expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
+  });
+
+  test("does not come when loginAccessKeyTTLSeconds is 0", async () => {
+    await api.stop();
+    await open("auth: { loginAccessKeyTTLSeconds: 0 }");
+    const { name, expiresAt } = await api.signIn.signIn(JANE);
+    await clock.advance(30 * 86_400_000);
+    expect([called(await all(OWNED_ACCESS_KEYS), name)?.metadata.name, expiresAt]).toEqual([name, undefined]);
+  });
+
+  test("comes with a logout, which tells what the key was made from", async () => {
+    const { key, name } = await api.signIn.signIn(JANE, { idToken: "id-token" });
+    expect(await api.signIn.signOut(key)).toEqual({ connector: "sso", idToken: "id-token" });
+    expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
+    expect(await api.signIn.signOut(key)).toBeUndefined();
+  });
+
+  test("does not come to other keys by a logout", async () => {
+    const made = await api.registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: "ci" }, spec: { user: "jane" } });
+    expect(await api.signIn.signOut(String(specOf(made)["key"]))).toBeUndefined();
+    expect(called(await all(OWNED_ACCESS_KEYS), "ci")).toBeDefined();
+  });
+});
