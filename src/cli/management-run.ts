@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import { systemClock } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
 import { createLineLogger } from "../base/logger.ts";
@@ -51,15 +53,22 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const config = await readConfig(context, flags);
   if (config === "bad") return context.exit(EXIT_USAGE);
   await checkKubeconfigFile({ path: kubeconfig, name });
-  const logger = createLineLogger({ write: (line) => terminal.err(line), now: () => systemClock.now(), format: flags.logFormat, level: flags.logLevel });
+  const logger = createLineLogger({
+    write: (line) => terminal.err(line),
+    now: () => systemClock.now(),
+    format: flags.logFormat,
+    level: flags.logLevel,
+  });
   const stop = terminal.stopSignal();
-  const adminKey = flags.adminKeyFile === undefined ? undefined : (await terminal.read(flags.adminKeyFile)).trim();
+  const adminKey = await readAdminKey(terminal, flags);
+  const certificate = await givenCertificate(terminal, flags);
   const auditLog = createAuditLog({ clock: systemClock, logger });
   try {
     if (config !== undefined) await auditLog.configure(config.config.audit);
     const folder = await openFolder(terminal, flags);
-    const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey, auditLog });
-    const followed = config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management, auditLog });
+    const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey, certificate, auditLog });
+    const followed =
+      config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management, auditLog });
     try {
       await folder?.keep(Number(new URL(management.url).port));
       await tellWhere(terminal, { management, kubeconfig, folder });
@@ -75,7 +84,8 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
 
 function checkFlags({ http, host, tlsCert, tlsKey }: ManagementFlags): void {
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
-  if (http === true && (tlsCert ?? tlsKey) !== undefined) throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
+  if (http === true && (tlsCert ?? tlsKey) !== undefined)
+    throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key belong together");
 }
 
@@ -102,10 +112,15 @@ interface Started {
   readonly logger: Logger;
   readonly config: ManagementConfig | undefined;
   readonly adminKey: string | undefined;
+  readonly certificate: Pick<ManagementOptions, "tls">;
   readonly auditLog: AuditLog;
 }
 
-async function start(terminal: Terminal, flags: ManagementFlags, { folder, logger, config, adminKey, auditLog }: Started): Promise<Management> {
+async function start(
+  terminal: Terminal,
+  flags: ManagementFlags,
+  { folder, logger, config, adminKey, certificate, auditLog }: Started,
+): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
     ...{ name: flags.name, host: flags.host, logger, readFile: (path) => terminal.read(path), audit: auditLog.audit },
@@ -115,7 +130,7 @@ async function start(terminal: Terminal, flags: ManagementFlags, { folder, logge
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
   };
-  const tls = flags.http === true ? { tls: false as const } : await givenCertificate(terminal, flags);
+  const tls = flags.http === true ? { tls: false as const } : certificate;
   try {
     return await startManagement({ ...given, ...tls });
   } catch (error) {
@@ -125,9 +140,25 @@ async function start(terminal: Terminal, flags: ManagementFlags, { folder, logge
   }
 }
 
+async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlags): Promise<string | undefined> {
+  if (adminKeyFile === undefined) return undefined;
+  const key = (await terminal.read(adminKeyFile)).trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: wanted one word of printable ASCII`);
+}
+
+/** A certificate that nobody else vouches for is what its clients have to trust. */
 async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: ManagementFlags): Promise<Pick<ManagementOptions, "tls">> {
   if (tlsCert === undefined || tlsKey === undefined) return {};
-  return { tls: { certPem: await terminal.read(tlsCert), keyPem: await terminal.read(tlsKey) } };
+  const [certPem, keyPem] = [await terminal.read(tlsCert), await terminal.read(tlsKey)];
+  try {
+    createSecureContext({ cert: certPem, key: keyPem });
+    const certificate = new X509Certificate(certPem);
+    return { tls: { certPem, keyPem, ...(certificate.checkIssued(certificate) && { caPem: certPem }) } };
+  } catch (error) {
+    const message = `"${tlsCert}" and "${tlsKey}" are no certificate with its key: ${messageOf(error)}`;
+    throw new EngineError("CONFIG_FILE", message, { cause: error });
+  }
 }
 
 interface Followed {

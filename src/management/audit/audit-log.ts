@@ -25,11 +25,13 @@ export interface AuditLog {
    * @throws CONFIG_FILE when the file can not be written; the settings from before stay.
    */
   configure(settings: AuditSettings): Promise<void>;
-  /** Resolves when every line is written. Stop the server first: what comes later is not written. */
+  /** Resolves when every line is written, those of requests that are just ending too. Stop the server first. */
   stop(): Promise<void>;
 }
 
 const MEGABYTE = 1_048_576;
+/** How long requests of a server that has stopped may take to end, in milliseconds. */
+const ENDING_MS = 1_000;
 
 /**
  * A log that is off.
@@ -45,6 +47,7 @@ export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
   let policy: AuditPolicy = {};
   let file: AuditFile | undefined;
   let work: Promise<void> = Promise.resolve();
+  const underWay = createUnderWay();
   const write = (line: string) => file?.write(line);
   const exchangeFile = async (next: AuditFile | undefined) => {
     const before = file;
@@ -62,7 +65,9 @@ export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
   return {
     audit(facts) {
       if (file === undefined) return undefined;
-      return createTrail({ decision: decideAudit(policy, facts), facts, now: () => clock.now(), write });
+      const decision = decideAudit(policy, facts);
+      if (decision.level === "None") return undefined;
+      return createTrail({ decision, facts, now: () => clock.now(), write, ended: underWay.begin() });
     },
     configure(settings) {
       const applied = work.then(() => apply(settings));
@@ -71,8 +76,31 @@ export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
     },
     async stop() {
       await work;
+      await underWay.none(clock);
       await exchangeFile(undefined);
     },
+  };
+}
+
+/** Requests that still have a line to write. */
+function createUnderWay() {
+  let count = 0;
+  let over = () => {};
+  return {
+    begin() {
+      count++;
+      return () => void (--count === 0 && over());
+    },
+    /** Resolves when there are none, or after {@link ENDING_MS}. */
+    none: (clock: Clock) =>
+      new Promise<void>((resolve) => {
+        if (count === 0) return resolve();
+        const timer = clock.schedule(ENDING_MS, () => over(), { keepAlive: true });
+        over = () => {
+          timer.cancel();
+          resolve();
+        };
+      }),
   };
 }
 

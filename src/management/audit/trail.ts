@@ -15,6 +15,8 @@ export interface TrailOptions {
   readonly now: () => number;
   /** Takes a line with its line end. Must not throw. */
   readonly write: (line: string) => void;
+  /** Told when the last line of the request is written. Must not throw. */
+  readonly ended: () => void;
 }
 
 /** Longest name of an object; what is longer is none. */
@@ -22,9 +24,8 @@ const NAME_LENGTH_MAX = 253;
 /** Most characters of a refusal's message; it may quote whatever was sent. */
 const MESSAGE_LENGTH_MAX = 4_096;
 
-/** Follows one request and writes the lines that the decision asks for; none at the level None. */
-export function createTrail(options: TrailOptions): AuditTrail | undefined {
-  if (options.decision.level === "None") return undefined;
+/** Follows one request and writes the lines that a decision asks for that is not None. */
+export function createTrail(options: TrailOptions): AuditTrail {
   const trail = new Trail(options);
   trail.tell("RequestReceived", { at: options.facts.receivedAt });
   return trail;
@@ -52,6 +53,11 @@ class Trail implements AuditTrail {
   responseStarted = (code: number): void => this.tell("ResponseStarted", { responseStatus: { code } });
 
   complete = (code: number, responseObject?: () => unknown): void => {
+    this.#complete(code, responseObject);
+    this.#options.ended();
+  };
+
+  #complete(code: number, responseObject: (() => unknown) | undefined): void {
     const { facts, decision } = this.#options;
     const wanted = decision.level === "RequestResponse" || code >= 400 || this.#isOfNewObject();
     const object = wanted ? responseObject?.() : undefined;
@@ -60,11 +66,12 @@ class Trail implements AuditTrail {
     const shown = decision.level === "RequestResponse" && object !== undefined;
     const response = shown ? { response: written(disclosedResponse(facts.attributes, object)) } : {};
     this.tell("ResponseComplete", { responseStatus: { code }, ...response });
-  };
+  }
 
   /** What went wrong may quote anything, so the log of the server has it, under the same time. */
   panic = (): void => {
     this.tell("Panic", { responseStatus: { status: "Failure", reason: "InternalError", code: 500 } });
+    this.#options.ended();
   };
 
   tell(stage: AuditEvent["stage"], more: Partial<AuditEvent>): void {
