@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../base/chance.ts";
 import { systemClock } from "../base/clock.ts";
@@ -39,6 +39,8 @@ export interface ManagementFolderOptions {
 
 /** The variable that holds encryption keys when no file is named. */
 export const ENCRYPTION_KEY_VARIABLE = "ENDPOINT_SYNC_ENCRYPTION_KEY";
+const DATABASE_FILE = "management.db";
+const KEY_FILE = "encryption.key";
 const DAYS_LEFT_MIN = 30;
 
 interface Kept extends ServerCertificate {
@@ -49,14 +51,14 @@ interface Kept extends ServerCertificate {
  * Opens a folder, which is made when it does not exist: `management.db` with everything that is stored, `server.json` with
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
- * @throws CONFIG_FILE when the folder or a file in it can not be used; CONFIG_VALUE for a text that is no key; STORE_FAILED when the
- *   data was written with another key.
+ * @throws CONFIG_FILE when the folder or a file in it can not be used, such as data that was written with another key, or without any
+ *   key beside it; CONFIG_VALUE for a text that is no key.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name } = options;
   await makeFolder(path);
   const { keys, isBeside } = await encryptionKeys(options);
-  const store = openSqliteStore({ path: join(path, "management.db"), cipher: createCipher({ keys, chance: systemChance }) });
+  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher: createCipher({ keys, chance: systemChance }) });
   try {
     const file = join(path, "server.json");
     const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
@@ -77,20 +79,39 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
 async function encryptionKeys({ path, encryptionKeyFile, terminal }: ManagementFolderOptions) {
   const given = encryptionKeyFile === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(encryptionKeyFile);
   if (given !== undefined) return { keys: parseEncryptionKeys(given), isBeside: false };
-  return { keys: parseEncryptionKeys(await keyBeside(join(path, "encryption.key"))), isBeside: true };
+  return { keys: parseEncryptionKeys(await keyBeside(path)), isBeside: true };
 }
 
-async function keyBeside(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
-      throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
-    }
+async function keyBeside(folder: string): Promise<string> {
+  const path = join(folder, KEY_FILE);
+  const kept = await readIfThere(path);
+  if (kept !== undefined) return kept;
+  // A new key would open nothing of what is there, and look as if it did.
+  if (await exists(join(folder, DATABASE_FILE))) {
+    const hint = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}, or put it back as "${path}"`;
+    throw new EngineError("CONFIG_FILE", `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not at hand`, {
+      details: { hint },
+    });
   }
   const made = `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`;
   await writeKeptFile(path, made);
   return made;
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function isKept(value: unknown): value is Kept {

@@ -23,6 +23,10 @@ const ALGORITHM = "aes-256-gcm";
 const PREFIX = "aesgcm1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Without it shorter tags would do, which are easier to hit. */
+const TAG = { authTagLength: TAG_BYTES } as const;
+/** 32 bytes in base64. A text that only resembles it would decode to some other key. */
+const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
  * Seals with AES-256-GCM, a nonce of chance for each text.
@@ -40,7 +44,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher {
   return {
     seal(place, text) {
       const nonce = chance.bytes(NONCE_BYTES);
-      const cipher = createCipheriv(ALGORITHM, first, nonce).setAAD(Buffer.from(place));
+      const cipher = createCipheriv(ALGORITHM, first, nonce, TAG).setAAD(Buffer.from(place));
       const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
       return `${PREFIX}:${idOf(first)}:${sealed.toString("base64url")}`;
     },
@@ -50,7 +54,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher {
       if (key === undefined) throw unreadable("it was not written with any of the encryption keys at hand");
       const bytes = Buffer.from(content, "base64url");
       try {
-        const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(place));
+        const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), TAG).setAAD(Buffer.from(place));
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
         return `${decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString("utf8")}${decipher.final("utf8")}`;
       } catch {
@@ -80,10 +84,15 @@ function idOf(key: Uint8Array): string {
  * parseEncryptionKeys("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="); // one key of 32 zeros
  */
 export function parseEncryptionKeys(text: string): readonly Uint8Array[] {
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  const keys = lines.map((line) => Buffer.from(line, "base64"));
-  const wrong = keys.findIndex(({ length }) => length !== ENCRYPTION_KEY_BYTES);
-  if (keys.length > 0 && wrong < 0) return keys;
-  const what = keys.length === 0 ? "There is no encryption key" : `Line ${wrong + 1} is no encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const wrong = lines.findIndex((line) => !ENCODED_KEY.test(line));
+  if (lines.length > 0 && wrong < 0) return lines.map((line) => Buffer.from(line, "base64"));
+  const what =
+    lines.length === 0
+      ? "There is no encryption key"
+      : `Line ${wrong + 1} is no encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
   throw new EngineError("CONFIG_VALUE", what, { details: { hint: HOW } });
 }

@@ -2,6 +2,7 @@ import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
 import { startGarbageCollector } from "../clusters/controllers/garbage-collector.ts";
 import { startGracePeriodController } from "../clusters/controllers/grace-period-controller.ts";
 import { createReviews } from "../clusters/kinds/reviews.ts";
@@ -31,6 +32,7 @@ import { createMembership } from "./access/membership.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
+import { createSecretView } from "./access/secret-view.ts";
 import { createSignInService } from "./access/sign-in-service.ts";
 import { createUsers } from "./access/user-definition.ts";
 import { createWatchGuard } from "./access/watch-guard.ts";
@@ -89,14 +91,14 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const membership = createMembership(objects);
   const rights = createRights({ objects, membership });
   const keys = createAccessKeys({ objects, digest: createKeyDigest(await pepperIn(records, chance)), chance });
-  const activity = await createKeyActivity({ records, clock, logger });
+  const activity = await createKeyActivity({ uids: uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
   const keyOf = (name: string) => objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
   const definitions: readonly ResourceDefinition[] = [
-    withPermit(sharedSecrets, createOwnedPermit(permitFor(SHARED_SECRETS))),
+    withPermit({ ...sharedSecrets, shown: createSecretView(rights) }, createOwnedPermit(permitFor(SHARED_SECRETS))),
     withPermit(teams, createOwnedPermit(permitFor(TEAMS))),
     createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)) }),
     createOwnedAccessKeys({ keys, activity, limits, keyOf, permit: createKeyPermit(permitFor(OWNED_ACCESS_KEYS)) }),
@@ -116,7 +118,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock });
   const guard = createWatchGuard({ objects, membership, authentication, clock });
   const sweeper = startLoginKeySweeper({ registry: stored, objects, activity, limits, clock, logger });
-  const adminKey = await bootstrapAdministrator({ registry: stored, objects, keys, ...(options.adminKey !== undefined && { adminKey: options.adminKey }) });
+  const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
+  const adminKey = await bootstrapAdministrator({ registry: stored, objects, keys, hasEnded, ...(options.adminKey !== undefined && { adminKey: options.adminKey }) });
   return {
     registry,
     rights,
@@ -152,6 +155,10 @@ async function openConfig({ clock, chance, config }: ManagementApiOptions, admin
 
 function withPermit(definition: ResourceDefinition, permit: NonNullable<ResourceDefinition["strategy"]["permit"]>): ResourceDefinition {
   return { ...definition, strategy: { ...definition.strategy, permit } };
+}
+
+function uidsOf(objects: Iterable<KubeObject>): ReadonlySet<string> {
+  return new Set([...objects].map(({ metadata }) => metadata.uid!));
 }
 
 /** Roles follow from access rules and are changed there. */

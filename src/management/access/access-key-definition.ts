@@ -1,3 +1,4 @@
+import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { forbidden, invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
@@ -45,7 +46,10 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
     shown: (object) => shown(object, activity),
     strategy: {
       ...USUAL_STRATEGY,
-      prepare: (object, old, by) => withAuthor(withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old), old, { by, ...options }),
+      newGeneration: (object, old) =>
+        !keys.keepsValue(object, old) || !jsonEqual(withoutKey(withKeptSecrets(object, old)), withoutKey(old)),
+      prepare: (object, old, by) =>
+        withAuthor(withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old), old, { by, ...options }),
       claim: (object, old) => keys.claim(object, old),
       opened: (stored) => withSpec(withoutSecrets(withOpenMaps(stored)), { key: "" }),
       validate,
@@ -62,6 +66,11 @@ function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const bare = withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object);
   const last = activity.last(object.metadata.uid ?? "");
   return last === undefined ? bare : { ...bare, status: { lastActivity: timestamp(last) } };
+}
+
+function withoutKey(object: KubeObject): Omit<KeySpec, "key"> {
+  const { key: _key, ...rest } = specOf<KeySpec>(object);
+  return rest;
 }
 
 /** Without what providers gave the platform and nobody else. */

@@ -14,6 +14,8 @@ import type { ManagedObjects } from "./managed-objects.ts";
 export interface AccessKeys {
   /** The key of a value, as it is stored; undefined when there is none. The time it takes does not tell which values come close. */
   find(value: string): KubeObject | undefined;
+  /** Tells whether the value of a written key, or its being left out, leaves the stored key with the value that it has. */
+  keepsValue(object: KubeObject, old: KubeObject): boolean;
   /** What a written key becomes in the store: its digest in place of its value, which the author is answered. */
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
 }
@@ -31,6 +33,8 @@ export const KEY_LENGTH = 64;
 export const KEY_LENGTH_MAX = 256;
 /** Shorter ones are taken with a warning. */
 export const KEY_LENGTH_STRONG = 32;
+/** Those with fewer different characters too. One of 32 hexadecimal digits of chance has fewer in one of a hundred million cases. */
+export const KEY_VARIETY_STRONG = 6;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 /** What may stand in an Authorization header. Source: RFC 6750, section 2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -64,6 +68,11 @@ class KeyIndex implements AccessKeys {
     return value.length > KEY_LENGTH_MAX ? undefined : this.#keys.get(this.#options.digest.of(value));
   }
 
+  keepsValue(object: KubeObject, old: KubeObject): boolean {
+    const { key = "" } = specOf<KeySpec>(object);
+    return key === "" || (key.length <= KEY_LENGTH_MAX && this.#options.digest.of(key) === digestOf(old));
+  }
+
   claim(object: KubeObject, old: KubeObject | undefined): Claim {
     const { key: given = "" } = specOf<KeySpec>(object);
     if (given === "" && old !== undefined) return unclaimed(withKey(object, digestOf(old)));
@@ -71,14 +80,15 @@ class KeyIndex implements AccessKeys {
     if (errors.length > 0) return { ...unclaimed(object), errors };
     const value = given === "" ? this.#makeValue() : given;
     const digest = this.#options.digest.of(value);
-    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), answer: answering(value) };
+    const told = { answer: answering(value), warnings: valueWarnings(value) };
+    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...told };
     if (this.#keys.has(digest) || this.#claimed.has(digest)) {
       // Whoever guesses another one's key learns nothing of whose it is.
       return { ...unclaimed(object), errors: [duplicate("spec.key", "the value of another key")] };
     }
     this.#claimed.add(digest);
     const release = () => void this.#claimed.delete(digest);
-    return { object: withKey(object, digest), commit: release, rollback: release, answer: answering(value) };
+    return { object: withKey(object, digest), commit: release, rollback: release, ...told };
   }
 
   /** Without bias: bytes beyond the last whole multiple of the alphabet are thrown away. */
@@ -86,7 +96,8 @@ class KeyIndex implements AccessKeys {
     const whole = 256 - (256 % ALPHABET.length);
     let value = "";
     while (value.length < KEY_LENGTH) {
-      for (const byte of this.#options.chance.bytes(KEY_LENGTH)) if (byte < whole && value.length < KEY_LENGTH) value += ALPHABET[byte % ALPHABET.length];
+      for (const byte of this.#options.chance.bytes(KEY_LENGTH))
+        if (byte < whole && value.length < KEY_LENGTH) value += ALPHABET[byte % ALPHABET.length];
     }
     return value;
   }
@@ -112,8 +123,18 @@ function unclaimed(object: KubeObject): Claim {
 function valueErrors(value: string): readonly FieldError[] {
   const field = "spec.key";
   if (value.length > KEY_LENGTH_MAX) return [invalid(field, HIDDEN, `must be no more than ${KEY_LENGTH_MAX} characters`)];
-  if (isDigest(value) || !TOKEN.test(value)) return [invalid(field, HIDDEN, "must consist of letters, digits and -._~+/ (RFC 6750), with = only at the end")];
+  if (isDigest(value) || !TOKEN.test(value))
+    return [invalid(field, HIDDEN, "must consist of letters, digits and -._~+/ (RFC 6750), with = only at the end")];
   return [];
 }
 
 const HIDDEN = "<hidden>";
+
+/** Digests stop nobody from trying values, of which there are few when they are short or repeat themselves. */
+function valueWarnings(value: string): readonly string[] {
+  const why = [
+    ...(value.length < KEY_LENGTH_STRONG ? [`has fewer than ${KEY_LENGTH_STRONG} characters`] : []),
+    ...(new Set(value).size < KEY_VARIETY_STRONG ? [`has fewer than ${KEY_VARIETY_STRONG} different characters`] : []),
+  ];
+  return why.map((text) => `spec.key ${text} and may be guessed; leave it out to have one made`);
+}

@@ -16,6 +16,8 @@ export interface KeyActivity {
 
 /** What activity is kept with. */
 export interface KeyActivityOptions {
+  /** The uids of the keys that are there. What is stored of others goes: a process may end between a key and its record. */
+  readonly uids: ReadonlySet<string>;
   readonly records: InternalRecords;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
@@ -29,25 +31,45 @@ const KIND = "KeyActivity";
  * Reads what is stored.
  *
  * @example
- * const activity = await createKeyActivity({ records, clock, logger });
+ * const activity = await createKeyActivity({ uids, records, clock, logger });
  * activity.touch(uid);
  */
-export async function createKeyActivity({ records, clock, logger }: KeyActivityOptions): Promise<KeyActivity> {
+export async function createKeyActivity({ uids, records, clock, logger }: KeyActivityOptions): Promise<KeyActivity> {
   const used = new Map<string, number>();
   const stored = new Map<string, number>();
-  const writing = new Set<Promise<void>>();
+  /** The last write of each key. The next one waits for it, so that an older time never replaces a newer one. */
+  const writing = new Map<string, Promise<void>>();
+  const enqueue = (uid: string, write: () => Promise<void>) => {
+    const done = (writing.get(uid) ?? Promise.resolve()).then(write).finally(() => {
+      if (writing.get(uid) === done) writing.delete(uid);
+    });
+    writing.set(uid, done);
+  };
+  const drop = (uid: string) =>
+    enqueue(uid, async () => {
+      try {
+        await records.remove(KIND, uid);
+      } catch (error) {
+        logger.warn("Cannot forget when an access key was used", { uid, error: messageOf(error) });
+      }
+    });
   for (const { name, data } of await records.list(KIND)) {
-    used.set(name, Number(data));
-    stored.set(name, Number(data));
+    if (!uids.has(name)) drop(name);
+    else {
+      used.set(name, Number(data));
+      stored.set(name, Number(data));
+    }
   }
   const store = (uid: string, ms: number) => {
     stored.set(uid, ms);
-    const write = records.put(KIND, uid, String(ms)).catch((error: unknown) => {
-      stored.delete(uid);
-      logger.warn("Cannot store when an access key was used", { uid, error: messageOf(error) });
+    enqueue(uid, async () => {
+      try {
+        await records.put(KIND, uid, String(ms));
+      } catch (error) {
+        if (stored.get(uid) === ms) stored.delete(uid);
+        logger.warn("Cannot store when an access key was used", { uid, error: messageOf(error) });
+      }
     });
-    writing.add(write);
-    void write.then(() => writing.delete(write));
   };
   return {
     last: (uid) => used.get(uid),
@@ -58,11 +80,11 @@ export async function createKeyActivity({ records, clock, logger }: KeyActivityO
     },
     forget(uid) {
       used.delete(uid);
-      if (stored.delete(uid)) void records.remove(KIND, uid).catch(() => undefined);
+      if (stored.delete(uid)) drop(uid);
     },
     async flush() {
       for (const [uid, ms] of used) if (stored.get(uid) !== ms) store(uid, ms);
-      await Promise.all(writing);
+      await Promise.all(writing.values());
     },
   };
 }

@@ -12,7 +12,7 @@ import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import { STORED_EVERY_MS } from "./activity.ts";
 import type { KeyActivity } from "./activity.ts";
-import { groupOfSubject, isReserved, KEY_EXTRA, KNOWN_GROUPS, userNameOf } from "./caller.ts";
+import { groupOfSubject, isReserved, KEY_EXTRA, KNOWN_GROUPS, standsForSubject, userNameOf } from "./caller.ts";
 import { keyEnd } from "./key-lifetime.ts";
 import type { LifetimeLimits } from "./key-lifetime.ts";
 import { keySubjectOf } from "./key-subject.ts";
@@ -35,6 +35,7 @@ export const REFUSALS = {
   unknown: "access key not found. Please login again",
   expired: "access key expired. Please login again",
   disabled: "access key is disabled",
+  deleted: "access key was deleted. Please login again",
 } as const;
 
 /** Why a key is refused; undefined while it is good. */
@@ -45,6 +46,8 @@ export interface KeyAuthentication {
   readonly authenticate: Authenticate;
   /** Why a stored key is refused at this moment; undefined while it is good. */
   refusalOf(key: KubeObject): KeyRefusal | undefined;
+  /** Whoever shows a stored key at this moment. */
+  userOf(key: KubeObject): UserInfo;
 }
 
 /**
@@ -59,6 +62,8 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   const refusalOf = (key: KubeObject): KeyRefusal | undefined => {
     const spec = specOf<KeySpec>(key);
     const person = personOf(spec);
+    // Finalizers and the time that a deletion may take keep the object, not the access.
+    if (key.metadata.deletionTimestamp !== undefined) return "deleted";
     if (spec.disabled === true || (person !== undefined && specOf<UserSpec>(person).disabled === true)) return "disabled";
     return clock.now() >= keyEnd(key, activity.last(key.metadata.uid!), limits()) ? "expired" : undefined;
   };
@@ -69,10 +74,14 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     // Groups that only the platform gives are not taken from where anybody else might have written them.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
     const user = own.length === 0 ? bare : withGroups(bare, own);
-    return withGroups(user, [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })));
+    return withGroups(
+      user,
+      [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })),
+    );
   };
   return {
     refusalOf,
+    userOf,
     async authenticate(request) {
       const value = bearerOf(request);
       if (value === undefined) throw unauthorized(REFUSALS.missing);
@@ -103,7 +112,8 @@ function bearerOf({ headers: { authorization } }: Pick<IncomingMessage, "headers
 function userOfKey(key: KubeObject): UserInfo {
   const spec = specOf<KeySpec>(key);
   const subject = keySubjectOf(spec) ?? { kind: "subject", name: key.metadata.name! };
-  const groups = [...(spec.groups ?? []), groupOfSubject(subject), ...KNOWN_GROUPS];
+  const given = (spec.groups ?? []).filter((group) => !standsForSubject(group));
+  const groups = [...given, groupOfSubject(subject), ...KNOWN_GROUPS];
   const scope = spec.scope === undefined ? {} : { [SCOPE_EXTRA]: [JSON.stringify(spec.scope)] };
   return { name: userNameOf(subject), groups: [...new Set(groups)], extra: { [KEY_EXTRA]: [key.metadata.name!], ...scope } };
 }

@@ -1,4 +1,5 @@
 import type { ObjectKey } from "../../object/key.ts";
+import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
@@ -12,6 +13,8 @@ export interface BootstrapOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
   readonly keys: Pick<AccessKeys, "find">;
+  /** Tells whether the time of a key is over. */
+  readonly hasEnded: (key: KubeObject) => boolean;
   /** The value that his key is to have. Default: one is made. */
   readonly adminKey?: string;
 }
@@ -21,22 +24,28 @@ export const ADMINISTRATOR = "admin";
 const KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
 /**
- * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is good from then on.
- * Whoever deletes the key in a store that is in use has others, or gives one.
+ * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is made anew when it
+ * has another value or its time is over. One that was disabled stays so: its value may be known to others. Whoever deletes the key in a
+ * store that is in use has others, or gives one.
  *
  * @returns the value of the key, unless it is that of an earlier start.
  */
-export async function bootstrapAdministrator({ registry, objects, keys, adminKey }: BootstrapOptions): Promise<string | undefined> {
+export async function bootstrapAdministrator(options: BootstrapOptions): Promise<string | undefined> {
+  const { registry, objects, keys, hasEnded, adminKey } = options;
   const isEmpty = objects.of(OWNED_ACCESS_KEYS)[Symbol.iterator]().next().done === true;
-  if (!isEmpty && (adminKey === undefined || keys.find(adminKey)?.metadata.name === ADMINISTRATOR)) return adminKey;
+  if (!isEmpty && adminKey === undefined) return undefined;
+  const known = adminKey === undefined ? undefined : keys.find(adminKey);
+  if (known?.metadata.name === ADMINISTRATOR && !hasEnded(known)) return adminKey;
   if (objects.get(USERS, KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
   }
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
-  const written =
-    objects.get(OWNED_ACCESS_KEYS, KEY) === undefined
-      ? await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: ADMINISTRATOR }, spec })
-      : (await registry.update(OWNED_ACCESS_KEYS, KEY, { metadata: { name: ADMINISTRATOR }, spec })).object;
-  return specOf<KeySpec>(written).key;
+  // A key counts its time from its creation, so the old one would end the new one.
+  if (objects.get(OWNED_ACCESS_KEYS, KEY) !== undefined) {
+    await registry.patch(OWNED_ACCESS_KEYS, KEY, "merge", { metadata: { finalizers: null } });
+    await registry.delete(OWNED_ACCESS_KEYS, KEY);
+  }
+  const made = await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: ADMINISTRATOR }, spec });
+  return specOf<KeySpec>(made).key;
 }

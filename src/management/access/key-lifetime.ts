@@ -39,5 +39,6 @@ function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: Lifetim
 /** What the author of a key should know when the platform's limit is shorter than what he asks for. */
 export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
   if (max === 0 || (ttl > 0 && ttl <= max)) return [];
-  return [`requested expiration of ${ttl === 0 ? "no" : ttl} seconds shortened to ${max} seconds`];
+  if (ttl === 0) return [`the key ends after ${max} seconds, as every key of this platform does`];
+  return [`requested expiration of ${ttl} seconds shortened to ${max} seconds`];
 }

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { keyOf } from "../../object/key.ts";
+import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
@@ -33,31 +34,43 @@ const EVERY_MAX_MS = 60_000;
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): { stop(): void } {
   const { registry, objects, activity, limits, clock, logger } = options;
   let timer: Timer | undefined;
+  /** When it looks next. */
+  let dueMs = Infinity;
   let stopped = false;
-  const ends = () =>
-    [...objects.of(OWNED_ACCESS_KEYS)]
-      .filter((key) => specOf<KeySpec>(key).type === LOGIN_KEY)
-      .map((key) => ({ key, endMs: keyEnd(key, activity.last(key.metadata.uid!), limits()) }));
+  /** What is being deleted goes when its finalizers let it. */
+  const endOf = (key: KubeObject) =>
+    specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined
+      ? keyEnd(key, activity.last(key.metadata.uid!), limits())
+      : Infinity;
   const sweep = async () => {
-    for (const { key, endMs } of ends()) {
-      if (endMs > clock.now()) continue;
+    dueMs = Infinity;
+    for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {
+      if (endOf(key) > clock.now()) continue;
       try {
         await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
       } catch (error) {
-        if (!stopped && !isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) logger.error("Cannot delete a key that has ended", { error });
+        if (!stopped && !isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
+          logger.error("Cannot delete a key that has ended", { error });
       }
     }
-    if (!stopped) schedule();
+    if (!stopped) lookAt(nextEnd());
   };
-  const schedule = () => {
+  const nextEnd = () => {
+    let firstMs = Infinity;
+    for (const key of objects.of(OWNED_ACCESS_KEYS)) firstMs = Math.min(firstMs, endOf(key));
+    return firstMs;
+  };
+  const lookAt = (endMs: number) => {
+    const waitMs = Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, endMs - clock.now()));
+    if (clock.now() + waitMs >= dueMs) return;
     timer?.cancel();
-    const nextMs = Math.min(Infinity, ...ends().map(({ endMs }) => endMs)) - clock.now();
-    timer = clock.schedule(Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, nextMs)), () => void sweep());
+    dueMs = clock.now() + waitMs;
+    timer = clock.schedule(waitMs, () => void sweep());
   };
   objects.onChange(({ object }) => {
-    if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) schedule();
+    if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) lookAt(endOf(object));
   });
-  schedule();
+  lookAt(nextEnd());
   return {
     stop() {
       stopped = true;

@@ -33,6 +33,8 @@ export interface Rights extends Authorizer {
   callerOf(user: UserInfo): Caller;
   /** Which objects of a kind a user's lists and watches show; undefined for all. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
+  /** Tells whether somebody may read an object in this state of it, by whichever verb; the scopes of his key count. */
+  mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
   /** Tells whether the rules of a team give somebody a verb on it: `bind` and `makeowner`. Administrators have every verb. */
   teamAllows(team: string, caller: Caller, verb: string): boolean;
   /** Tells whether somebody may make further objects of a kind in a namespace. */
@@ -50,6 +52,7 @@ const READS: readonly string[] = ["get", "list", "watch"];
 const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
+const VERSION = "v1";
 const REFUSED: Decision = { allowed: false, reason: "" };
 const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
@@ -150,6 +153,15 @@ class ManagementRights implements Rights {
     if (type.plural === OWNED_ACCESS_KEYS.plural) return isOwnKey(caller, object);
     if (type.plural === USERS.plural) return caller.subject?.kind === "user" && caller.subject.name === name;
     return objectAllows(object, caller, { verb: "list" });
+  }
+
+  mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean {
+    const caller = this.callerOf(user);
+    const { name = "", namespace = "" } = object.metadata;
+    const asked = { group: groupOf(type), version: VERSION, resource: type.plural, subresource: "", namespace, name };
+    return READS.some(
+      (verb) => allowedByScopes(user, HERE, { ...asked, verb }) && (caller.administers || objectAllows(object, caller, { verb })),
+    );
   }
 
   teamAllows(team: string, caller: Caller, verb: string): boolean {

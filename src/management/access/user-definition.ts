@@ -1,4 +1,5 @@
 import type { Chance } from "../../base/chance.ts";
+import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
@@ -21,6 +22,9 @@ export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, 
     shown: (object) => withPassword(object, undefined),
     strategy: {
       ...USUAL_STRATEGY,
+      newGeneration: (object, old) =>
+        (specOf<UserSpec>(object).password ?? "") !== "" ||
+        !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       claim: (object, old) => claim(object, old, chance),
       prepare: (object, old) => USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old),
       opened: (stored) => withPassword(withOpenMaps(stored), ""),
