@@ -47,15 +47,14 @@ export function versionText(object: KubeObject): string {
 }
 
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
-  const { target, unusedMs, copyKnown = false } = input;
+  const { target, unusedMs, known } = input;
   const leftMs = rules.retentionMs - unusedMs;
-  if (!isLiveCopy(rules, input, target)) {
-    // Whoever forgets it now would not know it again when the next list has it.
-    return { ...answer(input, "absent"), ...(copyKnown && leftMs > 0 && { againInMs: leftMs }) };
-  }
-  if (leftMs > 0) return { ...answer(input, "copied"), againInMs: leftMs };
+  // A list may have left it out. Whoever forgets it now would not know it again when the next list has it.
+  const copy = target ?? known;
+  if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
+  if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
   return {
-    ...answer(input, "absent", { operations: [deletion(input, target, "Nobody refers to the object any more")] }),
+    ...answer(input, "absent", { operations: [deletion(input, copy, "Nobody refers to the object any more")] }),
     confirmUnused: true,
   };
 }

@@ -75,8 +75,8 @@ interface Entry {
   unusedSince: number | undefined;
   lastUser: string | undefined;
   writtenFrom: string | undefined;
-  /** A copy was written or seen, and not deleted by us since. */
-  copyKnown: boolean;
+  /** The copy as it was written or seen last; undefined when we have deleted it since. */
+  known: KubeObject | undefined;
 }
 
 /** How a turn ended. */
@@ -101,7 +101,7 @@ class FollowedReferences implements ReferenceCopies {
   readonly #entries = new Map<string, Entry>();
   readonly #records = new Map<string, SyncRecord>();
   /** Copies of an earlier process that nobody has looked at yet. */
-  readonly #found = new Set<string>();
+  readonly #found = new Map<string, KubeObject>();
   /** What would be followed if there were not so many already. */
   readonly #tooMany = new Set<string>();
 
@@ -144,7 +144,7 @@ class FollowedReferences implements ReferenceCopies {
     if (hostKey === undefined || !sameKey(place, kind.direction === "toHost" ? hostKey : key)) return;
     if (!isReferenceCopy(rules, { kind, key, hostKey }, copy)) return;
     const id = syncId(qualifiedPlural(kind.resource), key);
-    this.#found.add(id);
+    this.#found.set(id, copy);
     this.#options.enqueue(id);
   }
 
@@ -171,9 +171,9 @@ class FollowedReferences implements ReferenceCopies {
       return undefined;
     }
     this.#tooMany.delete(id);
-    const isFound = this.#found.delete(id);
     const entry = this.#follow({ id, kind, key, hostKey });
-    entry.copyKnown = isFound;
+    entry.known = this.#found.get(id);
+    this.#found.delete(id);
     this.#entries.set(id, entry);
     return entry;
   }
@@ -194,7 +194,7 @@ class FollowedReferences implements ReferenceCopies {
         void opened.source.stop();
       }
     };
-    const state = { waits: 0, outdatedTimes: 0, unusedSince: undefined, lastUser: undefined, writtenFrom: undefined, copyKnown: false };
+    const state = { waits: 0, outdatedTimes: 0, unusedSince: undefined, lastUser: undefined, writtenFrom: undefined, known: undefined };
     return { kind, key, hostKey, source: source.source, target: target.source, latest, stop, ...state };
   }
 
@@ -228,15 +228,15 @@ class FollowedReferences implements ReferenceCopies {
     const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
     const from = source.get(sourceKey);
     const version = from && versionText(from);
+    const target = latest.get(targetKey);
+    if (target !== undefined && isReferenceCopy(rules, entry, target)) entry.known = target;
     const input: ReferenceInput = {
-      ...{ kind, key, hostKey, writtenFrom },
+      ...{ kind, key, hostKey, writtenFrom, target },
       source: from,
-      target: latest.get(targetKey),
       unusedMs: unusedSince === undefined ? undefined : clock.monotonic() - unusedSince,
       owner: this.#options.owner(),
-      copyKnown: entry.copyKnown,
+      known: entry.known,
     };
-    if (input.target !== undefined && isReferenceCopy(rules, input, input.target)) entry.copyKnown = true;
     entry.outdatedTimes += 1;
     return createReferenceTurn({
       ...{ id, rules, input, hooks, logger, metrics, target: latest },
@@ -244,10 +244,10 @@ class FollowedReferences implements ReferenceCopies {
       formerUser: lastUser === undefined ? undefined : user(lastUser),
       outdatedTimes: entry.outdatedTimes - 1,
       mayRestore: () => guard.stoppedAt(id) !== version,
-      wrote: (operation) => {
+      wrote: (operation, stored) => {
         if (operation.action === "update" && operation.restores) guard.restored(id, version!);
         entry.writtenFrom = operation.action === "delete" ? undefined : version;
-        entry.copyKnown = operation.action !== "delete";
+        if (operation.side === targetSide(entry)) entry.known = stored;
       },
       settled: (plan, notes) => this.#settled(id, entry, { plan, notes, input }),
     });

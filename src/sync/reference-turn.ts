@@ -44,8 +44,8 @@ export interface ReferenceTurnOptions {
   readonly hooks: SyncHooks;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Hears of a write that changed the copy. */
-  wrote(operation: Operation): void;
+  /** Hears of a write that changed the copy, and what is stored now. */
+  wrote(operation: Operation, stored: KubeObject | undefined): void;
   /** Tells whether an edit of the copy may still be undone. */
   mayRestore(): boolean;
   /** Hears how it went; not called when the plan could not be carried out. */
@@ -202,7 +202,7 @@ class RunningReferenceTurn implements Turn {
       this.#note(refusal(this.#options.input, operation, response.note));
       return this.#report();
     }
-    wrote(operation);
+    wrote(operation, response.type === "object" ? response.object : undefined);
     this.#index += 1;
     this.#operate();
   }

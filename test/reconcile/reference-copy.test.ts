@@ -187,10 +187,15 @@ describe("what is done about a referenced object", () => {
     expect([planned.state, words, planned.notes.map(({ code }) => code)]).toEqual([state, does, notes]);
   });
 
-  test("looks again for a copy that is known and missing, as long as it would have stayed", () => {
-    const at = (unusedMs: number, copyKnown: boolean) =>
-      planReferenceCopy(rules, referenceInput({ source: SOURCE, unusedMs, copyKnown })).againInMs;
-    expect([at(1_000, true), at(1_000, false), at(600_000, true)]).toEqual([599_000, undefined, undefined]);
+  test("looks again for a copy that is known and missing, as long as it would have stayed, and deletes what was known", () => {
+    const at = (unusedMs: number, known: KubeObject | undefined) =>
+      planReferenceCopy(rules, referenceInput({ source: SOURCE, unusedMs, known }));
+    expect([at(1_000, COPY), at(1_000, undefined)].map(({ againInMs }) => againInMs)).toEqual([599_000, undefined]);
+    expect(at(600_000, undefined).operations).toEqual([]);
+    expect(at(600_000, COPY)).toMatchObject({
+      confirmUnused: true,
+      operations: [{ action: "delete", preconditions: { uid: "uid-host", resourceVersion: "20" } }],
+    });
   });
 
   test("deletes exactly the object that was looked at", () => {

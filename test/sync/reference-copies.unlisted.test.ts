@@ -25,7 +25,8 @@ function cacheOf(...objects: readonly KubeObject[]): ObjectSource & { readonly o
   return { ...source, objects: known };
 }
 
-test("a copy that a list leaves out while nobody refers to it is still deleted when its time is over", async () => {
+/** A copy that nobody refers to, and that the last list lacked. */
+function unused() {
   const rules = testReferenceRules();
   const source = secret("shop", "db");
   const input = referenceInput({ source });
@@ -41,13 +42,32 @@ test("a copy that a list leaves out while nobody refers to it is still deleted w
     owner: () => undefined,
     enqueue: () => {},
   });
-  const request = () => copies.begin("secrets|shop/db", silentLogger)!.request;
+  const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
+  const waits = { type: "done", ending: { requeueAfterMs: rules.retentionMs } };
 
   copies.found(input.kind, copy);
-  expect(request()).toMatchObject({ type: "done", ending: { requeueAfterMs: rules.retentionMs } });
+  expect(begin().request).toMatchObject(waits);
   host.objects.clear();
-  expect(request()).toMatchObject({ type: "done", ending: { requeueAfterMs: rules.retentionMs } });
+  expect(begin().request).toMatchObject(waits);
+  return { copy, copies, host, begin, timeIsOver: () => clock.advance(rules.retentionMs) };
+}
+
+test("a copy that a list leaves out while nobody refers to it is still deleted when its time is over", async () => {
+  const { copy, host, begin, timeIsOver } = unused();
   host.objects.set(formatKey(keyOf(copy)), copy);
-  await clock.advance(rules.retentionMs);
-  expect(request()).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+  await timeIsOver();
+  expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+});
+
+test("a copy that the list still leaves out when its time is over is deleted as it was last seen", async () => {
+  const { copy, copies, begin, timeIsOver } = unused();
+  await timeIsOver();
+  const { uid, resourceVersion } = copy.metadata;
+  const turn = begin();
+  expect(turn.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
+  turn.answer({ type: "outdated", reason: "it changed" });
+  expect(copies.followed).toBe(2);
+  const again = begin();
+  again.answer({ type: "absent" });
+  expect(copies.followed).toBe(0);
 });
