@@ -92,6 +92,8 @@ class RunningTurn implements Turn {
   #request!: Request;
   /** Takes note of the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
+  /** The plan whose references were noted last. */
+  #noted: Plan | undefined;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -128,16 +130,26 @@ class RunningTurn implements Turn {
     this.#state = state;
     this.#request = request;
     this.#noteAnswer = undefined;
+    this.#noteReferences();
     if (request.type === "write") return this.#prepareWrite(request.operation);
     if (request.type === "report" || (request.type === "done" && !wasReported)) this.#close(request);
   }
 
   #planned(planned: Plan): void {
-    const { id, tracked, books, hooks, metrics } = this.#options;
-    books.references?.planned(id, tracked.rules, this.#state.input, planned);
+    const { hooks, metrics } = this.#options;
     hooks.onPlan?.(this.#state.input.key, this.resource.plural, planned);
     for (const outcome of planned.outcomes) hooks.onOutcome?.(outcome, this.#state.input.key, this.resource.plural);
     countPlan(metrics, this.resource, planned);
+  }
+
+  /** A plan that rests on what only a cache knows of Services may never be carried out, and what it names never be needed. */
+  #noteReferences(): void {
+    const { id, tracked, books } = this.#options;
+    const { phase, planned, input } = this.#state;
+    const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
+    if (phase === "confirming-services" || failed || this.#noted === planned) return;
+    this.#noted = planned;
+    books.references?.planned(id, tracked.rules, input, planned);
   }
 
   #prepareWrite(planned: Operation): void {
@@ -198,7 +210,9 @@ class RunningTurn implements Turn {
 
   #forget(): void {
     const { id, books, tracked } = this.#options;
-    books.flows.forget(id);
+    // Where there was something to do, its cluster has confirmed that the object is gone.
+    if (this.#state.planned.operations.length > 0) books.flows.forget(id);
+    else books.flows.lost(id);
     books.records.forget(id);
     books.guard.forget(id);
     books.router.release(tracked.rules, this.#state.input.key);

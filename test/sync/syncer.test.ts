@@ -98,6 +98,25 @@ test("two host edits in a row both reach the tenant, even if the second comes be
   expect(await teamOf(host, HOST_KEY)).toBe("back");
 });
 
+test("a second host edit reaches the tenant, even if lists on both sides left the object out after the first", async () => {
+  const { caches, loop } = startLoop();
+  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
+  await caches.tenant.look(KEY);
+  await loop.reconcile(ID);
+  await annotate(host, HOST_KEY, "ops");
+  await caches.host.look(HOST_KEY);
+  await loop.reconcile(ID);
+  await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
+  caches.tenant.put(KEY, undefined);
+  caches.host.put(HOST_KEY, undefined);
+  await loop.reconcile(ID);
+  await annotate(host, HOST_KEY, "sales");
+  await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
+  await loop.reconcile(ID);
+  expect([await teamOf(tenant, KEY), await teamOf(host, HOST_KEY)]).toEqual(["sales", "sales"]);
+  expect(loop.records()[0]!.notes).toEqual([]);
+});
+
 test("a cache that stays behind costs fewer and fewer calls, and a fresh one none", async () => {
   const { caches, loop } = startLoop();
   await host.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...HOST_KEY } });

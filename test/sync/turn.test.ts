@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import type { ObjectSource } from "../../src/object/object-source.ts";
+import { SERVICES } from "../../src/object/resource.ts";
+import { createMachine } from "../../src/reconcile/machine.ts";
+import type { Response } from "../../src/reconcile/machine.ts";
+import { createFlows } from "../../src/sync/flows.ts";
+import { createKeyRouter } from "../../src/sync/key-router.ts";
+import { createLatest } from "../../src/sync/latest.ts";
+import { createLoopGuard } from "../../src/sync/loop-guard.ts";
+import { createRecords } from "../../src/sync/records.ts";
+import { createTurn } from "../../src/sync/turn.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { service, tenantEndpoints, testRules } from "../support/rules.ts";
+
+const KEY = { namespace: "shop", name: "web" };
+const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
+const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
+
+/** A turn that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
+function begin() {
+  const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
+  const turn = createTurn({
+    id: "endpoints|shop/web",
+    tracked: { rules, tenant: createLatest(EMPTY), host: createLatest(EMPTY) },
+    start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
+    machine: createMachine(),
+    books: {
+      flows: createFlows(),
+      guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+      records: createRecords(clock),
+      router: createKeyRouter({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
+      outdated: new Map(),
+      references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
+    },
+    ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },
+  });
+  return { turn, noted };
+}
+
+const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
+  { why: "there is none: what the copy names", answer: { type: "absent" }, want: ["copied"] },
+  { why: "it has a selector: that the object is left alone", answer: { type: "object", object: WITH_SELECTOR }, want: ["left"] },
+  { why: "nobody can tell: nothing", answer: { type: "failed", error: new Error("down") }, want: [] },
+];
+test.each(answers)("what an object refers to is noted once its host Service was read, and $why", ({ answer, want }) => {
+  const { turn, noted } = begin();
+  expect([turn.request, noted]).toMatchObject([{ type: "get", side: "host", resource: SERVICES }, []]);
+  turn.answer(answer);
+  expect(noted).toEqual(want);
+});
