@@ -381,3 +381,27 @@ test("a request in which the server fails leaves a line of the stage Panic, whic
   ]);
   expect(readFileSync(path, "utf8")).not.toContain(CANARY);
 });
+
+test.each([
+  ["sharedsecrets", { metadata: {}, status: "Failure", reason: "Invalid", code: 422 }],
+  ["teams", { metadata: {}, status: "Failure", reason: "Invalid", code: 422, message: `quotes ${CANARY}`, details: { name: "a" } }],
+])("a refusal of %s is told with what it may say", async (resource, responseStatus) => {
+  const log = createAuditLog({ clock: createFakeClock(), logger: silentLogger });
+  await log.configure(configOf({ level: 2 }).audit);
+  const attributes = { verb: "update", group: "management.platform", version: "v1", resource, subresource: "", namespace: "", name: "a" };
+  const trail = log.audit({ auditID: "1", attributes, method: "PUT", requestURI: "/", sourceIPs: [], userAgent: "", receivedAt: 0 })!;
+  const details = { name: "a", causes: [{ message: CANARY }] };
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    reason: "Invalid",
+    code: 422,
+    message: `quotes ${CANARY}`,
+    details,
+  };
+  trail.complete(422, () => status);
+  await log.stop();
+  expect(linesIn(path)[0]!.responseStatus).toEqual(responseStatus);
+});

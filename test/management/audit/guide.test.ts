@@ -1,0 +1,77 @@
+/**
+ * `docs/guides/audit-the-api.md`: its configurations are valid and do what it says, its command runs, its numbers are the source's.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
+import { AUDIT_BODY_BYTES_MAX } from "../../../src/management/audit/event.ts";
+import { AUDIT_LEVEL_DEFAULT } from "../../../src/management/audit/levels.ts";
+import { decideAudit } from "../../../src/management/audit/policy.ts";
+import { AUDIT, AUDIT_LEVEL_MAX, AUDIT_RULE, AUDIT_SIZE_MB } from "../../../src/management/config/audit-schema.ts";
+import { parseManagementConfig } from "../../../src/management/config/config.ts";
+import { CONFIG_POLL_MS } from "../../../src/management/config/follow.ts";
+import { startManagement } from "../../../src/management/management.ts";
+import { blocksOf } from "../../support/markdown.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "../../../docs/guides/audit-the-api.md"), "utf8");
+const blocks = blocksOf(PAGE);
+const hasJq = spawnSync("jq", ["--version"]).status === 0;
+
+function configOf(name: string) {
+  const parsed = parseManagementConfig(blocks.find(({ words }) => words.includes(name))!.text, { file: name });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed;
+}
+
+test.each(["platform.yaml", "policy.yaml"])("%s is valid, without a warning", (name) => {
+  expect(configOf(name).warnings).toEqual([]);
+});
+
+test.each([
+  ["dashboard", "list", "teams", "", "None"],
+  ["jane", "list", "teams", "", "RequestResponse"],
+  ["jane", "list", "sharedsecrets", "p-shop", "Metadata"],
+  ["dashboard", "create", "sharedsecrets", "p-shop", "Metadata"],
+  ["jane", "list", "sharedsecrets", "p-bank", "None"],
+])("its policy: %s, %s %s in %j is %s", (name, verb, resource, namespace, level) => {
+  const attributes = { verb, group: "management.platform", version: "v1", resource, subresource: "", namespace, name: "" };
+  expect(decideAudit(configOf("policy.yaml").config.audit.policy!, { user: { name, groups: [] }, attributes }).level).toBe(level);
+});
+
+test("its names and numbers are those of the source", () => {
+  const fields = [...Object.keys(AUDIT.fields), ...Object.keys(AUDIT_RULE.fields)];
+  expect(fields.filter((field) => !PAGE.includes(`\`${field}`) && !PAGE.includes(`  ${field}:`))).toEqual([]);
+  expect(PAGE).toContain(`| \`maxSize\` | ${AUDIT_SIZE_MB} |`);
+  expect(PAGE).toContain(`more than ${AUDIT_BODY_BYTES_MAX}`);
+  expect(PAGE).toContain(`within ${CONFIG_POLL_MS / 1_000} seconds`);
+  expect(PAGE).toContain(`| ${AUDIT_LEVEL_DEFAULT}, also when neither level nor policy is given |`);
+  expect(PAGE).toContain(`| ${AUDIT_LEVEL_MAX} | everything, with what was sent and answered |`);
+});
+
+test.runIf(hasJq)("its command shows who changed SharedSecrets", { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "audit-guide-"));
+  const path = join(folder, "audit.log");
+  const { config } = configOf("platform.yaml");
+  const log = createAuditLog({ clock: systemClock, logger: silentLogger });
+  try {
+    await log.configure({ ...config.audit, path });
+    const management = await startManagement({ tls: false, audit: log.audit });
+    const url = `${management.url}/kubernetes/management/apis/management.platform/v1/namespaces/p-shop/sharedsecrets`;
+    const headers = { authorization: `Bearer ${management.adminKey}`, "content-type": "application/json" };
+    await fetch(url, { method: "POST", headers, body: JSON.stringify({ metadata: { name: "db" } }) });
+    await fetch(url, { headers });
+    await management.stop();
+    await log.stop();
+    const command = blocks.find(({ language, words }) => language === "sh" && words.includes("run"))!.text;
+    const { stdout } = await promisify(execFile)("bash", ["-euc", command], { env: { ...process.env, AUDIT: path } });
+    expect(stdout).toMatch(/^[^\t\n]+\t[^\t\n]+\tcreate\tp-shop\tdb\t201\n$/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
