@@ -46,20 +46,25 @@ export interface SecretSyncFlags extends PlatformFlags {
 /** The variable with the access key for `--platform-url`. */
 export const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
-/** `secret get`: one value as it is, or all as lines `key: value`, bytes that are no text in base64. */
+/** `secret get`: one value as it is, or all as lines `key: value`; what is no text of one line is `key (base64): value`. */
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
   try {
     const found = await client.get(SHARED_SECRETS, { namespace: flags.namespace, name });
     if (found === undefined) throw new EngineError("API_NOT_FOUND", `There is no SharedSecret "${name}" in namespace "${flags.namespace}"`);
     const { data = {} } = specOf<SharedSecretSpec>(found);
-    if (flags.key === undefined) return terminal.out(Object.entries(data).map(([key, value]) => `${key}: ${readable(value)}\n`).join(""));
+    if (flags.key === undefined)
+      return terminal.out(
+        Object.entries(data)
+          .map(([key, value]) => `${key}${readable(value)}\n`)
+          .join(""),
+      );
     const value = Object.hasOwn(data, flags.key) ? data[flags.key] : undefined;
     if (value === undefined) {
       const details = { hint: `It has ${Object.keys(data).join(", ") || "no values"}` };
       throw new EngineError("API_NOT_FOUND", `SharedSecret "${name}" has no value "${flags.key}"`, { details });
     }
-    terminal.out(Buffer.from(value, "base64").toString("utf8"));
+    terminal.out(Buffer.from(value, "base64"));
   } finally {
     await client.close();
   }
@@ -83,11 +88,11 @@ export async function syncSecret({ terminal }: CommandContext, name: string, fla
   }
 }
 
-/** Bytes that are no text would spoil the terminal. */
+/** Bytes that are no text would spoil the terminal, and lines of a text would look like further keys. */
 function readable(base64: string): string {
   const bytes = Buffer.from(base64, "base64");
   const text = bytes.toString("utf8");
-  return Buffer.from(text).equals(bytes) && /^[^\p{Cc}]*$/u.test(text) ? text : base64;
+  return Buffer.from(text).equals(bytes) && /^[^\p{Cc}]*$/u.test(text) ? `: ${text}` : ` (base64): ${base64}`;
 }
 
 function parseTarget(text: string): ObjectKey {
@@ -104,7 +109,10 @@ async function platformConfig(terminal: Terminal, { platformKubeconfig, platform
   if (platformKubeconfig !== undefined) return loadKubeConfig({ path: platformKubeconfig });
   const token = terminal.env[ACCESS_KEY_VARIABLE];
   if (platformUrl === undefined || token === undefined || token === "") {
-    throw new EngineError("USAGE", `Name the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`);
+    throw new EngineError(
+      "USAGE",
+      `Name the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`,
+    );
   }
   const address = platformUrl.replace(/\/+$/, "");
   const url = address.endsWith(BASE_PATH) ? address : `${address}${BASE_PATH}`;
@@ -114,6 +122,8 @@ async function platformConfig(terminal: Terminal, { platformKubeconfig, platform
 
 async function connectedClient({ env }: Terminal, { kubeconfig, context }: SecretSyncFlags): Promise<ClusterClient> {
   const source =
-    kubeconfig === undefined ? { inCluster: true as const, environment: env } : { path: kubeconfig, ...(context !== undefined && { context }) };
+    kubeconfig === undefined
+      ? { inCluster: true as const, environment: env }
+      : { path: kubeconfig, ...(context !== undefined && { context }) };
   return createHttpClient({ kubeConfig: await loadKubeConfig(source), environment: env, clock: systemClock });
 }

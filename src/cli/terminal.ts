@@ -14,8 +14,8 @@ export interface Screen {
 
 /** The outside world as a command sees it: one value, so that tests run commands in process. */
 export interface Terminal {
-  /** Writes text to standard output as it is. */
-  out(text: string): void;
+  /** Writes text or bytes to standard output as they are. */
+  out(text: string | Uint8Array): void;
   /** Writes one line to standard error. */
   err(line: string): void;
   /**

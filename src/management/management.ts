@@ -35,7 +35,7 @@ export interface ManagementOptions {
    * What clients trust; made anew when left out, so that no kubeconfig from before works. False serves plain HTTP, for loopback
    * addresses only.
    */
-  readonly tls?: Omit<ServerCertificate, "caPem"> & { readonly caPem?: string } | false;
+  readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
   /** Where browsers and clusters reach the server. Default: where it listens. */
   readonly publicUrl?: string;
   /** The configuration to begin with. Default: all defaults. */
@@ -93,7 +93,15 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
   const issuer = () => options.publicUrl ?? place.url ?? "";
   try {
     const config = options.config ?? DEFAULT_MANAGEMENT_CONFIG;
-    const api = await openManagementApi({ store, clock, chance, logger, config, issuer, ...(options.adminKey !== undefined && { adminKey: options.adminKey }) });
+    const api = await openManagementApi({
+      store,
+      clock,
+      chance,
+      logger,
+      config,
+      issuer,
+      ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
+    });
     try {
       return await serve(api, { ...options, clock, chance, logger, store, place, issuer });
     } catch (error) {
@@ -134,7 +142,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(limits && { limits }),
     ...(audit && { audit }),
   });
-  place.url = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
+  place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
   const caPem = tls?.caPem ?? "";
   return {
     url: place.url,
@@ -147,6 +155,12 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     settled: () => api.settled(),
     stop: () => stop(server, api, store),
   };
+}
+
+/** What a server that listens on an address is called on its machine. */
+function reachableAs(host = "127.0.0.1"): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 async function stop(server: ApiServer, api: ManagementApi, store: Store): Promise<void> {

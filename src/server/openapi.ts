@@ -84,10 +84,13 @@ interface Operation {
   readonly parameters: readonly object[];
 }
 
+const PATCH: Operation = { method: "patch", verb: "patch", action: "patch", parameters: [...WRITE_PARAMETERS, FORCE] };
+/** kubectl learns from the PATCH of a kind alone that its writes are validated by the server, also of a kind that can only be created. */
+const NOT_SERVED = { responses: { "405": { description: "Method Not Allowed: objects of this kind are created only." } } };
 const ON_OBJECT: readonly Operation[] = [
   { method: "get", verb: "get", action: "get", parameters: [] },
   { method: "put", verb: "update", action: "put", parameters: WRITE_PARAMETERS },
-  { method: "patch", verb: "patch", action: "patch", parameters: [...WRITE_PARAMETERS, FORCE] },
+  PATCH,
 ];
 const ON_WHOLE_OBJECT: readonly Operation[] = [
   ...ON_OBJECT,
@@ -122,7 +125,11 @@ function pathItem(definition: ResourceDefinition, path: string, operations: read
   const { verbs = ALL_VERBS } = definition;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
   const served = operations.filter(({ verb }) => verbs.includes(verb));
-  const entries = served.map((operation) => [operation.method, operationOf(definition, operation)] as const);
+  const announced = operations === ON_WHOLE_OBJECT && verbs.includes("create") && !verbs.includes("patch") ? [PATCH] : [];
+  const entries = [
+    ...served.map((operation) => [operation.method, operationOf(definition, operation)] as const),
+    ...announced.map((operation) => [operation.method, { ...operationOf(definition, operation), ...NOT_SERVED }] as const),
+  ];
   return { ...Object.fromEntries(entries), parameters: inPath };
 }
 

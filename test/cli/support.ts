@@ -13,6 +13,8 @@ export const ROOT = resolve(import.meta.dirname, "../..");
 /** What a command line was given and what it said. */
 export interface TestTerminal extends Terminal {
   readonly stdout: string;
+  /** Standard output as it was written. */
+  readonly bytes: Uint8Array;
   readonly stderr: string;
   /** What a stop signal does. */
   interrupt(): void;
@@ -33,10 +35,10 @@ export interface TestTerminalOptions {
 export function createTestTerminal({ files = {}, stdin, screen, colours = false, answer }: TestTerminalOptions = {}): TestTerminal {
   const stop = new AbortController();
   const hangUps = new Set<() => void>();
-  let stdout = "";
+  let stdout: Buffer = Buffer.alloc(0);
   let stderr = "";
   return {
-    out: (text) => void (stdout += text),
+    out: (text) => void (stdout = Buffer.concat([stdout, Buffer.from(text as string)])),
     err: (line) => void (stderr += `${line}\n`),
     async read(path) {
       if (path === "-" && stdin === undefined) throw new EngineError("USAGE", "This test gives no standard input");
@@ -51,6 +53,9 @@ export function createTestTerminal({ files = {}, stdin, screen, colours = false,
     onHangUp: (listener) => (hangUps.add(listener), () => void hangUps.delete(listener)),
     hangUp: () => hangUps.forEach((listener) => listener()),
     get stdout() {
+      return stdout.toString();
+    },
+    get bytes() {
       return stdout;
     },
     get stderr() {

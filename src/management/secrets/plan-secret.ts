@@ -66,7 +66,8 @@ function followsNothing(secret: KubeObject): boolean {
 
 function strangerText({ target }: SecretSyncState, secret: KubeObject): string {
   const place = `${target.namespace}/${target.name}`;
-  if (!followsNothing(secret)) return `Secret ${place} follows another SharedSecret, ${labelsOf(secret)[SOURCE_NAMESPACE_LABEL]}/${labelsOf(secret)[SOURCE_NAME_LABEL]}`;
+  if (!followsNothing(secret))
+    return `Secret ${place} follows another SharedSecret, ${labelsOf(secret)[SOURCE_NAMESPACE_LABEL]}/${labelsOf(secret)[SOURCE_NAME_LABEL]}`;
   return `Secret ${place} is there already and follows no SharedSecret`;
 }
 

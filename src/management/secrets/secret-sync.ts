@@ -6,9 +6,11 @@ import { formatKey, sameKey } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { ClusterClient } from "../../object/cluster-client.ts";
 import { SECRETS } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
 import { createController } from "../../runtime/controller.ts";
 import { createInformer } from "../../runtime/informer.ts";
 import { createWorkQueue } from "../../runtime/work-queue.ts";
+import { specOf } from "../kinds/common.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
 import { planSecretSync } from "./plan-secret.ts";
 import type { SecretSyncPlan } from "./plan-secret.ts";
@@ -48,9 +50,13 @@ const REFUSED_RETRY_MS = 60_000;
  */
 export function createSecretSync(options: SecretSyncOptions): SecretSync {
   const { platform, cluster, source, target, clock, chance, logger } = options;
-  const shared = createInformer({ client: platform, resource: SHARED_SECRETS, scope: { namespace: source.namespace }, clock, chance, logger, cluster: "platform" });
-  const scope = { namespace: target.namespace, fieldSelector: `metadata.name=${target.name}` };
-  const secrets = createInformer({ client: cluster, resource: SECRETS, scope, clock, chance, logger, cluster: "connected" });
+  const deletions = noteDeletions(platform);
+  const follow = (client: Followed, resource: ResourceType, { namespace, name }: ObjectKey, side: string) => {
+    const scope = { namespace, fieldSelector: `metadata.name=${name}` };
+    return createInformer({ client, resource, scope, clock, chance, logger, cluster: side });
+  };
+  const shared = follow(deletions.client, SHARED_SECRETS, source, "platform");
+  const secrets = follow(cluster, SECRETS, target, "connected");
   const queue = createWorkQueue({ name: "secret-sync", clock });
   const id = formatKey(target);
   shared.onChange((key) => void (sameKey(key, source) && shared.synced && queue.add(id)));
@@ -60,8 +66,14 @@ export function createSecretSync(options: SecretSyncOptions): SecretSync {
     async reconcile() {
       // Half of the picture would look like a deletion.
       if (!shared.synced || !secrets.synced) return;
-      const plan = planSecretSync({ source, target, shared: shared.get(source), secret: secrets.get(target), adopt: options.adopt === true });
-      return carryOut(plan, options);
+      const plan = planSecretSync({
+        source,
+        target,
+        shared: shared.get(source),
+        secret: secrets.get(target),
+        adopt: options.adopt === true,
+      });
+      return carryOut(plan, { ...options, wasDeleted: deletions.seen });
     },
   });
   return {
@@ -79,15 +91,53 @@ export function createSecretSync(options: SecretSyncOptions): SecretSync {
   };
 }
 
-async function carryOut(plan: SecretSyncPlan, { cluster, platform, source, target, logger }: SecretSyncOptions) {
+type Followed = Pick<ClusterClient, "list" | "watch">;
+
+interface Noted {
+  readonly client: Followed;
+  /** The last thing that a watch told of the object is its deletion. */
+  seen(): boolean;
+}
+
+/**
+ * Who may no longer read an object is told of it as of a deletion, but with its metadata alone; only a deletion shows what was in it.
+ * To others the API does not say what there is, so this is all that a key without further rights can know.
+ */
+function noteDeletions(client: ClusterClient): Noted {
+  let deleted = false;
+  return {
+    seen: () => deleted,
+    client: {
+      async list(resource, options) {
+        const list = await client.list(resource, options);
+        if (list.items.length > 0) deleted = false;
+        return list;
+      },
+      async *watch(resource, options) {
+        for await (const event of client.watch(resource, options)) {
+          if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && Object.keys(specOf<object>(event.object)).length > 0;
+          yield event;
+        }
+      },
+    },
+  };
+}
+
+interface Carried extends SecretSyncOptions {
+  readonly wasDeleted: () => boolean;
+}
+
+async function carryOut(plan: SecretSyncPlan, options: Carried) {
+  const { cluster, target, logger } = options;
   const place = formatKey(target);
+  // Nothing to do is worth a look as well: it may be that the key may not list.
+  if (plan.action === "delete" || (plan.action === "none" && plan.why === "absent")) await demandGone(options);
   if (plan.action === "none") return;
   if (plan.action === "refuse") {
     logger.warn("The Secret is left alone", { secret: place, reason: plan.why });
     return { requeueAfterMs: REFUSED_RETRY_MS };
   }
   if (plan.action === "delete") {
-    await demandGone(platform, source);
     const { uid, resourceVersion } = plan.object.metadata;
     await cluster.delete(SECRETS, target, { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) });
   } else await cluster[plan.action](SECRETS, plan.object);
@@ -95,9 +145,15 @@ async function carryOut(plan: SecretSyncPlan, { cluster, platform, source, targe
   return undefined;
 }
 
-/** A key that may no longer read the SharedSecret does not see it either; that must not delete anything. */
-async function demandGone(platform: ClusterClient, source: ObjectKey): Promise<void> {
+/**
+ * A key that may no longer read the SharedSecret does not see it either; that must not delete anything.
+ *
+ * @throws API_CONFLICT when it is there; what the API says, when that is neither that it is there nor that it is gone.
+ */
+async function demandGone({ platform, source, wasDeleted }: Carried): Promise<void> {
+  if (wasDeleted()) return;
   const found = await platform.get(SHARED_SECRETS, source);
   if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
-  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} is there, although it is not in the list`);
+  const hint = "Give whoever holds the key the verb list on it; the verb get alone is not enough to follow it";
+  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} is there, but no list shows it`, { details: { hint } });
 }
