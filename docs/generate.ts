@@ -12,6 +12,7 @@ import { conformancePage } from "./generate/conformance-page.ts";
 import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { managementConfigPage } from "./generate/management-config-page.ts";
+import { PERMISSIONS_FILE, permissionsPage, permissionsTable } from "./generate/permissions-page.ts";
 
 /** Generated pages: path below `docs/` → text. The same source gives the same text, byte for byte. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -20,6 +21,8 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
   "reference/management-config.md": managementConfigPage,
+  [PERMISSIONS_FILE]: permissionsTable,
+  "reference/permissions.md": permissionsPage,
   "reference/settings.md": settingsPage,
 };
 

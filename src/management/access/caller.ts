@@ -32,6 +32,13 @@ export function groupOfSubject({ kind, name }: Subject): string {
   return `platform:${kind}:${name}`;
 }
 
+const SUBJECT_GROUP = /^platform:(user|team|subject):/;
+
+/** Tells whether a group stands for a user, team or subject. Such groups follow from whose a key is and who belongs to which team. */
+export function standsForSubject(group: string): boolean {
+  return SUBJECT_GROUP.test(group);
+}
+
 /** A subject's user name. Teams and subjects have names that no user can have. */
 export function userNameOf(subject: Subject): string {
   return subject.kind === "user" ? subject.name : groupOfSubject(subject);

@@ -11,8 +11,8 @@ import type { PolicyRule } from "../../server/authorization.ts";
 import { specOf } from "../kinds/common.ts";
 import type { AccessRule, OwnedSpec } from "../kinds/common.ts";
 import { MANAGEMENT_GROUP, SHARED_SECRETS, TEAMS } from "../kinds/types.ts";
-import { groupOfSubject } from "./caller.ts";
-import { EVERYBODY, verbsOf } from "./object-rights.ts";
+import { groupOfSubject, isReserved } from "./caller.ts";
+import { EVERYBODY, EVERYBODYS_GROUP, OBJECT_VERBS, verbsOf } from "./object-rights.ts";
 
 /** A rule of an object, as its author wrote it or as ownership implies it, and what it means to Kubernetes. */
 export interface DerivedRule {
@@ -28,13 +28,12 @@ export interface DerivedRole {
 
 const RBAC_VERSION = "rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
-const OWNER_VERBS: readonly string[] = ["get", "list", "watch", "update", "patch", "delete"];
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
 /** What an object's owner and rules allow, ownership first. */
 export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   const { owner: { user = "", team = "" } = {}, access = [] } = specOf<OwnedSpec>(object);
-  const owners: AccessRule = { verbs: OWNER_VERBS, users: user === "" ? [] : [user], teams: team === "" ? [] : [team] };
+  const owners: AccessRule = { verbs: OBJECT_VERBS, users: user === "" ? [] : [user], teams: team === "" ? [] : [team] };
   const rules = user === "" && team === "" ? access : [owners, ...access];
   return rules.flatMap((rule) => policiesOf(rule, object).map((policy) => ({ rule, policy })));
 }
@@ -44,8 +43,7 @@ function policiesOf(rule: AccessRule, { kind, metadata: { name = "" } }: KubeObj
   const { plural } = SOURCES.find((type) => type.kind === kind)!;
   const verbs = verbsOf(rule, { kind });
   const onObject = verbs.filter((verb) => verb !== "create");
-  const parts = (rule.subresources ?? []).map((part) => (part === "*" ? `${plural}/*` : `${plural}/${part}`));
-  const resources = [plural, ...parts];
+  const resources = [plural, ...(rule.subresources ?? []).filter((part) => part !== "").map((part) => `${plural}/${part}`)];
   return [
     ...(onObject.length > 0 ? [{ verbs: onObject, apiGroups: [MANAGEMENT_GROUP], resources, resourceNames: [name] }] : []),
     ...(verbs.includes("create") ? [{ verbs: ["create"], apiGroups: [MANAGEMENT_GROUP], resources: [plural] }] : []),
@@ -62,7 +60,11 @@ export function derivedRoles(object: KubeObject): readonly DerivedRole[] {
   const { namespace } = object.metadata;
   const kind = namespace === undefined ? "ClusterRole" : "Role";
   return rulesOf(object).map(({ rule, policy }, index) => {
-    const metadata = { name: `${object.kind.toLowerCase()}:${object.metadata.name}:${index}`, ...(namespace !== undefined && { namespace }), ...marks(object) };
+    const metadata = {
+      name: `${object.kind.toLowerCase()}:${object.metadata.name}:${index}`,
+      ...(namespace !== undefined && { namespace }),
+      ...marks(object),
+    };
     return {
       role: { apiVersion: RBAC_VERSION, kind, metadata, rules: [policy] },
       binding: {
@@ -78,13 +80,12 @@ function marks({ apiVersion, kind, metadata: { name = "", uid = "" } }: KubeObje
   return { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] };
 }
 
+/** Rules are for users and teams. Names that stand for nobody, or for somebody else, would give what the rule itself does not. */
 function subjectsOf({ users = [], teams = [] }: AccessRule) {
   const user = (name: string) =>
-    name === EVERYBODY
-      ? { kind: "Group", apiGroup: RBAC_GROUP, name: "platform:authenticated" }
-      : { kind: "User", apiGroup: RBAC_GROUP, name };
+    name === EVERYBODY ? { kind: "Group", apiGroup: RBAC_GROUP, name: EVERYBODYS_GROUP } : { kind: "User", apiGroup: RBAC_GROUP, name };
   const team = (name: string) => ({ kind: "Group", apiGroup: RBAC_GROUP, name: groupOfSubject({ kind: "team", name }) });
-  return [...users.map(user), ...teams.map(team)];
+  return [...users.filter((name) => name !== "" && !isReserved(name)).map(user), ...teams.filter((name) => name !== "").map(team)];
 }
 
 const DERIVED_NAME = /^([a-z]+):([^:]+):[0-9]+$/;

@@ -7,17 +7,14 @@
 import { jsonEqual } from "../../base/json.ts";
 import { forbiddenRequest } from "../../server/status.ts";
 import type { UserInfo } from "../../server/user-info.ts";
-import { SCOPE_EXTRA } from "../../scope/scope.ts";
-import { isWithin } from "../../scope/subset.ts";
-import type { AccessScope } from "../../scope/types.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
-import { groupOfSubject } from "./caller.ts";
 import type { Caller } from "./caller.ts";
-import { keySubjectOf } from "./key-subject.ts";
+import { isKeyOf } from "./key-subject.ts";
 import { createBlockingPermit } from "./permits.ts";
 import type { Permit, PermitOptions } from "./permits.ts";
+import type { Rights } from "./rights.ts";
 
 /** Fields that tell what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
@@ -35,7 +32,7 @@ export function createKeyPermit(options: PermitOptions): Permit {
     const before = old && specOf<KeySpec>(old);
     const after = specOf<KeySpec>(object);
     if (before !== undefined && !grants(before, after)) return;
-    const why = wideScope(user, after) ?? strangeOwner(options.rights.callerOf(user), before, after);
+    const why = wideScope(options.rights, user, after) ?? strangeOwner(options.rights.callerOf(user), before, after);
     if (why !== undefined) throw forbiddenRequest(OWNED_ACCESS_KEYS, object.metadata.name ?? "", why);
   };
 }
@@ -47,9 +44,8 @@ function grants(before: KeySpec, after: KeySpec): boolean {
 }
 
 /** Even an administrator's limited key makes no key that is less limited. */
-function wideScope({ extra }: UserInfo, { scope }: KeySpec): string | undefined {
-  const own = (extra?.[SCOPE_EXTRA] ?? []).map((text) => JSON.parse(text) as AccessScope);
-  if (own.every((limit) => isWithin(scope, limit))) return undefined;
+function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
+  if (rights.coversScope(user, scope)) return undefined;
   return scope === undefined
     ? "your own key has a scope, so spec.scope is needed, and must lie within it"
     : "spec.scope goes beyond the scope of your own key";
@@ -57,22 +53,11 @@ function wideScope({ extra }: UserInfo, { scope }: KeySpec): string | undefined 
 
 function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpec): string | undefined {
   if (caller.administers) return undefined;
-  if (!isOwn(caller, after) || (before !== undefined && !isOwn(caller, before))) {
+  if (!isKeyOf(caller, after) || (before !== undefined && !isKeyOf(caller, before))) {
     return "spec.user, spec.team or spec.subject must name you or one of your teams";
   }
-  const strange = (after.groups ?? []).filter((group) => !caller.groups.includes(group) && !isOwnTeam(caller, group));
+  const strange = (after.groups ?? []).filter((group) => !caller.groups.includes(group));
   if (strange.length > 0) return `spec.groups can not name groups that you are not in: ${strange.join(", ")}`;
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]) && after[field] !== undefined);
   return written === undefined ? undefined : `spec.${written} is written by the platform`;
 }
-
-function isOwn({ subject, teams }: Caller, spec: KeySpec): boolean {
-  const owner = keySubjectOf(spec);
-  if (owner?.kind === "team") return teams.has(owner.name);
-  return owner !== undefined && owner.kind === subject?.kind && owner.name === subject.name;
-}
-
-function isOwnTeam({ teams }: Caller, group: string): boolean {
-  return [...teams].some((name) => group === groupOfSubject({ kind: "team", name }));
-}
-

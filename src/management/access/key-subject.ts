@@ -1,5 +1,5 @@
 import type { KeySpec } from "../kinds/owned-access-key.ts";
-import type { Subject } from "./caller.ts";
+import type { Caller, Subject } from "./caller.ts";
 
 /** For whom a key stands: its user, team or subject; undefined when it names none of them, or more than one. */
 export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpec, "user" | "team" | "subject">): Subject | undefined {
@@ -9,4 +9,11 @@ export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpe
     { kind: "subject", name: subject },
   ].filter(({ name }) => name !== "") as Subject[];
   return named.length === 1 ? named[0] : undefined;
+}
+
+/** Tells whether a key is somebody's own, or one of his teams'. */
+export function isKeyOf({ subject, teams }: Caller, spec: Parameters<typeof keySubjectOf>[0]): boolean {
+  const owner = keySubjectOf(spec);
+  if (owner?.kind === "team") return teams.has(owner.name);
+  return owner !== undefined && owner.kind === subject?.kind && owner.name === subject.name;
 }

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../object/types.ts";
 import type { UserInfo } from "../../server/user-info.ts";
 import { specOf } from "../kinds/common.ts";
 import { TEAMS } from "../kinds/types.ts";
-import { administers, subjectOfUserName } from "./caller.ts";
+import { administers, groupOfSubject, subjectOfUserName } from "./caller.ts";
 import type { Caller } from "./caller.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
@@ -64,7 +64,11 @@ class TeamIndex {
   }
 }
 
+const TEAM_GROUPS = groupOfSubject({ kind: "team", name: "" });
+
 function placesOf(team: KubeObject): readonly string[] {
   const { users = [], groups = [] } = specOf<Members>(team);
-  return [...users.map((user) => `user/${user}`), ...groups.map((group) => `group/${group}`)];
+  // Groups that stand for teams follow from membership. If they led to it, who belongs where would depend on the order of questions.
+  const others = groups.filter((group) => !group.startsWith(TEAM_GROUPS));
+  return [...users.map((user) => `user/${user}`), ...others.map((group) => `group/${group}`)];
 }

@@ -11,10 +11,12 @@ import type { Caller } from "./caller.ts";
 
 /** Both spellings of "every verb": the word of the specification, and that of Kubernetes. */
 export const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
-/** Everybody who is known, among the users of a rule. */
+/** Everybody who has shown a key, among the users of a rule. */
 export const EVERYBODY = "*";
+/** The group of everybody who has shown a key. */
+export const EVERYBODYS_GROUP = "system:authenticated";
 /** What can be done with an object that is there. */
-const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"] as const;
+export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"] as const;
 /** What can be done with a team besides. */
 const TEAM_VERBS = ["bind", "makeowner"] as const;
 
@@ -42,21 +44,22 @@ function isName(name: string | undefined): name is string {
 
 /**
  * Tells whether an object's owner or rules let somebody do something with it. Owners may do everything but `bind` and `makeowner`,
- * which give away more than the object.
+ * which give away more than the object; parts of it have to be in a rule, which they may write.
  *
  * @example
  * objectAllows(secret, jane, { verb: "get" });
  */
 export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: Wanted): boolean {
-  if (owns(caller, object) && (OBJECT_VERBS as readonly string[]).includes(verb)) return true;
+  if (subresource === "" && (OBJECT_VERBS as readonly string[]).includes(verb) && owns(caller, object)) return true;
   return (specOf<OwnedSpec>(object).access ?? []).some(
     (rule) => ruleIsFor(rule, caller) && ruleHasVerb(rule, verb, object) && ruleHasPart(rule, subresource),
   );
 }
 
 /** Tells whether a rule is meant for somebody. */
-export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, teams: own }: Caller): boolean {
-  if (users.includes(EVERYBODY) || teams.some((team) => own.has(team))) return true;
+export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, groups, teams: own }: Caller): boolean {
+  if (teams.some((team) => own.has(team))) return true;
+  if (users.includes(EVERYBODY) && groups.includes(EVERYBODYS_GROUP)) return true;
   return subject?.kind === "user" && users.includes(subject.name);
 }
 
@@ -67,7 +70,7 @@ function ruleHasVerb({ verbs = [] }: AccessRule, verb: string, object: KubeObjec
 }
 
 function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): boolean {
-  return subresource === "" || subresources.includes(subresource) || subresources.includes("*");
+  return subresource === "" || subresources.includes(subresource);
 }
 
 /** The verbs that a rule gives, "every verb" spelled out. */

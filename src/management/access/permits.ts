@@ -6,7 +6,7 @@
  */
 import { jsonEqual } from "../../base/json.ts";
 import type { EngineError } from "../../base/errors.ts";
-import { groupOf } from "../../object/resource.ts";
+import { keyOf } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
@@ -17,8 +17,9 @@ import type { AccessRule, OwnedSpec } from "../kinds/common.ts";
 import { clusterRolesOf } from "../kinds/team.ts";
 import type { TeamSpec } from "../kinds/team.ts";
 import { TEAMS } from "../kinds/types.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller, Subject } from "./caller.ts";
 import { objectAllows, owns, verbsOf } from "./object-rights.ts";
+import { attributesOn } from "./rights.ts";
 import type { Rights } from "./rights.ts";
 
 /** A write that is about to happen. */
@@ -50,7 +51,6 @@ export function createOwnedPermit(options: PermitOptions): Permit {
   return (write) => {
     blocking(write);
     const caller = options.rights.callerOf(write.user);
-    if (caller.administers) return;
     const review = new Review(options, { ...write, caller });
     review.owner();
     review.access();
@@ -79,17 +79,20 @@ class Review {
     return this.#write.old === undefined ? {} : specOf<OwnedSpec>(this.#write.old);
   }
 
-  /** Owners give an object away; to a team only with its verb `makeowner`. Whoever makes an object owns it, or such a team does. */
+  /** Only owners give an object away; to a team only with its verb `makeowner`. Whoever makes an object owns it, or such a team does. */
   owner(): void {
     const { caller, old } = this.#write;
     const { user = "", team = "" } = this.#spec.owner ?? {};
-    const before = this.#before.owner ?? {};
-    const isOwner = old === undefined ? caller.subject?.kind === "user" && caller.subject.name === user : owns(caller, old);
-    if (team !== "" && team !== (before.team ?? "")) this.#demandTeamVerb(team, "makeowner", "make it the owner");
-    if (user !== (before.user ?? "") && !isOwner && !(old === undefined && user === "")) throw this.#refuse("only the owner can name another user as spec.owner.user");
-    if (old === undefined && user === "" && team === "") throw this.#refuse("spec.owner must name you, or a team on which you have the verb makeowner");
-    const leaves = team === "" && (before.team ?? "") !== "";
-    if (leaves && !isOwner) throw this.#refuse("only the owner can take spec.owner.team away");
+    const { user: userBefore = "", team: teamBefore = "" } = this.#before.owner ?? {};
+    const isSelf = ({ kind, name }: Subject) => caller.subject?.kind === kind && caller.subject.name === name;
+    if (!caller.administers && old === undefined) {
+      if (user === "" && team === "") throw this.#refuse("spec.owner must name you, or a team on which you have the verb makeowner");
+      if (user !== "" && !isSelf({ kind: "user", name: user })) throw this.#refuse("spec.owner.user of a new object can only be you");
+    } else if (!caller.administers && (user !== userBefore || team !== teamBefore) && !owns(caller, old!)) {
+      throw this.#refuse("only the owner can change spec.owner");
+    }
+    if (team === "" || team === teamBefore || isSelf({ kind: "team", name: team })) return;
+    this.#demandTeamVerb(team, "makeowner", "make it the owner");
   }
 
   /** A new or changed rule gives only what its author has himself, and to a team only with its verb `bind`. */
@@ -103,12 +106,16 @@ class Review {
   }
 
   #demandVerbs(rule: AccessRule): void {
-    const { caller, object, old } = this.#write;
+    const { user, caller, object, old } = this.#write;
     const { type, rights } = this.#options;
+    // A new object is judged as if it were there: its owner has the owner's verbs.
+    const present = old ?? withoutRules(object);
     const holds = (verb: string, subresource: string) => {
+      if (!rights.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
+      if (caller.administers) return true;
       if (verb === "create") return rights.mayCreate(caller, type, object.metadata.namespace ?? "");
-      // A new object is judged as if it were there: its owner has the owner's verbs.
-      return objectAllows(old ?? withoutRules(object), caller, { verb, subresource });
+      // Owners have the parts of their objects too.
+      return objectAllows(present, caller, { verb, subresource: owns(caller, present) ? "" : subresource });
     };
     const missing = verbsOf(rule, object).filter((verb) => !["", ...(rule.subresources ?? [])].every((part) => holds(verb, part)));
     if (missing.length > 0) throw this.#refuse(`an access rule can not give what you do not have: ${missing.join(", ")}`);
@@ -116,15 +123,17 @@ class Review {
 
   /** Roles in the clusters go far beyond the team itself. */
   clusterRoles(): void {
-    const { caller, object, old } = this.#write;
+    const { user, caller, object, old } = this.#write;
     const before = old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old));
     const added = clusterRolesOf(specOf<TeamSpec>(object)).filter((role) => !before.includes(role));
-    if (added.length === 0 || (old !== undefined && objectAllows(old, caller, { verb: "bind" }))) return;
+    const inScope = this.#options.rights.inScope(user, attributesOn(TEAMS, keyOf(object), "bind"));
+    const holds = caller.administers || (old !== undefined && objectAllows(old, caller, { verb: "bind" }));
+    if (added.length === 0 || (inScope && holds)) return;
     throw this.#refuse(`the verb bind on the team is needed to give it the cluster roles ${added.join(", ")}`);
   }
 
   #demandTeamVerb(team: string, verb: string, purpose: string): void {
-    if (this.#options.rights.teamAllows(team, this.#write.caller, verb)) return;
+    if (this.#options.rights.teamAllows(team, this.#write.user, verb)) return;
     throw this.#refuse(`the verb ${verb} on team ${JSON.stringify(team)} is needed to ${purpose}`);
   }
 
@@ -133,7 +142,7 @@ class Review {
   }
 }
 
-/** Nobody gets rights from a rule that is only being written. Owners have the parts of their objects too. */
+/** Nobody gets rights from a rule that is only being written. */
 function withoutRules(object: KubeObject): KubeObject {
   return { ...object, spec: { ...specOf<OwnedSpec>(object), access: [] } };
 }
@@ -155,11 +164,11 @@ export function createBlockingPermit({ rights, type, types }: PermitOptions): Pe
     if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 
     function mayDelete(reference: OwnerReference, namespace: string): boolean {
-      const owner = types.find(({ apiVersion, kind }) => apiVersion === reference.apiVersion && kind === reference.kind);
-      const [group = "", version = ""] = owner === undefined ? [] : [groupOf(owner), owner.apiVersion.split("/").at(-1)!];
-      const place = owner?.namespaced === true ? namespace : "";
-      const asked = { verb: "delete", group, version, resource: owner?.plural ?? "", subresource: "", namespace: place, name: reference.name };
-      return rights.decide(user, asked).allowed;
+      const { apiVersion, kind, name } = reference;
+      // Of a kind that is not known here, only those who may do everything may delete anything.
+      const unknown: ResourceType = { apiVersion, kind, plural: "", namespaced: false };
+      const owner = types.find((type) => type.apiVersion === apiVersion && type.kind === kind) ?? unknown;
+      return rights.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;
     }
   };
 }

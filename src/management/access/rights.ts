@@ -1,14 +1,18 @@
 import { groupOf } from "../../object/resource.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { keyOf } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { Attributes, Authorizer, Decision, PolicyRule, ResourceAttributes } from "../../server/authorization.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import type { UserInfo } from "../../server/user-info.ts";
+import type { ScopeOptions } from "../../scope/grants.ts";
 import { alwaysAllowed } from "../../scope/always.ts";
+import { parseScope } from "../../scope/parse.ts";
 import { rulesWithin } from "../../scope/rules.ts";
 import { allowedByScopes, SCOPE_EXTRA } from "../../scope/scope.ts";
-import type { ManagementTarget } from "../../scope/types.ts";
+import { isWithin } from "../../scope/subset.ts";
+import type { AccessScope, ManagementTarget } from "../../scope/types.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import {
@@ -22,7 +26,7 @@ import {
 } from "../kinds/types.ts";
 import type { Caller } from "./caller.ts";
 import { rulesOf, sourceOf } from "./derived-roles.ts";
-import { keySubjectOf } from "./key-subject.ts";
+import { isKeyOf } from "./key-subject.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 import { objectAllows, verbsOf, ruleIsFor } from "./object-rights.ts";
@@ -35,8 +39,12 @@ export interface Rights extends Authorizer {
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
   /** Tells whether somebody may read an object in this state of it, by whichever verb; the scopes of his key count. */
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
-  /** Tells whether the rules of a team give somebody a verb on it: `bind` and `makeowner`. Administrators have every verb. */
-  teamAllows(team: string, caller: Caller, verb: string): boolean;
+  /** Tells whether the rules of a team give somebody a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  teamAllows(team: string, user: UserInfo, verb: string): boolean;
+  /** Tells whether the scopes of a user's key allow a request, whatever his rights are. */
+  inScope(user: UserInfo, attributes: Attributes): boolean;
+  /** Tells whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
+  coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
   /** Tells whether somebody may make further objects of a kind in a namespace. */
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
@@ -45,6 +53,8 @@ export interface Rights extends Authorizer {
 export interface RightsOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
+  /** What scopes depend on, at this moment. Default: their own defaults. */
+  readonly scopeOptions?: () => ScopeOptions;
 }
 
 const HERE: ManagementTarget = { kind: "management" };
@@ -52,7 +62,6 @@ const READS: readonly string[] = ["get", "list", "watch"];
 const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
-const VERSION = "v1";
 const REFUSED: Decision = { allowed: false, reason: "" };
 const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
@@ -70,10 +79,12 @@ export function createRights(options: RightsOptions): Rights {
 class ManagementRights implements Rights {
   readonly #objects: ManagedObjects;
   readonly #membership: Membership;
+  readonly #scopeOptions: () => ScopeOptions;
 
-  constructor({ objects, membership }: RightsOptions) {
+  constructor({ objects, membership, scopeOptions = () => ({}) }: RightsOptions) {
     this.#objects = objects;
     this.#membership = membership;
+    this.#scopeOptions = scopeOptions;
   }
 
   callerOf(user: UserInfo): Caller {
@@ -83,7 +94,7 @@ class ManagementRights implements Rights {
   decide(user: UserInfo, attributes: Attributes): Decision {
     const caller = this.callerOf(user);
     if (alwaysAllowed(attributes)) return allowed("everybody who is known may ask");
-    if (!allowedByScopes(user, HERE, attributes)) return OUT_OF_SCOPE;
+    if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
     if (!("path" in attributes) && attributes.verb === "impersonate") {
       return caller.administers && user.extra?.[SCOPE_EXTRA] === undefined ? allowed("administrator") : REFUSED;
     }
@@ -91,11 +102,21 @@ class ManagementRights implements Rights {
     return "path" in attributes ? REFUSED : this.#decide(caller, attributes);
   }
 
+  inScope(user: UserInfo, attributes: Attributes): boolean {
+    return allowedByScopes(user, HERE, inEveryNamespace(attributes), this.#scopeOptions());
+  }
+
+  coversScope({ extra }: UserInfo, scope: AccessScope | undefined): boolean {
+    return (extra?.[SCOPE_EXTRA] ?? []).every((text) => isWithin(scope, parseScope(text) ?? {}, this.#scopeOptions()));
+  }
+
   #decide(caller: Caller, attributes: ResourceAttributes): Decision {
-    const { group, resource, verb, name } = attributes;
+    const { group, resource, verb } = attributes;
     if (group === RBAC_GROUP) return this.#decideDerived(caller, attributes);
     if (group !== MANAGEMENT_GROUP) return REFUSED;
-    if (name === "" && COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
+    // A list of one name, as watches of single objects are, shows no more than the whole list.
+    if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
+      return allowed("shows what the caller may read");
     if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("everybody may read the configuration") : REFUSED;
     if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural) return verb === "create" ? allowed("with the caller's own rights") : REFUSED;
     if (resource === OWNED_ACCESS_KEYS.plural) return this.#decideKey(caller, attributes);
@@ -108,8 +129,9 @@ class ManagementRights implements Rights {
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
     if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
-    if (key === undefined) return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
-    return isOwnKey(caller, key) ? allowed("the key is the caller's own") : REFUSED;
+    // Whoever may create learns from that already that there is none; it takes this to apply a new one.
+    if (key === undefined) return allowed("keys of the caller's own");
+    return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
 
   #decideUser(caller: Caller, { verb, name }: ResourceAttributes): Decision {
@@ -122,13 +144,14 @@ class ManagementRights implements Rights {
     if (verb === "create" && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
     if (name === "") return REFUSED;
     const object = this.#objects.get(type, { namespace, name });
+    if (object === undefined && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
     if (object === undefined || !objectAllows(object, caller, { verb, subresource })) return REFUSED;
     return allowed("the owner or an access rule of the object allows it");
   }
 
   #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
-    if (!READS.includes(verb)) return REFUSED;
-    if (name === "") return COLLECTION_READS.includes(verb) ? allowed("shows what the caller may read") : REFUSED;
+    if (COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
+    if (verb !== "get" || name === "") return REFUSED;
     return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
   }
 
@@ -150,21 +173,22 @@ class ManagementRights implements Rights {
   #shows(caller: Caller, type: ResourceType, object: KubeObject): boolean {
     const { name = "", namespace = "" } = object.metadata;
     if (groupOf(type) === RBAC_GROUP) return this.#seesSource(caller, { namespace, name });
-    if (type.plural === OWNED_ACCESS_KEYS.plural) return isOwnKey(caller, object);
+    if (type.plural === OWNED_ACCESS_KEYS.plural) return isKeyOf(caller, specOf<KeySpec>(object));
     if (type.plural === USERS.plural) return caller.subject?.kind === "user" && caller.subject.name === name;
     return objectAllows(object, caller, { verb: "list" });
   }
 
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean {
     const caller = this.callerOf(user);
-    const { name = "", namespace = "" } = object.metadata;
-    const asked = { group: groupOf(type), version: VERSION, resource: type.plural, subresource: "", namespace, name };
     return READS.some(
-      (verb) => allowedByScopes(user, HERE, { ...asked, verb }) && (caller.administers || objectAllows(object, caller, { verb })),
+      (verb) =>
+        this.inScope(user, attributesOn(type, keyOf(object), verb)) && (caller.administers || objectAllows(object, caller, { verb })),
     );
   }
 
-  teamAllows(team: string, caller: Caller, verb: string): boolean {
+  teamAllows(team: string, user: UserInfo, verb: string): boolean {
+    if (!this.inScope(user, attributesOn(TEAMS, { namespace: "", name: team }, verb))) return false;
+    const caller = this.callerOf(user);
     if (caller.administers) return true;
     const object = this.#objects.get(TEAMS, { namespace: "", name: team });
     return object !== undefined && objectAllows(object, caller, { verb });
@@ -174,7 +198,8 @@ class ManagementRights implements Rights {
     if (caller.administers) return true;
     for (const object of this.#objects.of(type)) {
       if ((object.metadata.namespace ?? "") !== (type.namespaced ? namespace : "")) continue;
-      if ((specOf<OwnedSpec>(object).access ?? []).some((rule) => ruleIsFor(rule, caller) && verbsOf(rule, object).includes("create"))) return true;
+      if ((specOf<OwnedSpec>(object).access ?? []).some((rule) => ruleIsFor(rule, caller) && verbsOf(rule, object).includes("create")))
+        return true;
     }
     return false;
   }
@@ -182,14 +207,18 @@ class ManagementRights implements Rights {
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
     const caller = this.callerOf(user);
     const rules = caller.administers ? EVERYTHING : this.#ownRules(caller, namespace);
-    return rulesWithin(rules, user, { target: HERE, namespace });
+    return rulesWithin(rules, user, { target: HERE, namespace, ...this.#scopeOptions() });
   }
 
   #ownRules(caller: Caller, namespace: string): readonly PolicyRule[] {
     const owned = OWNED_TYPES.flatMap((type) =>
       [...this.#objects.of(type)]
         .filter((object) => !type.namespaced || object.metadata.namespace === namespace)
-        .flatMap((object) => rulesOf(object).filter(({ rule }) => ruleIsFor(rule, caller)).map(({ policy }) => policy)),
+        .flatMap((object) =>
+          rulesOf(object)
+            .filter(({ rule }) => ruleIsFor(rule, caller))
+            .map(({ policy }) => policy),
+        ),
     );
     return [...BASIC_RULES, ...owned];
   }
@@ -208,12 +237,23 @@ const BASIC_RULES: readonly PolicyRule[] = [
     apiGroups: [MANAGEMENT_GROUP],
     resources: [SHARED_SECRETS.plural, TEAMS.plural, USERS.plural, OWNED_ACCESS_KEYS.plural],
   },
+  { verbs: [...COLLECTION_READS], apiGroups: [RBAC_GROUP], resources: ["roles", "rolebindings", "clusterroles", "clusterrolebindings"] },
 ];
 
-function isOwnKey({ subject, teams }: Caller, key: KubeObject): boolean {
-  const owner = keySubjectOf(specOf<KeySpec>(key));
-  if (owner?.kind === "team") return teams.has(owner.name);
-  return owner !== undefined && owner.kind === subject?.kind && owner.name === subject.name;
+/** A request for a single object. */
+export function attributesOn(type: ResourceType, { namespace, name }: ObjectKey, verb: string, subresource = ""): ResourceAttributes {
+  const [group, version] = [groupOf(type), type.apiVersion.split("/").at(-1)!];
+  return { verb, group, version, resource: type.plural, subresource, namespace: type.namespaced ? namespace : "", name };
+}
+
+const NAMESPACED: readonly string[] = [SHARED_SECRETS.plural, "roles", "rolebindings"];
+/** No namespace has this name. */
+const EVERY_NAMESPACE = "\0";
+
+/** A scope's namespace "" stands for what is in none, so it must not match what is in all of them. */
+function inEveryNamespace(attributes: Attributes): Attributes {
+  if ("path" in attributes || attributes.namespace !== "" || !NAMESPACED.includes(attributes.resource)) return attributes;
+  return { ...attributes, namespace: EVERY_NAMESPACE };
 }
 
 function allowed(reason: string): Decision {

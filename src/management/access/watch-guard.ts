@@ -27,15 +27,16 @@ export interface WatchGuard {
 export interface WatchGuardOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
-  readonly authentication: Pick<KeyAuthentication, "refusalOf">;
+  readonly authentication: Pick<KeyAuthentication, "refusalOf" | "userOf">;
   readonly clock: Clock;
 }
 
 interface Watched {
   readonly user: UserInfo;
+  /** Name of the key; undefined when the watch was opened without one. */
   readonly key: string | undefined;
-  /** The part of the key that rights depend on, as it was when the watch opened. */
-  readonly rights: string;
+  /** What rights depend on, as it was when the watch opened. */
+  readonly identity: string;
   readonly teams: string;
   readonly end: (status?: Status) => void;
 }
@@ -54,12 +55,17 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
   const watches = new Set<Watched>();
   const keyOf = (name: string | undefined) => (name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name }));
   const teamsOf = (user: UserInfo) => [...membership.callerOf(user).teams].sort().join(",");
-  const verdict = ({ user, key: name, rights, teams }: Watched): Status | undefined => {
+  const identityOf = (key: KubeObject | undefined, bearer: UserInfo | undefined) => {
+    if (key === undefined) return "";
+    return JSON.stringify([key.metadata.uid, specOf<KeySpec>(key).key, bearer?.name, [...(bearer?.groups ?? [])].sort(), bearer?.extra]);
+  };
+  const verdict = ({ user, key: name, identity, teams }: Watched): Status | undefined => {
     const key = keyOf(name);
     if (name !== undefined && key === undefined) return statusOf(unauthorized(REFUSALS.unknown));
     const refusal = key && authentication.refusalOf(key);
     if (refusal !== undefined) return statusOf(unauthorized(REFUSALS[refusal]));
-    return rights === rightsOf(key) && teams === teamsOf(user) ? undefined : statusOf(tooOldVersion(0, 0));
+    const same = identity === identityOf(key, key && authentication.userOf(key)) && teams === teamsOf(user);
+    return same ? undefined : statusOf(tooOldVersion(0, 0));
   };
   const check = () => {
     for (const watched of watches) {
@@ -83,7 +89,7 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
   return {
     onWatch(user, end, caller) {
       const key = caller.extra?.[KEY_EXTRA]?.[0];
-      const watched = { user, key, rights: rightsOf(keyOf(key)), teams: teamsOf(user), end };
+      const watched = { user, key, identity: identityOf(keyOf(key), caller), teams: teamsOf(user), end };
       watches.add(watched);
       keepLooking();
       return () => void watches.delete(watched);
@@ -91,10 +97,4 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
     check,
     stop: () => timer?.cancel(),
   };
-}
-
-function rightsOf(key: KubeObject | undefined): string {
-  if (key === undefined) return "";
-  const { user, team, subject, groups, scope, key: digest } = specOf<KeySpec>(key);
-  return JSON.stringify([key.metadata.uid, user, team, subject, groups, scope, digest]);
 }
