@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   clusters: { folders: ["base", "object", "schema", "server", "scope"], packages: /^(node:|jose$)/ },
   management: {
     folders: ["base", "object", "schema", "server", "scope", "clusters", "client", "runtime"],
-    packages: /^(node:|jose$|openid-client$|js-yaml$|rotating-file-stream$)/,
+    packages: /^(node:|jose$|openid-client$|js-yaml$)/,
   },
   testing: {
     folders: [
