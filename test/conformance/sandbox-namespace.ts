@@ -47,7 +47,7 @@ export function objectsOf(namespace: string): Objects {
 }
 
 /** Resolves with what `read` answers once it answers something; real clusters take their time. */
-export async function eventually<T>(what: string, read: () => Promise<T | undefined>, limitMs = 15_000): Promise<T> {
+export async function eventually<T>(what: string, read: () => Promise<T | undefined>, limitMs = 30_000): Promise<T> {
   const start = performance.now();
   for (;;) {
     const found = await read();

@@ -181,7 +181,7 @@ export class Fuzzer {
       } catch { return "EXPRESSION_RESULT" }
     })()`;
     this.#elsewhere["input"] = JSON.stringify(value);
-    return runInContext(program, this.#elsewhere, { timeout: 5000 }) as string;
+    return runInContext(program, this.#elsewhere, { timeout: 30_000 }) as string;
   }
 
   #look(): string {

@@ -140,7 +140,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-const WAIT = { timeout: 8_000, interval: 50 };
+const WAIT = { timeout: 30_000, interval: 50 };
 const codes = () => [...metrics.text().matchAll(/endpoint_sync_notes_total\{code="(\w+)"/g)].map((match) => match[1]!);
 
 describe("a run in which everything goes wrong", () => {
