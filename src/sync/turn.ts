@@ -142,12 +142,13 @@ class RunningTurn implements Turn {
     countPlan(metrics, this.resource, planned);
   }
 
-  /** A plan that rests on what only a cache knows of Services may never be carried out, and what it names never be needed. */
+  /** A plan that rests on what only a cache knows may never be carried out, and what it names never be needed. */
   #noteReferences(): void {
     const { id, tracked, books } = this.#options;
     const { phase, planned, input } = this.#state;
     const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
-    if (phase === "confirming-services" || failed || this.#noted === planned) return;
+    const unsure = phase === "confirming-source" || phase === "confirming-services";
+    if (unsure || failed || this.#noted === planned) return;
     this.#noted = planned;
     books.references?.planned(id, tracked.rules, input, planned);
   }

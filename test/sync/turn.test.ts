@@ -5,6 +5,7 @@ import type { ObjectSource } from "../../src/object/object-source.ts";
 import { SERVICES } from "../../src/object/resource.ts";
 import { createMachine } from "../../src/reconcile/machine.ts";
 import type { Response } from "../../src/reconcile/machine.ts";
+import { plan } from "../../src/reconcile/plan.ts";
 import { createFlows } from "../../src/sync/flows.ts";
 import { createKeyRouter } from "../../src/sync/key-router.ts";
 import { createLatest } from "../../src/sync/latest.ts";
@@ -19,13 +20,13 @@ const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: ()
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
 /** A turn that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
-function begin() {
+function begin(machine = createMachine()) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
   const turn = createTurn({
     id: "endpoints|shop/web",
     tracked: { rules, tenant: createLatest(EMPTY), host: createLatest(EMPTY) },
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
-    machine: createMachine(),
+    machine,
     books: {
       flows: createFlows(),
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
@@ -49,4 +50,12 @@ test.each(answers)("what an object refers to is noted once its host Service was 
   expect([turn.request, noted]).toMatchObject([{ type: "get", side: "host", resource: SERVICES }, []]);
   turn.answer(answer);
   expect(noted).toEqual(want);
+});
+
+test("what an object refers to is noted once it was read, where only a late cache has told of it", () => {
+  const late = createMachine((rules, input) => ({ ...plan(rules, input), ...(input.sourceConfirmed !== true && { state: "stale" }) }));
+  const { turn, noted } = begin(late);
+  expect([turn.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
+  turn.answer({ type: "absent" });
+  expect([turn.request.type, noted]).toEqual(["done", ["absent"]]);
 });
