@@ -52,9 +52,16 @@ export function parseJson(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(text));
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${withoutBody(error.message)}`);
     throw error;
   }
+}
+
+/** The engine quotes what stands around a fault, which may be a secret. The letter itself stays. */
+function withoutBody(message: string): string {
+  if (!message.endsWith(" is not valid JSON")) return message;
+  const [token = "Unexpected text"] = /^Unexpected token (?:'[^]'|"'")(?=,)/u.exec(message) ?? [];
+  return `${token} in JSON`;
 }
 
 function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
