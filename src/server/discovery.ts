@@ -16,9 +16,10 @@ export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDisc
 /** The media type of that document; clients look at the header, not into the body. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
 
-/** `/api`. */
-export function coreVersions(): object {
-  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+/** `/api`. A server without kinds in the core group names no version: clients take an empty one for a failure. */
+export function coreVersions(definitions: readonly ResourceDefinition[]): object {
+  const versions = definitions.some(({ type }) => groupOf(type) === "") ? ["v1"] : [];
+  return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
 }
 
 /** `/apis`. */
@@ -84,7 +85,7 @@ function kindOf({ type }: ResourceDefinition) {
 
 /** The aggregated form of `/api` (core group only) or `/apis` (all others). */
 export function aggregated(definitions: readonly ResourceDefinition[], { core }: { readonly core: boolean }): object {
-  const names = core ? [""] : groupNames(definitions);
+  const names = core ? [""].filter((name) => definitions.some(({ type }) => groupOf(type) === name)) : groupNames(definitions);
   const items = names.map((name) =>
     aggregatedGroup(
       definitions.filter(({ type }) => groupOf(type) === name),

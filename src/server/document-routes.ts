@@ -47,7 +47,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready, b
     if (apiVersion.includes("/")) documents.set(`/apis/${apiVersion.split("/")[0]}`, () => group(definitions, apiVersion.split("/")[0]!));
   }
   const roots = new Map<string, { plain: () => object; aggregated: object }>([
-    ["/api", { plain: coreVersions, aggregated: aggregated(definitions, { core: true }) }],
+    ["/api", { plain: () => coreVersions(definitions), aggregated: aggregated(definitions, { core: true }) }],
     ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
   ]);
   const openApi = createOpenApiRoutes({ definitions, answering, basePath });

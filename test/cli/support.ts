@@ -28,11 +28,19 @@ export interface TestTerminalOptions {
   readonly stdin?: string;
   readonly screen?: Screen;
   readonly colours?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
   /** What the person at the terminal types; nobody is there when left out. */
   readonly answer?: string;
 }
 
-export function createTestTerminal({ files = {}, stdin, screen, colours = false, answer }: TestTerminalOptions = {}): TestTerminal {
+export function createTestTerminal({
+  files = {},
+  stdin,
+  screen,
+  colours = false,
+  env = {},
+  answer,
+}: TestTerminalOptions = {}): TestTerminal {
   const stop = new AbortController();
   const hangUps = new Set<() => void>();
   let stdout: Buffer = Buffer.alloc(0);
@@ -44,7 +52,7 @@ export function createTestTerminal({ files = {}, stdin, screen, colours = false,
       if (path === "-" && stdin === undefined) throw new EngineError("USAGE", "This test gives no standard input");
       return path === "-" ? stdin! : (files[path] ?? readTextFile(path));
     },
-    env: {},
+    env,
     screen,
     colours,
     ask: answer === undefined ? undefined : (question) => ((stderr += question), Promise.resolve(answer)),

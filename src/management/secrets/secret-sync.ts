@@ -7,6 +7,7 @@ import type { ObjectKey } from "../../object/key.ts";
 import type { ClusterClient } from "../../object/cluster-client.ts";
 import { SECRETS } from "../../object/resource.ts";
 import type { ResourceType } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
 import { createController } from "../../runtime/controller.ts";
 import { createInformer } from "../../runtime/informer.ts";
 import { createWorkQueue } from "../../runtime/work-queue.ts";
@@ -115,12 +116,18 @@ function noteDeletions(client: ClusterClient): Noted {
       },
       async *watch(resource, options) {
         for await (const event of client.watch(resource, options)) {
-          if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && Object.keys(specOf<object>(event.object)).length > 0;
+          if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && !isHidden(event.object);
+          // For an informer a life that ended does not return; this one can.
+          if (event.type === "DELETED" && !deleted) throw new EngineError("API_EXPIRED", "The key may no longer read the SharedSecret");
           yield event;
         }
       },
     },
   };
+}
+
+function isHidden(object: KubeObject): boolean {
+  return Object.keys(specOf<object>(object)).length === 0;
 }
 
 interface Carried extends SecretSyncOptions {
