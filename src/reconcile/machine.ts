@@ -4,7 +4,7 @@
  * played again from its answers.
  *
  * ```
- * begin ─► get the source, if the cache is behind the copy ─► plan
+ * begin ─► get the source, if the cache is behind the copy or the plan rests on what a cache knows of it ─► plan
  *       ─► get the Services, if the plan rests on what a cache knows of them ─► plan
  *       ─► each operation in order: get the source, if its state matters ─► create | update | delete
  *       ─► report ─► done
@@ -92,8 +92,8 @@ export interface Step {
 const OUTDATED_RETRY_MS = 50;
 /** The time doubles with every such write in a row, up to this: a cache that stays behind must not cost calls without end. */
 const OUTDATED_RETRY_MAX_MS = 10_000;
-/** A refused object is tried again after this time, in milliseconds, in case its obstacle vanished unseen. */
-const REFUSED_RETRY_MS = 60_000;
+/** What stands in the way is looked at again after this time, in milliseconds, in case that it vanishes unseen. */
+const UNSEEN_RETRY_MS = 60_000;
 
 /** The two functions of the machine. */
 export interface Machine {
@@ -116,7 +116,7 @@ export function createMachine(planner: Planner = plan): Machine {
   function decide(rules: Rules, { start, servicesRead }: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput): Step {
     const state = planned({ start, servicesRead }, input, planner(rules, input));
     // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-    if (state.planned.state === "stale") return ask({ ...state, phase: "confirming-source" });
+    if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" });
     return askService(rules, state) ?? operate(state);
   }
 
@@ -150,6 +150,11 @@ export function createMachine(planner: Planner = plan): Machine {
 
 function planned(known: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput, plan: Plan): ReconcileState {
   return { phase: "writing", ...known, input, planned: plan, index: 0, written: input, notes: plan.notes };
+}
+
+/** Tells that the plan rests on the source, and that only a cache has told of it so far. */
+function restsOnSource({ planned, input }: ReconcileState): boolean {
+  return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
 }
 
 /** Reads the next Service on which the plan rests and that only a cache has told of so far; undefined when there is none. */
@@ -229,9 +234,18 @@ function report(state: ReconcileState): Step {
   return { state: { ...state, phase: "reporting" }, request: { type: "report", object: input.tenant, notes } };
 }
 
-function settled({ notes }: ReconcileState): Ending {
-  const refused = notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
-  return { result: "settled", ...(refused && { requeueAfterMs: REFUSED_RETRY_MS }) };
+function settled(state: ReconcileState): Ending {
+  const refused = state.notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
+  return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
+}
+
+/** A cache tells nobody that a Service is gone which it has never had; a list may have left it out. */
+function hasUnseenService({ start, input, servicesRead }: ReconcileState): boolean {
+  return servicesRead.some((side) => serviceIn(start.input, side) === undefined && serviceIn(input, side) !== undefined);
+}
+
+function serviceIn({ hostService, tenantService }: PlanInput, side: "host" | "tenant"): Service | undefined {
+  return side === "host" ? hostService : tenantService;
 }
 
 function outdated(state: ReconcileState): Step {

@@ -45,7 +45,9 @@ function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
   const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
   const object = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
   const operations = [{ action: "create", side: "host", object, reason: "The tenant object has no copy" }] as const;
-  return answer("copied", { ...parts, operations, restsOnServices: servicesBeside(rules, input) });
+  // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
+  const rests = { restsOnSource: input.vanished === true, restsOnServices: servicesBeside(rules, input) };
+  return answer("copied", { ...parts, operations, ...rests });
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { jsonEqual } from "../base/json.ts";
 import type { KubeObject } from "../object/types.ts";
 import { readMarkers } from "../translate/markers.ts";
 import { agreedBase, changedSides } from "./base.ts";
@@ -20,10 +21,10 @@ import { unitsOf } from "./units.ts";
 /** Plans what becomes of the parts that differ between a copy and what it should be. */
 export function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, written: Base, answer: Answer): Plan {
   const wanted = forward(rules, input);
-  const base = isAnswered(rules, input) ? written : flowedBase(rules, input, wanted, written);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
+  const base = isAnswered(rules, input) ? written : flowedBase(rules, input, { wanted, written, units });
   const differing = units.filter((unit) => unit.desired !== unit.host);
   const edits = differing.filter((unit) => onlyHostChanged(unit, base));
   const back = flowBack(rules, input, edits);
@@ -49,13 +50,28 @@ function isAnswered({ translator }: Rules, { tenant, host, flowedFrom }: CopyInp
 
 /**
  * Where the tenant already agrees with an earlier host edit, only what the host changed after that is an edit. A part that the
- * edit took away is one that both sides lack: nothing is left to remember of it.
+ * edit took away is one that both sides lack: nothing is left to remember of it. What another syncer has written since then is as
+ * its base says, and no edit.
  */
-function flowedBase(rules: Rules, { tenant, flowedFrom }: CopyInput, wanted: Forward, base: Base): Base {
-  const units = unitsOf(rules, tenant, wanted.object, flowedFrom!, base);
-  const differing = new Set(units.filter(({ desired, host }) => desired !== host).map(({ id }) => id));
-  const agreed = units.filter(({ id }) => !differing.has(id));
-  return new Map([...[...base].filter(([id]) => differing.has(id)), ...agreedBase(agreed)]);
+function flowedBase(
+  rules: Rules,
+  { tenant, host, flowedFrom }: CopyInput & { host: KubeObject },
+  { wanted, written, units }: { wanted: Forward; written: Base; units: readonly Unit[] },
+): Base {
+  const flowed = unitsOf(rules, tenant, wanted.object, flowedFrom!, written);
+  const rewritten = isWrittenSince(rules, host, flowedFrom!) ? units.filter((unit) => !changedSides(unit, written).host) : [];
+  const excepted = new Set([...flowed.filter(({ desired, host }) => desired !== host), ...rewritten].map(({ id }) => id));
+  const agreed = flowed.filter(({ id }) => !excepted.has(id));
+  return new Map([...[...written].filter(([id]) => excepted.has(id)), ...agreedBase(agreed)]);
+}
+
+/** A syncer wrote the copy after the edit that has flowed: from another version of its source, or by another configuration. */
+function isWrittenSince({ translator: { markerPrefix } }: Rules, host: KubeObject, edited: KubeObject): boolean {
+  const marks = (object: KubeObject) => ({
+    ...readMarkers(markerPrefix, object),
+    base: object.metadata.annotations?.[`${markerPrefix}base`],
+  });
+  return !jsonEqual(marks(host), marks(edited));
 }
 
 interface Difference {

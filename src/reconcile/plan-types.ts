@@ -93,6 +93,8 @@ export interface Plan {
    * planned anew.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
+  /** The operations make so much of the tenant object being there: it is read live first, and all is planned anew. Default false. */
+  readonly restsOnSource?: boolean;
 }
 
 /** Makes the plan for one key: its state, and what differs from a plan without anything. */

@@ -4,7 +4,7 @@ import { SERVICES } from "../../src/object/resource.ts";
 import { createMachine } from "../../src/reconcile/machine.ts";
 import type { Request, Response, Start, Step } from "../../src/reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan-types.ts";
-import { stored, tenantEndpoints, testRules } from "../support/rules.ts";
+import { service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 
 const RULES = testRules();
 const KEY = { namespace: "shop", name: "web" };
@@ -15,6 +15,9 @@ const HOST_KEY = { namespace: "shop", name: "web" };
 const CREATE: Operation = { action: "create", side: "host", object: HOST, reason: "test" };
 const UPDATE: Operation = { action: "update", side: "host", object: HOST, reason: "test" };
 const BESIDE: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host"] };
+const REQUIRED: Partial<Plan> = { operations: [CREATE], restsOnServices: ["tenant"] };
+const ANEW: Partial<Plan> = { operations: [CREATE], restsOnSource: true };
+const HOST_SERVICE = service("vc", "web-x-shop-x-blue", {});
 const BOTH: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host", "tenant"] };
 const RESTORE: Operation = { ...UPDATE, restores: true };
 const DELETE: Operation = { action: "delete", side: "host", key: HOST_KEY, preconditions: {}, reason: "test", confirm: "none" };
@@ -30,6 +33,7 @@ const FAILED: Response = { type: "failed", error: FAILURE };
 
 const get: Request = { type: "get", side: "tenant", key: KEY };
 const getService = { type: "get", side: "host", key: { namespace: "vc", name: "web-x-shop-x-blue" }, resource: SERVICES };
+const getTenantService = { ...getService, side: "tenant", key: KEY };
 const write = (operation: Operation): Request => ({ type: "write", operation });
 const report = (...codes: string[]) => ({ type: "report", object: TENANT, notes: codes.map((code) => expect.objectContaining({ code })) });
 const done = (ending: object) => ({ type: "done", ending });
@@ -99,8 +103,55 @@ const CASES: readonly Case[] = [
   {
     why: "what rests on a Service that is another one by now is not written",
     plans: [BESIDE, { notes: [{ code: "HOST_OBJECT_FOREIGN", message: "test" }] }],
+    input: { hostService: HOST_SERVICE },
     answers: [OBJECT, ABSENT],
     requests: [getService, report("HOST_OBJECT_FOREIGN"), settled],
+  },
+  {
+    why: "a Service that no cache tells of is looked at again, as nobody would hear that it is gone",
+    plans: [BESIDE, {}],
+    answers: [OBJECT],
+    requests: [getService, done({ result: "settled", requeueAfterMs: 60_000 })],
+  },
+  {
+    why: "a Service of the tenant cluster that no cache tells of is looked at again, too",
+    plans: [REQUIRED, {}],
+    answers: [OBJECT],
+    requests: [getTenantService, done({ result: "settled", requeueAfterMs: 60_000 })],
+  },
+  {
+    why: "what rests on its source is written where a live read leads to the same plan",
+    plans: [ANEW, ANEW],
+    answers: [{ type: "object", object: TENANT }, OBJECT],
+    requests: [get, write(CREATE), settled],
+  },
+  {
+    why: "what rests on a source that is gone by now is not written",
+    plans: [ANEW, {}],
+    answers: [ABSENT],
+    requests: [get, settled],
+  },
+  {
+    why: "what rests on a source that can not be read is not written",
+    plans: [ANEW],
+    answers: [FAILED],
+    requests: [get, done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "a plan that rests on its source and has nothing to do does not need it",
+    plans: [{ restsOnSource: true }],
+    answers: [],
+    requests: [settled],
+  },
+  {
+    why: "what rests on its source and on a Service is not written before both are read",
+    plans: [
+      { ...ANEW, ...BESIDE },
+      { ...ANEW, ...BESIDE },
+      { ...ANEW, ...BESIDE },
+    ],
+    answers: [{ type: "object", object: TENANT }, ABSENT, OBJECT],
+    requests: [get, getService, write(CREATE), settled],
   },
   {
     why: "what rests on a Service that can not be read is not written",
@@ -119,7 +170,7 @@ const CASES: readonly Case[] = [
     operations: [CREATE],
     plans: [BOTH, BOTH, BOTH],
     answers: [ABSENT, ABSENT, OBJECT],
-    requests: [getService, { ...getService, side: "tenant", key: KEY }, write(CREATE), settled],
+    requests: [getService, getTenantService, write(CREATE), settled],
   },
   {
     why: "an outdated write ends everything that was planned",

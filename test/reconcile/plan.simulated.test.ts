@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import type { PlanInput } from "../../src/reconcile/plan-types.ts";
+import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan-types.ts";
 import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
@@ -12,6 +12,12 @@ function copyOf(tenant: KubeObject): KubeObject {
   const [operation] = plan(rules, { key: KEY, tenant, host: undefined }).operations;
   if (operation?.action !== "create") throw new Error("nothing is created");
   return stored(operation.object, "20");
+}
+
+/** The one update that is planned. */
+function updateOf({ operations: [operation, ...others] }: Plan): Extract<Operation, { action: "update" }> {
+  if (operation?.action !== "update" || others.length > 0) throw new Error("something else than one update is planned");
+  return operation;
 }
 
 test("a late cache does not take over a copy whose labels the host's controller has replaced", () => {
@@ -71,6 +77,45 @@ test("what another syncer wrote in answer to a host edit is not taken for one mo
   expect(planned.operations.map(({ side }) => side)).not.toContain("tenant");
 });
 
+describe("where another syncer wrote an older state after a host edit had flowed", () => {
+  const upper = { path: 'metadata.annotations["tag"]', expression: "value.toUpperCase()" };
+  const none = { path: 'metadata.annotations["note"]', expression: "undefined" };
+  const oneWay = { path: 'metadata.annotations["team"]', expression: "value" };
+  const others = testRules({ patches: [upper, none, oneWay], configHash: "another" });
+  const tenant = tenantEndpoints({ annotations: { tag: "c", note: "n" }, resourceVersion: "10" });
+  const annotated = (host: KubeObject, annotations: Record<string, string>, resourceVersion: string): KubeObject =>
+    stored({ ...host, metadata: { ...host.metadata, annotations: { ...host.metadata.annotations, ...annotations } } }, resourceVersion);
+  const edited = annotated(copyOf(tenant), { team: "a" }, "21");
+  const flow = updateOf(plan(rules, { key: KEY, tenant, host: edited }));
+  // The other one does not know what has flowed, and has no way back for it.
+  const answered = updateOf(plan(others, { key: KEY, tenant, host: edited }));
+
+  test("what it wrote is no edit", () => {
+    const host = stored(answered.object, "22");
+    expect(host.metadata.annotations).toMatchObject({ tag: "C" });
+    expect(host.metadata.annotations).not.toHaveProperty("note");
+    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host, flowedFrom: edited }));
+    expect(answer).toMatchObject({ side: "host", object: { metadata: { annotations: { tag: "c", note: "n", team: "a" } } } });
+  });
+
+  test("an edit of what it wrote flows back", () => {
+    const host = annotated(answered.object, { team: "b" }, "23");
+    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host, flowedFrom: edited }));
+    expect(answer).toMatchObject({ side: "tenant", object: { metadata: { annotations: { tag: "c", note: "n", team: "b" } } } });
+  });
+});
+
+test("a second host edit flows back though it brings back what was written", () => {
+  const tenant = tenantEndpoints({ annotations: { team: "shop" }, resourceVersion: "10" });
+  const copy = copyOf(tenant);
+  const team = (value: string, resourceVersion: string): KubeObject =>
+    stored({ ...copy, metadata: { ...copy.metadata, annotations: { ...copy.metadata.annotations, team: value } } }, resourceVersion);
+  const first = team("sales", "21");
+  const flowed = stored(updateOf(plan(rules, { key: KEY, tenant, host: first })).object, "11");
+  const answer = updateOf(plan(rules, { key: KEY, tenant: flowed, host: team("shop", "22"), flowedFrom: first }));
+  expect(answer).toMatchObject({ side: "tenant", object: { metadata: { annotations: { team: "shop" } } } });
+});
+
 test("Endpoints whose slices are gone are mirrored again, though a host edit has just flowed back", () => {
   const tenant = tenantEndpoints({ labels: { app: "web" }, resourceVersion: "10" });
   const copy = copyOf(tenant);
@@ -84,6 +129,12 @@ test("Endpoints whose slices are gone are mirrored again, though a host edit has
   const [answer] = plan(rules, input).operations;
   if (answer?.action !== "update") throw new Error("nothing is written");
   expect(answer.object.metadata.labels).not.toHaveProperty(["endpointslice.kubernetes.io/skip-mirror"]);
+});
+
+test("a copy that somebody deleted comes back only if a live read finds its source", () => {
+  const created = (vanished: boolean) => plan(rules, { key: KEY, tenant: tenantEndpoints(), host: undefined, vanished });
+  expect(created(true)).toMatchObject({ operations: [{ action: "create" }], restsOnSource: true });
+  expect(created(false)).toMatchObject({ operations: [{ action: "create" }], restsOnSource: false });
 });
 
 describe("what a cache alone says of Services is read live before", () => {
