@@ -9,7 +9,7 @@ import type { CreateCore, Planner, Run, SimulatedConfiguration, Simulator } from
 /** `npm run sim` runs as many as wanted; these are for every change. */
 const SEEDS = 300;
 /** Seeds within which a broken engine must be noticed here. */
-const SEEDS_TO_NOTICE = 120;
+const SEEDS_TO_NOTICE = 400;
 
 let simulator: Simulator;
 beforeAll(async () => void (simulator = await createSimulator()));
