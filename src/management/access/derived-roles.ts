@@ -12,7 +12,7 @@ import { specOf } from "../kinds/common.ts";
 import type { AccessRule, OwnedSpec } from "../kinds/common.ts";
 import { MANAGEMENT_GROUP, SHARED_SECRETS, TEAMS } from "../kinds/types.ts";
 import { groupOfSubject, isReserved } from "./caller.ts";
-import { EVERYBODY, EVERYBODYS_GROUP, OBJECT_VERBS, verbsOf } from "./object-rights.ts";
+import { EVERYBODY, EVERYBODYS_GROUP, isUserName, OBJECT_VERBS, verbsOf } from "./object-rights.ts";
 
 /** A rule of an object, as its author wrote it or as ownership implies it, and what it means to Kubernetes. */
 export interface DerivedRule {
@@ -33,7 +33,7 @@ const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 /** What an object's owner and rules allow, ownership first. */
 export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   const { owner: { user = "", team = "" } = {}, access = [] } = specOf<OwnedSpec>(object);
-  const owners: AccessRule = { verbs: OBJECT_VERBS, users: user === "" ? [] : [user], teams: team === "" ? [] : [team] };
+  const owners: AccessRule = { verbs: OBJECT_VERBS, users: isUserName(user) ? [user] : [], teams: team === "" ? [] : [team] };
   const rules = user === "" && team === "" ? access : [owners, ...access];
   return rules.flatMap((rule) => policiesOf(rule, object).map((policy) => ({ rule, policy })));
 }

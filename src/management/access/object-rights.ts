@@ -35,11 +35,12 @@ export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string
 /** Tells whether somebody owns an object, himself or by a team. */
 export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   const { user, team } = specOf<OwnedSpec>(object).owner ?? {};
-  return (isName(user) && subject?.kind === "user" && subject.name === user) || (isName(team) && teams.has(team));
+  return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-function isName(name: string | undefined): name is string {
-  return name !== undefined && name !== "";
+/** Tells whether an owner is a user: an object of everybody's would be a rule's affair. */
+export function isUserName(name: string | undefined): name is string {
+  return name !== undefined && name !== "" && name !== EVERYBODY;
 }
 
 /**
