@@ -32,7 +32,7 @@ import { createMembership } from "./access/membership.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
-import { createSecretView } from "./access/secret-view.ts";
+import { withSecretView } from "./access/secret-view.ts";
 import { createSignInService } from "./access/sign-in-service.ts";
 import { createUsers } from "./access/user-definition.ts";
 import { createWatchGuard } from "./access/watch-guard.ts";
@@ -89,7 +89,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const records = createInternalRecords(store);
   const objects = await followManagedObjects(store);
   const membership = createMembership(objects);
-  const rights = createRights({ objects, membership });
+  const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
+  const rights = createRights({ objects, membership, scopeOptions });
   const keys = createAccessKeys({ objects, digest: createKeyDigest(await pepperIn(records, chance)), chance });
   const activity = await createKeyActivity({ uids: uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
@@ -98,7 +99,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
   const keyOf = (name: string) => objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
   const definitions: readonly ResourceDefinition[] = [
-    withPermit({ ...sharedSecrets, shown: createSecretView(rights) }, createOwnedPermit(permitFor(SHARED_SECRETS))),
+    withPermit(withSecretView(sharedSecrets, { rights, chance }), createOwnedPermit(permitFor(SHARED_SECRETS))),
     withPermit(teams, createOwnedPermit(permitFor(TEAMS))),
     createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)) }),
     createOwnedAccessKeys({ keys, activity, limits, keyOf, permit: createKeyPermit(permitFor(OWNED_ACCESS_KEYS)) }),

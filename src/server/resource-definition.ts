@@ -57,10 +57,10 @@ export interface Strategy {
   /** The author reads the messages: they must not quote what is hidden from him. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /**
-   * What patches and applied configurations begin from in place of the stored object, so that they can neither read nor test
-   * what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
+   * What patches and applied configurations by an author begin from in place of the stored object, so that they can neither read nor
+   * test what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
    */
-  readonly opened?: (stored: KubeObject) => KubeObject;
+  readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
   /** Throws when this author may not write such an object, whatever he may do with the kind. What was claimed goes back then. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /** The one spelling that is stored of all that mean the same. */

@@ -175,7 +175,31 @@ describe("access rules", () => {
     expect(answers.map(({ code }) => code)).toEqual([200, 200, 200, 200, 200]);
     expect(answers[0]!.body).toMatchObject({ kind: "SharedSecret", metadata: { name: metadata.name, uid: metadata.uid }, spec: {} });
     expect(answers.map(({ text }) => text).join("")).not.toContain("c2Vz");
-    expect(at(await admin().send("GET", path), "spec", "displayName")).toBe("c2Vz");
+    const { spec, metadata: after } = (await admin().send("GET", path)).body as unknown as { spec: object; metadata: typeof metadata };
+    expect(spec).toMatchObject({ data: { word: "c2Vz" }, description: "x" });
+    expect([JSON.stringify(spec).split("c2Vz").length - 1, JSON.stringify(after)]).toEqual([1, expect.not.stringContaining("c2Vz")]);
+  });
+
+  test("without get and list let nobody guess by patches, and writing still works", async () => {
+    const note = { "kubectl.kubernetes.io/last-applied-configuration": '{"spec":{"data":{"word":"c2Vz"}}}' };
+    const path = await secret({ data: { word: "c2Vz" }, access: [{ verbs: ["patch"], users: ["jane"] }] });
+    await admin().send("PATCH", path, { metadata: { annotations: note } }, MERGE_PATCH);
+    const patch = (...operations: object[]) => jane.send("PATCH", path, operations, JSON_PATCH);
+    expect((await patch({ op: "test", path: "/spec/data/word", value: "c2Vz" })).code).toBe(422);
+    const labelled = await patch({ op: "copy", from: "/spec/data/word", path: "/metadata/labels/x" });
+    expect([labelled.code, labelled.text]).toEqual([422, expect.not.stringContaining("c2Vz")]);
+    const before = (await admin().send("GET", path)).body;
+    expect((await patch({ op: "add", path: "/metadata/labels/color", value: "blue" })).code).toBe(200);
+    const after = (await admin().send("GET", path)).body;
+    expect([after.metadata.generation, after.metadata.annotations, after["spec"]]).toEqual([
+      before.metadata.generation,
+      note,
+      before["spec"],
+    ]);
+    expect((await patch({ op: "add", path: "/spec/data/other", value: "eQ==" })).code).toBe(200);
+    expect(at(await admin().send("GET", path), "spec", "data")).toEqual({ word: "c2Vz", other: "eQ==" });
+    expect((await jane.send("PATCH", path, { spec: { data: { word: "bmV3" } } }, MERGE_PATCH)).code).toBe(200);
+    expect(at(await admin().send("GET", path), "spec", "data")).toEqual({ word: "bmV3", other: "eQ==" });
   });
 
   test("and the scope of a key both have to let somebody read", async () => {

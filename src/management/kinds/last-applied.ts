@@ -3,7 +3,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { withMetadata } from "../../server/metadata.ts";
 
 /** Where kubectl keeps the whole of what was applied, secrets included. */
-const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
  * The object without certain fields of its spec in kubectl's note of what was applied; a note that can not be read goes as a whole.
@@ -13,12 +13,12 @@ const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
  */
 export function withoutApplied(object: KubeObject, hidden: readonly string[]): KubeObject {
   const { annotations = {} } = object.metadata;
-  const note = annotations[ANNOTATION];
+  const note = annotations[LAST_APPLIED];
   if (note === undefined) return object;
   const cleaned = cleanNote(note, hidden);
   if (cleaned === note) return object;
-  const { [ANNOTATION]: _note, ...rest } = annotations;
-  return withMetadata(object, { annotations: cleaned === undefined ? rest : { ...rest, [ANNOTATION]: cleaned } });
+  const { [LAST_APPLIED]: _note, ...rest } = annotations;
+  return withMetadata(object, { annotations: cleaned === undefined ? rest : { ...rest, [LAST_APPLIED]: cleaned } });
 }
 
 function cleanNote(note: string, hidden: readonly string[]): string | undefined {

@@ -30,7 +30,7 @@ export function compileApply(context: ResourceContext, key: ObjectKey, body: unk
     const applied = applyPatch({
       definition,
       live,
-      ...(opened && live && { opened: opened(live) }),
+      ...(opened && live && { opened: opened(live, options.user ?? SYSTEM_USER) }),
       config: body,
       manager,
       force,

@@ -13,6 +13,7 @@ import {
 } from "../json-patch.ts";
 import { mergePatch } from "../merge-patch.ts";
 import { checkPatchParameters } from "../apply/parameters.ts";
+import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import { strategicMerge } from "../strategic-merge.ts";
@@ -68,7 +69,7 @@ export async function patch(
   const desired = (current: KubeObject | undefined) => {
     if (current === undefined) throw notFound(definition.type, key.name);
     const { opened } = definition.strategy;
-    const patched = refusing(() => apply(opened?.(current) ?? current));
+    const patched = refusing(() => apply(opened?.(current, options.user ?? SYSTEM_USER) ?? current));
     const object = readBody(definition, patched, { ...options, strictError: patchRefused });
     checkIdentity(object, key);
     return { object, managers: { requested: requestedManagers(patched) } };
