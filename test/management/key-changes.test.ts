@@ -115,6 +115,14 @@ describe("a change of a key", () => {
     expect((await create({ key: value })).code).toBe(201);
   });
 
+  test.each(ways)("by %s of the value alone is another generation, and one of nothing is not", async (way, send) => {
+    const { path, old } = await start();
+    const spec = { displayName: "before", type: "User", user: "admin" };
+    const generations = [];
+    for (const key of [old, old, strong()]) generations.push(at(await send(path, { ...spec, key }), "metadata", "generation"));
+    expect([way, generations]).toEqual([way, [1, 1, 2]]);
+  });
+
   test("by PUT replaces the rest", async () => {
     const { path, old } = await start({ description: "x", ttl: 60 });
     const put = await admin().send("PUT", path, { ...named(path), spec: { displayName: "new" } });

@@ -2,7 +2,12 @@
  * OwnedAccessKeys: their fields, values and lives. Source: specification 1, "OwnedAccessKey", "Endpoints" and "Authentication", and
  * 2, `status.auth`.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OWNED_ACCESS_KEYS } from "../../src/management/kinds/types.ts";
+import { openSqliteStore } from "../../src/server/sqlite-store.ts";
 import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
 import type { Answered, Client, Platform } from "./platform.ts";
 
@@ -171,6 +176,21 @@ describe("the value of a key", () => {
     const value = strong();
     const codes = (await Promise.all([create({ key: value }), create({ key: value })])).map(({ code }) => code);
     expect(codes.sort()).toEqual([201, 422]);
+  });
+
+  test("of two creations that wait for the disk is one key's", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "keys-"));
+    const own = await startPlatform({ store: openSqliteStore({ path: join(folder, "a.db") }) });
+    try {
+      const value = strong();
+      const create = (name: string) => own.management.registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name }, spec: { key: value } });
+      const ends = await Promise.allSettled([create("one"), create("two")]);
+      expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+      expect(names(await own.admin.send("GET", KEYS))).toEqual(["admin", "one"]);
+    } finally {
+      await own.stop();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("is not taken by a creation that fails, or that is only tried", async () => {
