@@ -1,7 +1,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { keyOf, sameKey } from "../../object/key.ts";
+import { keyOf } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
@@ -27,7 +27,8 @@ const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
  * be read; who may do what is decided by the rules themselves.
  */
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
-  const worker = createKeyWorker({ name: "derived-roles", logger, reconcile: (id) => reconcile(registry, objects, parseId(id)) });
+  const names: DerivedNames = new Map();
+  const worker = createKeyWorker({ name: "derived-roles", logger, reconcile: (id) => reconcile({ registry, objects, names }, id) });
   objects.onChange(({ object, previous }) => {
     const changed = object ?? previous;
     if (changed !== undefined && SOURCES.some(({ kind }) => kind === changed.kind)) worker.add(idOf(changed.kind, keyOf(changed)));
@@ -36,7 +37,10 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
   for (const type of [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS]) {
     for (const derived of (await registry.list(type)).items) {
       const source = sourceOf(keyOf(derived));
-      if (source !== undefined) worker.add(idOf(source.type.kind, source.key));
+      if (source === undefined) continue;
+      const id = idOf(source.type.kind, source.key);
+      names.set(id, new Set([...(names.get(id) ?? []), derived.metadata.name!]));
+      worker.add(id);
     }
   }
   return worker;
@@ -56,35 +60,45 @@ function parseId(id: string): Source {
   return { type: SOURCES.find((type) => type.kind === kind)!, key: { namespace, name } };
 }
 
-async function reconcile(registry: Registry, objects: ManagedObjects, { type, key }: Source): Promise<void> {
+/** Names of the roles and bindings that there may be of each object, so that nobody has to look for them among all others. */
+type DerivedNames = Map<string, ReadonlySet<string>>;
+
+interface Work extends Pick<DerivedRoleOptions, "registry" | "objects"> {
+  readonly names: DerivedNames;
+}
+
+async function reconcile({ registry, objects, names }: Work, id: string): Promise<void> {
+  const { type, key } = parseId(id);
   const object = objects.get(type, key);
   const wanted = object === undefined ? [] : derivedRoles(object);
+  const own = new Set(wanted.map(({ role }) => role.metadata.name!));
+  const known = new Set([...(names.get(id) ?? []), ...own]);
+  names.set(id, known);
   const [roles, bindings] = type.namespaced ? [ROLES, ROLE_BINDINGS] : [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
-  await bring(registry, roles, { source: { type, key }, wanted: wanted.map(({ role }) => role) });
-  await bring(registry, bindings, { source: { type, key }, wanted: wanted.map(({ binding }) => binding) });
-}
-
-/** The roles, or the bindings, of one object. */
-interface Brought {
-  readonly source: Source;
-  readonly wanted: readonly KubeObject[];
-}
-
-async function bring(registry: Registry, type: ResourceType, { source, wanted }: Brought): Promise<void> {
-  const { items } = await registry.list(type, type.namespaced ? { namespace: source.key.namespace } : {});
-  const present = new Map(items.filter((item) => isFrom(source, item)).map((item) => [item.metadata.name!, item]));
-  for (const object of wanted) {
-    const before = present.get(object.metadata.name!);
-    present.delete(object.metadata.name!);
-    if (before === undefined) await registry.create(type, source.key.namespace, object);
-    else if (!sameContent(before, object)) await registry.update(type, keyOf(before), object);
+  for (const name of known) {
+    const place = { namespace: key.namespace, name };
+    const derived = wanted.find(({ role }) => role.metadata.name === name);
+    await bring(registry, roles, place, derived?.role);
+    await bring(registry, bindings, place, derived?.binding);
   }
-  for (const object of present.values()) await remove(registry, type, object);
+  if (own.size === 0) names.delete(id);
+  else names.set(id, own);
 }
 
-function isFrom({ type, key }: Source, derived: KubeObject): boolean {
-  const source = sourceOf(keyOf(derived));
-  return source !== undefined && source.type === type && sameKey(source.key, key);
+async function bring(registry: Registry, type: ResourceType, key: ObjectKey, wanted: KubeObject | undefined): Promise<void> {
+  const before = await find(registry, type, key);
+  if (wanted === undefined) return before && remove(registry, type, before);
+  if (before === undefined) await registry.create(type, key.namespace, wanted);
+  else if (!sameContent(before, wanted)) await registry.update(type, key, wanted);
+}
+
+async function find(registry: Registry, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+  try {
+    return await registry.get(type, key);
+  } catch (error) {
+    if (isEngineError(error, "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
 }
 
 function sameContent(one: KubeObject, other: KubeObject): boolean {
