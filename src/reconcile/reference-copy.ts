@@ -87,6 +87,8 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const side = targetSide(input);
   const desired = desiredCopy(rules, input);
   if (target === undefined) {
+    // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
+    if (input.known !== undefined && !input.sourceConfirmed) return answer(input, "stale");
     const reason = "The referenced object has no copy";
     return answer(input, "copied", { operations: [{ action: "create", side, object: newCopy(rules, input, desired), reason }] });
   }

@@ -37,6 +37,13 @@ describe("what is done about a referenced object", () => {
     notes?: readonly string[];
   }[] = [
     { why: "no copy yet", input: { source: SOURCE }, state: "copied", does: ["create host"] },
+    { why: "a copy that somebody deleted, its source known from a cache alone", input: { source: SOURCE, known: COPY }, state: "stale" },
+    {
+      why: "a copy that somebody deleted, though its source was read live",
+      input: { source: SOURCE, known: COPY, sourceConfirmed: true },
+      state: "copied",
+      does: ["create host"],
+    },
     { why: "a copy that says the same", input: { source: SOURCE, target: COPY }, state: "copied" },
     {
       why: "another value",
