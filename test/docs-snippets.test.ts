@@ -17,6 +17,7 @@ const FOLDER = join(ROOT, ".cache", `docs-snippets-${process.pid}`);
 const ENTRIES: Readonly<Record<string, string>> = {
   "endpoint-sync": "src/index.ts",
   "endpoint-sync/clusters": "src/clusters.ts",
+  "endpoint-sync/management": "src/management.ts",
   "endpoint-sync/testing": "src/testing.ts",
 };
 

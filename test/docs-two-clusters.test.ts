@@ -1,11 +1,8 @@
 /**
  * `docs/guides/two-clusters.md`: its commands are run as they stand, and its Roles allow exactly what the syncer asks for.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemChance } from "../src/base/chance.ts";
@@ -20,6 +17,8 @@ import type { KubeObject } from "../src/object/types.ts";
 import { createLeaderElection } from "../src/runtime/leader-election.ts";
 import { createInformedAccess } from "../src/sync/informed-access.ts";
 import { createSyncer } from "../src/syncer.ts";
+import { hasKubectl, openGuideShell, stepsOf } from "./support/guide-shell.ts";
+import type { GuideShell } from "./support/guide-shell.ts";
 import { blocksOf } from "./support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -27,35 +26,15 @@ const PAGE = readFileSync(join(ROOT, "docs/guides/two-clusters.md"), "utf8");
 const blocks = blocksOf(PAGE);
 const WAIT = { timeout: 8_000, interval: 50 };
 
-const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
-
 describe.runIf(hasKubectl)("the commands, in order", () => {
-  let folder = "";
-  const running: ChildProcess[] = [];
-  const steps = blocks.flatMap((block, index) => {
-    const next = blocks[index + 1];
-    return block.language === "sh"
-      ? [{ line: block.line, script: block.text, prints: next?.language === "text" ? next.text.trim() : "" }]
-      : [];
-  });
-
+  const steps = stepsOf(blocks);
+  let shell: GuideShell;
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
-    symlinkSync(join(ROOT, "fixtures"), join(folder, "fixtures"));
-    mkdirSync(join(folder, "bin"));
-    // The checkout is not built here, and ports of the machine may be taken.
-    const shim = `#!/bin/sh\nshift\n[ "$1" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0\n`;
-    writeFileSync(join(folder, "bin/npx"), `${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
-    chmodSync(join(folder, "bin/npx"), 0o755);
+    // Ports of the machine may be taken.
+    const shim = `[ "$1" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0\n`;
+    shell = openGuideShell({ folders: ["fixtures"], shim, ready: /serves https|Syncing/, waitMs: 8_000 });
   });
-  afterAll(async () => {
-    const ended = running.map((child) => new Promise((done) => (child.exitCode === null ? child.once("exit", done) : done(undefined))));
-    for (const child of running) child.kill("SIGTERM");
-    await Promise.all(ended);
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const env = () => ({ ...process.env, PATH: [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter) });
+  afterAll(() => shell.close());
 
   test("are six before the first result", () => {
     const numbered = PAGE.split("## See both directions")[0]!.match(/^\d\. /gm) ?? [];
@@ -63,30 +42,12 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
     expect(steps.length).toBeGreaterThan(numbered.length);
   });
 
-  test.each(steps)("line $line", async ({ script, prints }) => {
-    if (script.trimEnd().endsWith("&")) return startInBackground(script.trimEnd().slice(0, -1));
-    // What is asked of one cluster may still be on its way from the other.
-    await vi.waitFor(() => {
-      const { status, stdout, stderr } = spawnSync("bash", ["-e", "-c", script], { cwd: folder, env: env(), encoding: "utf8" });
-      expect(status, stderr).toBe(0);
-      if (prints !== "") expect(stdout.trim().split("\n").at(-1)).toContain(prints);
-      if (script.includes("get endpoints,services"))
+  test.each(steps)("line $line", async (step) => {
+    await shell.run(step, (stdout) => {
+      if (step.script.includes("get endpoints,services"))
         expect(stdout).toMatch(/endpoints\/web-x-shop-x-blue[\s\S]*service\/web-x-shop-x-blue/);
-    }, WAIT);
+    });
   });
-
-  async function startInBackground(script: string): Promise<void> {
-    const child = spawn("bash", ["-c", `exec ${script}`], { cwd: folder, env: env() });
-    running.push(child);
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-    await vi.waitFor(() => {
-      expect(child.exitCode, output).toBe(null);
-      expect(output).toMatch(/serves https|Syncing/);
-    }, WAIT);
-    const name = /--name (\w+)/.exec(script)?.[1];
-    if (script.includes("cluster --name")) expect(existsSync(join(folder, `${name}.kubeconfig`))).toBe(true);
-  }
 });
 
 /** A request as a Role speaks of it. */

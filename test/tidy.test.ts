@@ -73,7 +73,15 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
 };
 
 /** The files that join the rooms; they may import everything. */
-const COMPOSITION = ["src/index.ts", "src/engine.ts", "src/patcher.ts", "src/syncer.ts", "src/clusters.ts", "src/testing.ts"];
+const COMPOSITION = [
+  "src/index.ts",
+  "src/engine.ts",
+  "src/patcher.ts",
+  "src/syncer.ts",
+  "src/clusters.ts",
+  "src/management.ts",
+  "src/testing.ts",
+];
 
 /** Ambient time, chance, environment and output, with the only places that may name them. */
 const AMBIENT: { what: RegExp; where: RegExp }[] = [

@@ -24,7 +24,18 @@ const KEY = /^[-._a-zA-Z0-9]+$/;
 
 const CONDITION = described(
   fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
-  { name: "Condition", description: "A condition in which the object is.", fields: { type: "Which one.", status: "True, False or Unknown." } },
+  {
+    name: "Condition",
+    description: "A condition in which the object is.",
+    fields: {
+      type: "Which one.",
+      status: "True, False or Unknown.",
+      severity: "How bad it is, when it is False.",
+      lastTransitionTime: "When the condition last changed its status.",
+      reason: "Why, in one word.",
+      message: "Why, for people.",
+    },
+  },
 );
 
 const SPEC = described(
@@ -71,7 +82,10 @@ function validate(object: KubeObject): readonly FieldError[] {
   const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
   const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
   if (size <= SECRET_BYTES_MAX) return names;
-  return [...names, { reason: "FieldValueTooLong", field: "spec.data", message: `Too long: may not be more than ${SECRET_BYTES_MAX} bytes` }];
+  return [
+    ...names,
+    { reason: "FieldValueTooLong", field: "spec.data", message: `Too long: may not be more than ${SECRET_BYTES_MAX} bytes` },
+  ];
 }
 
 function keyErrors(name: string): readonly string[] {

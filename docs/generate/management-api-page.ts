@@ -1,0 +1,108 @@
+/**
+ * The reference page of the management API: its kinds with their fields, from the shapes that decode them.
+ *
+ * @module
+ */
+import { BASE_PATH } from "../../src/management/base-path.ts";
+import { createConfigKind } from "../../src/management/kinds/config.ts";
+import { createDirectClusterEndpointTokens } from "../../src/management/kinds/direct-cluster-endpoint-token.ts";
+import { ACCESS_KEY_SHAPE } from "../../src/management/kinds/owned-access-key.ts";
+import { sharedSecrets } from "../../src/management/kinds/shared-secret.ts";
+import { teams } from "../../src/management/kinds/team.ts";
+import { MANAGEMENT_VERSION, OWNED_ACCESS_KEYS, USERS } from "../../src/management/kinds/types.ts";
+import { USER_SHAPE } from "../../src/management/kinds/user.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import { ALL_VERBS } from "../../src/server/resource-definition.ts";
+import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
+import type { ObjectShape, Shape } from "../../src/server/shape.ts";
+import { code, GENERATED, prose, table } from "./markdown.ts";
+
+interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {
+  readonly type: ResourceType;
+}
+
+const neverIssued = () => Promise.reject(new Error("a page issues no tokens"));
+
+/** The kinds, in the order of the page. */
+export const MANAGEMENT_KINDS: readonly Kind[] = [
+  sharedSecrets,
+  teams,
+  { type: OWNED_ACCESS_KEYS, shape: ACCESS_KEY_SHAPE },
+  createDirectClusterEndpointTokens(neverIssued),
+  createConfigKind(() => false),
+  { type: USERS, shape: USER_SHAPE },
+];
+
+/** Parts with tables of their own: their name leads there. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  AccessScope: "[AccessScope](#accessscope)",
+  ConfigStatus: "[Platform configuration](management-config.md)",
+};
+
+/** `reference/management-api.md`. */
+export function managementApiPage(): string {
+  const scope = shapeNamed("AccessScope");
+  return `${GENERATED}
+# Management API
+
+The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PATH}/apis/${MANAGEMENT_VERSION}\`. Every request carries
+\`Authorization: Bearer KEY\`. Bodies are JSON or YAML; partial updates are JSON patches, merge patches, strategic merge patches or
+applied configurations. \`kubectl explain\` shows the same texts. The guide [a first key](../guides/first-key.md) begins with it, and
+[permissions](permissions.md) says who may do what.
+
+Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, as any Kubernetes object. \`status\` is the server's. Names are
+unique within a namespace, or within the kind where there are none.
+
+${MANAGEMENT_KINDS.map(section).join("\n")}
+## AccessScope
+
+${prose(scope.description ?? "")}
+
+${fieldTable(scope)}`;
+}
+
+function section({ type, shape, verbs = ALL_VERBS }: Kind): string {
+  const path = `${type.namespaced ? "namespaces/{namespace}/" : ""}${type.plural}`;
+  return `## ${type.kind}
+
+${prose(shape.description ?? "")} Path ${code(path)}; verbs ${verbs.map(code).join(", ")}.
+
+${fieldTable({ ...shape, fields: Object.fromEntries(Object.entries(shape.fields).filter(([name]) => name === "spec" || name === "status")) })}`;
+}
+
+function fieldTable(shape: ObjectShape): string {
+  return table(["field", "type", "meaning"], rowsOf(shape, ""));
+}
+
+function rowsOf({ fields }: ObjectShape, prefix: string): string[][] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`;
+    const inner = innerOf(field.shape);
+    const link = ELSEWHERE[inner?.shape.name ?? ""];
+    const meaning = prose(field.description ?? inner?.shape.description ?? "");
+    const row = [code(path), code(typeText(field.shape)), link === undefined ? meaning : `${meaning} See ${link}.`];
+    return inner === undefined || link !== undefined ? [row] : [row, ...rowsOf(inner.shape, `${path}${inner.join}`)];
+  });
+}
+
+function innerOf(shape: Shape): { readonly shape: ObjectShape; readonly join: string } | undefined {
+  if (shape.type === "object") return { shape, join: "." };
+  return shape.type === "list" && shape.of.type === "object" ? { shape: shape.of, join: "[]." } : undefined;
+}
+
+function typeText(shape: Shape): string {
+  if (shape.type === "list") return `${typeText(shape.of)}[]`;
+  if (shape.type === "map") return `map of ${typeText(shape.of)}`;
+  if (shape.type === "text")
+    return shape.format === undefined ? "string" : `string (${shape.format === "bytes" ? "base64" : shape.format})`;
+  return shape.type;
+}
+
+function shapeNamed(name: string): ObjectShape {
+  const find = (shape: Shape): ObjectShape | undefined => {
+    const inner = innerOf(shape)?.shape;
+    if (inner === undefined || inner.name === name) return inner;
+    return Object.values(inner.fields).reduce<ObjectShape | undefined>((found, field) => found ?? find(field.shape), undefined);
+  };
+  return MANAGEMENT_KINDS.reduce<ObjectShape | undefined>((found, { shape }) => found ?? find(shape), undefined)!;
+}

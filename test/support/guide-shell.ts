@@ -1,0 +1,117 @@
+/**
+ * The commands of a guide, run as they stand: in a folder of their own, with `npx endpoint-sync` as this checkout.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { expect, vi } from "vitest";
+import type { Block } from "./markdown.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/** Whether this machine has kubectl, which most guides use. */
+export const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+
+/** One block of commands and what the page says that it prints. */
+export interface GuideStep {
+  readonly line: number;
+  readonly script: string;
+  /** The text block that follows at once; "" when there is none. */
+  readonly prints: string;
+}
+
+/** The blocks of commands of a page, in order. */
+export function stepsOf(blocks: readonly Block[]): readonly GuideStep[] {
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    if (block.language !== "sh") return [];
+    return [{ line: block.line, script: block.text, prints: next?.language === "text" ? next.text.trim() : "" }];
+  });
+}
+
+/** What a shell is like. */
+export interface GuideShellOptions {
+  /** Folders of the checkout that the commands name. Default: none. */
+  readonly folders?: readonly string[];
+  /** Shell lines before `endpoint-sync` is run with `"$@"`. Default: none. */
+  readonly shim?: string;
+  /** What a command in the background says once it is ready. */
+  readonly ready: RegExp;
+  /** What is repeated until it holds: all of a step, or its last line after the others were run once. Default "step". */
+  readonly repeated?: "step" | "last line";
+  /** How long what is asked may take to come true, in milliseconds. Default 10,000. */
+  readonly waitMs?: number;
+}
+
+/** A shell for one guide. */
+export interface GuideShell {
+  readonly folder: string;
+  /**
+   * Runs a step until it ends with 0, its last line says what the page says, and `check` holds. One that ends with `&` runs on, until
+   * `kill %N` ends it as in a shell, from 1.
+   */
+  run(step: GuideStep, check?: (stdout: string) => void): Promise<void>;
+  /** Ends what runs, and removes the folder. */
+  close(): Promise<void>;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once("exit", done));
+  child.kill("SIGTERM");
+  await ended;
+}
+
+/** Opens a shell. */
+export function openGuideShell({ folders = [], shim = "", ready, repeated = "step", waitMs = 10_000 }: GuideShellOptions): GuideShell {
+  const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
+  for (const name of folders) symlinkSync(join(ROOT, name), join(folder, name));
+  mkdirSync(join(folder, "bin"));
+  // The checkout is not built here.
+  writeFileSync(join(folder, "bin/npx"), `#!/bin/sh\nshift\n${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
+  chmodSync(join(folder, "bin/npx"), 0o755);
+  const wait = { timeout: waitMs, interval: 50 };
+  const running: ChildProcess[] = [];
+  const env = { ...process.env, PATH: [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter) };
+  const shell = (text: string) => spawnSync("bash", ["-e", "-c", text], { cwd: folder, env, encoding: "utf8" });
+  const startInBackground = async (script: string) => {
+    const child = spawn("bash", ["-c", `exec ${script}`], { cwd: folder, env });
+    running.push(child);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+    await vi.waitFor(() => {
+      expect(child.exitCode, output).toBe(null);
+      expect(output).toMatch(ready);
+    }, wait);
+    const name = /cluster --name (\w+)/.exec(script)?.[1];
+    if (name !== undefined) expect(existsSync(join(folder, `${name}.kubeconfig`))).toBe(true);
+  };
+  return {
+    folder,
+    async run({ script, prints }, check) {
+      if (script.trimEnd().endsWith("&")) return startInBackground(script.trimEnd().slice(0, -1));
+      const job = /^kill %(\d+)\s*$/.exec(script);
+      if (job !== null) return end(running[Number(job[1]) - 1]!);
+      const lines = script.trimEnd().split("\n");
+      const before = repeated === "step" ? [] : lines.slice(0, -1);
+      for (const line of before) {
+        const { status, stderr } = shell(line);
+        expect(status, stderr).toBe(0);
+      }
+      const last = lines.slice(before.length).join("\n");
+      // What is asked may still be on its way from somewhere else.
+      await vi.waitFor(() => {
+        const { status, stdout, stderr } = shell(last);
+        expect(status, stderr).toBe(0);
+        if (prints !== "") expect(stdout.trim().split("\n").at(-1)).toContain(prints);
+        check?.(stdout);
+      }, wait);
+    },
+    async close() {
+      await Promise.all(running.map(end));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
