@@ -40,6 +40,8 @@ export interface AccessOptions {
   readonly logger: Logger;
   /** Whose tokens are accepted besides the cluster's own. Default: nobody's. */
   readonly platform?: PlatformTrust | undefined;
+  /** Tells which resources of the cluster are in namespaces. */
+  readonly isNamespaced: (group: string, resource: string) => boolean;
 }
 
 /**
@@ -47,14 +49,14 @@ export interface AccessOptions {
  *
  * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
  */
-export async function createAccess({ store, chance, clock, logger, platform }: AccessOptions): Promise<Access> {
+export async function createAccess({ store, chance, clock, logger, platform, isNamespaced }: AccessOptions): Promise<Access> {
   const trusted = platform && (await openPlatformTokens({ trust: platform, clock, logger }));
   const own = createTokens({ chance, clock });
   const tokens = trusted ? withPlatformTokens(own, trusted) : own;
   const followed = await followPolicy(store);
   const policy = platform ? withPlatformGrants(followed, platform.administrators) : followed;
   const byRoles = createRbacAuthorizer(policy);
-  const authorizer = platform ? withinScopes(byRoles, platform) : byRoles;
+  const authorizer = platform ? withinScopes(byRoles, { ...platform, isNamespaced }) : byRoles;
   const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
   const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
   const onWatch = trusted && endWithTokens(trusted, clock);

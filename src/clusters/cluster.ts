@@ -4,6 +4,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import { groupOf } from "../object/resource.ts";
 import { startApiServer } from "../server/api-server.ts";
 import type { ServerLimits } from "../server/api-server.ts";
 import { createLoopbackAuthentication } from "../server/authentication.ts";
@@ -12,6 +13,7 @@ import { createMemoryStore } from "../server/memory-store.ts";
 import { createRegistry } from "../server/registry.ts";
 import type { Registry } from "../server/registry.ts";
 import type { UserInfo } from "../server/resource-context.ts";
+import type { ResourceDefinition } from "../server/resource-definition.ts";
 import type { Store } from "../server/store.ts";
 import { createBearerAuthentication } from "../server/tokens.ts";
 import { createAccess, createCreationAdmission } from "./access.ts";
@@ -122,9 +124,12 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  const access = await createAccess({ store, chance, clock, logger, platform: options.platform });
+  // The kinds of access are among those of the cluster, which it is asked about only later.
+  const isNamespaced = (group: string, plural: string) =>
+    definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
+  const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });
   const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
-  const definitions = [...createCoreKinds(chance, access), ...access.kinds];
+  const definitions: readonly ResourceDefinition[] = [...createCoreKinds(chance, access), ...access.kinds];
   const registry = createRegistry({ store, definitions, clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { inEveryNamespace } from "../scope/every-namespace.ts";
 import { rulesWithin } from "../scope/rules.ts";
 import { SCOPE_EXTRA, allowedByScopes } from "../scope/scope.ts";
 import { isWithin } from "../scope/subset.ts";
@@ -47,9 +48,12 @@ function* ofGroups({ groups }: UserInfo, administrators: readonly string[]): Gen
 }
 
 /** What scopes are held against. */
-export type ScopedTrust = Pick<PlatformTrust, "target" | "projectNamespacePrefix">;
+export interface ScopedTrust extends Pick<PlatformTrust, "target" | "projectNamespacePrefix"> {
+  /** Tells which resources of the cluster are in namespaces. */
+  readonly isNamespaced: (group: string, resource: string) => boolean;
+}
 
-function optionsOf({ projectNamespacePrefix }: ScopedTrust) {
+function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespacePrefix">) {
   return projectNamespacePrefix === undefined ? {} : { projectNamespacePrefix };
 }
 
@@ -61,11 +65,12 @@ const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the token
  * bindings or makes tokens of ServiceAccounts, whose bearers would not be limited.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
-  const { target } = trust;
+  const { target, isNamespaced } = trust;
   const options = optionsOf(trust);
   return {
     decide(user, attributes) {
-      const inScope = allowedByScopes(user, target, attributes, options) && (!isScoped(user) || staysWithin(user, target, attributes));
+      const reached = inEveryNamespace(attributes, isNamespaced);
+      const inScope = allowedByScopes(user, target, reached, options) && (!isScoped(user) || staysWithin(user, target, attributes));
       return inScope ? authorizer.decide(user, attributes) : OUT_OF_SCOPE;
     },
     rulesFor: (user, namespace) => rulesWithin(authorizer.rulesFor(user, namespace), user, { target, namespace, ...options }),

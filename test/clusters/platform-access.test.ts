@@ -158,6 +158,13 @@ describe("a scope", () => {
     expect(await codeOf(c1, rules({ verbs: ["watch"] }), "GET", CONFIG_MAPS)).toBe(403);
   });
 
+  test("of what is in no namespace does not reach across all of them", async () => {
+    const outside = rules({ verbs: ["get", "list"], namespaces: [""] });
+    expect(await codeOf(c1, outside, "GET", "/api/v1/namespaces")).toBe(200);
+    expect(await codeOf(c1, outside, "GET", "/api/v1/configmaps")).toBe(403);
+    expect(await codeOf(c1, rules({ verbs: ["get", "list"] }), "GET", "/api/v1/configmaps")).toBe(200);
+  });
+
   test("leaves what clients need to find their way", async () => {
     const wanted = { scopes: [{}] };
     for (const path of ["/version", "/api", "/apis", "/api/v1", "/openapi/v3", "/readyz"])

@@ -29,7 +29,14 @@ async function open(config = ""): Promise<void> {
 beforeEach(() => open());
 afterEach(() => api.stop());
 
-const JANE: Identity = { userId: "u-1", username: "jane", email: "jane@example.com", emailVerified: true, groups: ["dev"], connector: "sso" };
+const JANE: Identity = {
+  userId: "u-1",
+  username: "jane",
+  email: "jane@example.com",
+  emailVerified: true,
+  groups: ["dev"],
+  connector: "sso",
+};
 
 async function all(type: ResourceType): Promise<readonly KubeObject[]> {
   return (await api.registry.list(type)).items;
@@ -43,10 +50,20 @@ const userOf = async (key: string) => specOf(called(await all(OWNED_ACCESS_KEYS)
 describe("a sign-in", () => {
   test("makes the user, the teams of his groups and a key of type Login with his identity", async () => {
     const { name, key, expiresAt } = await api.signIn.signIn(JANE, { idToken: "id-token" });
-    expect(specOf(called(await all(USERS), "jane"))).toMatchObject({ username: "jane", email: "jane@example.com", subject: "sso/u-1", groups: ["dev"] });
+    expect(specOf(called(await all(USERS), "jane"))).toMatchObject({
+      username: "jane",
+      email: "jane@example.com",
+      subject: "sso/u-1",
+      groups: ["dev"],
+    });
     expect(specOf(called(await all(TEAMS), "dev"))).toEqual({ displayName: "dev", groups: ["dev"] });
     const spec = specOf(called(await all(OWNED_ACCESS_KEYS), name));
-    expect(spec).toMatchObject({ type: "Login", user: "jane", groups: ["dev"], identity: { userId: "u-1", username: "jane", connector: "sso" } });
+    expect(spec).toMatchObject({
+      type: "Login",
+      user: "jane",
+      groups: ["dev"],
+      identity: { userId: "u-1", username: "jane", connector: "sso" },
+    });
     expect(spec["key"]).not.toBe(key);
     expect(expiresAt).toBe(Date.UTC(2026, 5, 21, 12));
   });
@@ -67,7 +84,11 @@ describe("a sign-in", () => {
     await open("auth: { disableUserCreation: true }");
     const { name } = await api.signIn.signIn(JANE);
     expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin"]);
-    expect(await userOf(name)).toBe("jane");
+    const user = await userOf(name);
+    expect(user).toMatch(/^jane-[0-9a-f]{10}$/);
+    // Nobody else gets the name, since nothing remembers whose it is.
+    expect(await userOf((await api.signIn.signIn({ ...JANE, connector: "other" })).name)).not.toBe(user);
+    expect(await userOf((await api.signIn.signIn(JANE)).name)).toBe(user);
   });
 
   test("with disableTeamCreation makes no team for a new group", async () => {
@@ -127,7 +148,10 @@ describe("nobody takes another one's name", () => {
 
 describe("a password", () => {
   beforeEach(async () => {
-    await api.registry.create(USERS, "", { metadata: { name: "joe" }, spec: { password: "open sesame", username: "Joe", groups: ["dev"] } });
+    await api.registry.create(USERS, "", {
+      metadata: { name: "joe" },
+      spec: { password: "open sesame", username: "Joe", groups: ["dev"] },
+    });
   });
 
   test.each([

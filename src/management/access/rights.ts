@@ -9,6 +9,7 @@ import type { UserInfo } from "../../server/user-info.ts";
 import type { ScopeOptions } from "../../scope/grants.ts";
 import { alwaysAllowed } from "../../scope/always.ts";
 import { parseScope } from "../../scope/parse.ts";
+import { inEveryNamespace } from "../../scope/every-namespace.ts";
 import { rulesWithin } from "../../scope/rules.ts";
 import { allowedByScopes, SCOPE_EXTRA } from "../../scope/scope.ts";
 import { isWithin } from "../../scope/subset.ts";
@@ -103,7 +104,7 @@ class ManagementRights implements Rights {
   }
 
   inScope(user: UserInfo, attributes: Attributes): boolean {
-    return allowedByScopes(user, HERE, inEveryNamespace(attributes), this.#scopeOptions());
+    return allowedByScopes(user, HERE, inEveryNamespace(attributes, isNamespaced), this.#scopeOptions());
   }
 
   coversScope({ extra }: UserInfo, scope: AccessScope | undefined): boolean {
@@ -247,13 +248,9 @@ export function attributesOn(type: ResourceType, { namespace, name }: ObjectKey,
 }
 
 const NAMESPACED: readonly string[] = [SHARED_SECRETS.plural, "roles", "rolebindings"];
-/** No namespace has this name. */
-const EVERY_NAMESPACE = "\0";
 
-/** A scope's namespace "" stands for what is in none, so it must not match what is in all of them. */
-function inEveryNamespace(attributes: Attributes): Attributes {
-  if ("path" in attributes || attributes.namespace !== "" || !NAMESPACED.includes(attributes.resource)) return attributes;
-  return { ...attributes, namespace: EVERY_NAMESPACE };
+function isNamespaced(_group: string, resource: string): boolean {
+  return NAMESPACED.includes(resource);
 }
 
 function allowed(reason: string): Decision {

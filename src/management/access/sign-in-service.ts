@@ -82,9 +82,10 @@ class SignInService implements SignInPorts {
     const known = this.#find(identity);
     if (known !== undefined && specOf<UserSpec>(known).disabled === true) throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
     if (known !== undefined) return this.#refresh(known, identity);
-    const name = nameFor(identity.username, `${identity.connector}/${identity.userId}`, (taken) => this.#isTaken(taken));
-    if (this.#options.settings().disableUserCreation) return name;
-    return this.#makeUser(name, identity);
+    const makes = !this.#options.settings().disableUserCreation;
+    // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
+    const name = nameFor(identity.username, subjectOf(identity.connector, identity.userId), (taken) => !makes || this.#isTaken(taken));
+    return makes ? this.#makeUser(name, identity) : name;
   }
 
   #find({ connector, userId, email, emailVerified }: Identity): KubeObject | undefined {
