@@ -60,13 +60,17 @@ describe("the configuration", () => {
 
   test("answers of sign-in carry its headers, those of the API do not", async () => {
     const login = await fetch(`${platform.management.url}/auth/password/login`, { method: "POST" });
-    expect([login.headers.get("x-company"), (await platform.admin.send("GET", "/config")).headers.get("x-company")]).toEqual(["acme", null]);
+    expect([login.headers.get("x-company"), (await platform.admin.send("GET", "/config")).headers.get("x-company")]).toEqual([
+      "acme",
+      null,
+    ]);
   });
 
   test("names the namespaces of projects, to which scopes lead", async () => {
     const limited = await platform.withKey({ user: "admin", groups: ["platform:admins"], scope: { projects: [{ project: "a" }] } });
     const codes = [];
-    for (const namespace of ["proj-a", "p-a", "proj-b"]) codes.push((await limited.send("GET", `/namespaces/${namespace}/sharedsecrets`)).code);
+    for (const namespace of ["proj-a", "p-a", "proj-b"])
+      codes.push((await limited.send("GET", `/namespaces/${namespace}/sharedsecrets`)).code);
     expect(codes).toEqual([200, 403, 403]);
   });
 

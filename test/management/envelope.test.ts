@@ -134,7 +134,8 @@ describe("names", () => {
   });
 
   test("are made of a prefix and a suffix, and shortened to be legal", async () => {
-    const make = async (generateName: string) => String(at(await admin().send("POST", "/teams", { metadata: { generateName } }), "metadata", "name"));
+    const make = async (generateName: string) =>
+      String(at(await admin().send("POST", "/teams", { metadata: { generateName } }), "metadata", "name"));
     const two = [await make("web-"), await make("web-")];
     expect(two.every((name) => /^web-.+$/.test(name)) && two[0] !== two[1]).toBe(true);
     const long = await make("a".repeat(300));
@@ -142,9 +143,12 @@ describe("names", () => {
   });
 
   test("that were made and exist already are refused with 409", async () => {
-    const same = await startPlatform({ chance: { fraction: () => 0.5, uuid: () => crypto.randomUUID(), bytes: (n) => crypto.getRandomValues(new Uint8Array(n)) } });
+    const same = await startPlatform({
+      chance: { fraction: () => 0.5, uuid: () => crypto.randomUUID(), bytes: (n) => crypto.getRandomValues(new Uint8Array(n)) },
+    });
     const codes = [];
-    for (let count = 0; count < 2; count++) codes.push((await same.admin.send("POST", "/teams", { metadata: { generateName: "x-" } })).code);
+    for (let count = 0; count < 2; count++)
+      codes.push((await same.admin.send("POST", "/teams", { metadata: { generateName: "x-" } })).code);
     await same.stop();
     expect(codes).toEqual([201, 409]);
   });
@@ -185,9 +189,13 @@ describe("what the server counts", () => {
     const from = String(at(list, "metadata", "resourceVersion"));
     const name = await team();
     const first = (await admin().send("GET", `/teams/${name}`)).body.metadata.resourceVersion;
-    const second = (await admin().send("PATCH", `/teams/${name}`, { spec: { displayName: "x" } }, MERGE_PATCH)).body.metadata.resourceVersion;
+    const second = (await admin().send("PATCH", `/teams/${name}`, { spec: { displayName: "x" } }, MERGE_PATCH)).body.metadata
+      .resourceVersion;
     expect(second).not.toBe(first);
-    const events = (await watch(`/teams?watch=true&resourceVersion=${from}`, 2)).map(({ type, object }) => [type, object.metadata.resourceVersion]);
+    const events = (await watch(`/teams?watch=true&resourceVersion=${from}`, 2)).map(({ type, object }) => [
+      type,
+      object.metadata.resourceVersion,
+    ]);
     expect(events).toEqual([
       ["ADDED", first],
       ["MODIFIED", second],
@@ -203,7 +211,8 @@ describe("what the server counts", () => {
 
   test("generation grows with the spec and not with a label", async () => {
     const name = await team();
-    const generation = async (change: object) => at(await admin().send("PATCH", `/teams/${name}`, change, MERGE_PATCH), "metadata", "generation");
+    const generation = async (change: object) =>
+      at(await admin().send("PATCH", `/teams/${name}`, change, MERGE_PATCH), "metadata", "generation");
     expect(await generation({ metadata: { labels: { a: "b" } } })).toBe(1);
     expect(await generation({ spec: { displayName: "x" } })).toBe(2);
     expect(await generation({ metadata: { generation: 9 } })).toBe(2);
@@ -213,7 +222,10 @@ describe("what the server counts", () => {
     const name = await team();
     const { body } = await admin().send("GET", `/teams/${name}`);
     expect(body.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    const put = await admin().send("PUT", `/teams/${name}`, { ...body, metadata: { ...body.metadata, creationTimestamp: "2001-01-01T00:00:00Z" } });
+    const put = await admin().send("PUT", `/teams/${name}`, {
+      ...body,
+      metadata: { ...body.metadata, creationTimestamp: "2001-01-01T00:00:00Z" },
+    });
     expect(put.body.metadata.creationTimestamp).toBe(body.metadata.creationTimestamp);
     expect(at(await admin().send("GET", "/teams"), "metadata", "creationTimestamp")).toBeUndefined();
   });
@@ -227,7 +239,10 @@ describe("deletion", () => {
     expect(going.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 10, deletionTimestamp: "2026-06-01T12:00:10Z" });
     const longer = await admin().send("DELETE", `${path}?gracePeriodSeconds=60`);
     expect(longer.body.metadata.deletionTimestamp).toBe("2026-06-01T12:00:10Z");
-    const cleared = await admin().send("PUT", path, { ...going.body, metadata: { name, resourceVersion: going.body.metadata.resourceVersion } });
+    const cleared = await admin().send("PUT", path, {
+      ...going.body,
+      metadata: { name, resourceVersion: going.body.metadata.resourceVersion },
+    });
     expect(cleared.body.metadata.deletionTimestamp).toBe("2026-06-01T12:00:10Z");
     const shorter = await admin().send("DELETE", `${path}?gracePeriodSeconds=2`);
     expect(shorter.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 2, deletionTimestamp: "2026-06-01T12:00:02Z" });
@@ -274,16 +289,25 @@ describe("labels and annotations", () => {
     expect(body.metadata.annotations).toEqual({ "example.com/note": "kept" });
   });
 
-  test.each([{}, { annotations: { other: "x" } }])("an annotation is added below the map, also when there is none: %j", async (metadata) => {
-    const name = await team({}, metadata);
-    const patch = [{ op: "add", path: "/metadata/annotations/example.com~1note", value: "new" }];
-    const { code, body } = await admin().send("PATCH", `/teams/${name}`, patch, JSON_PATCH);
-    expect([code, body.metadata.annotations?.["example.com/note"]]).toEqual([200, "new"]);
-  });
+  test.each([{}, { annotations: { other: "x" } }])(
+    "an annotation is added below the map, also when there is none: %j",
+    async (metadata) => {
+      const name = await team({}, metadata);
+      const patch = [{ op: "add", path: "/metadata/annotations/example.com~1note", value: "new" }];
+      const { code, body } = await admin().send("PATCH", `/teams/${name}`, patch, JSON_PATCH);
+      expect([code, body.metadata.annotations?.["example.com/note"]]).toEqual([200, "new"]);
+    },
+  );
 });
 
 describe("owners", () => {
-  const owner = (name: string, uid: string, more: object = {}) => ({ apiVersion: "management.platform/v1", kind: "Team", name, uid, ...more });
+  const owner = (name: string, uid: string, more: object = {}) => ({
+    apiVersion: "management.platform/v1",
+    kind: "Team",
+    name,
+    uid,
+    ...more,
+  });
   const uidOf = async (name: string) => String((await admin().send("GET", `/teams/${name}`)).body.metadata.uid);
 
   test("take what is theirs with them when the last of them goes", async () => {
@@ -356,7 +380,12 @@ describe("managed fields", () => {
   }
   const entries = async (name: string) => (await admin().send("GET", `/teams/${name}`)).body.metadata.managedFields as Entry[];
   const apply = (name: string, manager: string, spec: object, more = "") =>
-    admin().send("PATCH", `/teams/${name}?fieldManager=${manager}${more}`, { apiVersion: "management.platform/v1", kind: "Team", metadata: { name }, spec }, { type: "application/apply-patch+yaml" });
+    admin().send(
+      "PATCH",
+      `/teams/${name}?fieldManager=${manager}${more}`,
+      { apiVersion: "management.platform/v1", kind: "Team", metadata: { name }, spec },
+      { type: "application/apply-patch+yaml" },
+    );
 
   test("name who set which fields, and how", async () => {
     const name = fresh();
@@ -379,7 +408,11 @@ describe("managed fields", () => {
     const timeOf = async (manager: string) => (await entries(name)).find((entry) => entry.manager === manager)?.time;
     await apply(name, "a", { displayName: "x", username: "u" });
     const times = [await timeOf("a")];
-    for (const spec of [{ displayName: "y", username: "u" }, { displayName: "y", username: "u", description: "d" }, { displayName: "y", username: "u" }]) {
+    for (const spec of [
+      { displayName: "y", username: "u" },
+      { displayName: "y", username: "u", description: "d" },
+      { displayName: "y", username: "u" },
+    ]) {
       await platform.clock.advance(5_000);
       await apply(name, "a", spec);
       times.push(await timeOf("a"));
@@ -423,7 +456,13 @@ describe("bodies", () => {
 
   test.each([
     ["is no array", { op: "add", path: "/spec/displayName", value: "x" }],
-    ["fails a test", [{ op: "add", path: "/spec/displayName", value: "y" }, { op: "test", path: "/spec/displayName", value: "z" }]],
+    [
+      "fails a test",
+      [
+        { op: "add", path: "/spec/displayName", value: "y" },
+        { op: "test", path: "/spec/displayName", value: "z" },
+      ],
+    ],
   ])("a JSON patch that %s changes nothing", async (_why, patch) => {
     const name = await team({ displayName: "x" });
     expect((await admin().send("PATCH", `/teams/${name}`, patch, JSON_PATCH)).code).toBeGreaterThanOrEqual(400);
