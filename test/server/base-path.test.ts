@@ -46,6 +46,16 @@ describe("a server with a base path", () => {
     expect((await raw.send("GET", BASE)).json["paths"]).toContain(`${BASE}/apis/example.com/v1`);
   });
 
+  test("names no version of the core group where no kind is in it", async () => {
+    const raw = await start();
+    expect((await raw.send("GET", `${BASE}/api`)).json).toMatchObject({ kind: "APIVersions", versions: [] });
+    const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    expect((await raw.send("GET", `${BASE}/api`, { headers: { accept } })).json).toMatchObject({
+      kind: "APIGroupDiscoveryList",
+      items: [],
+    });
+  });
+
   test("asks for permissions without it", async () => {
     const asked: string[] = [];
     const raw = await start({

@@ -129,6 +129,13 @@ describe("documents", () => {
       ["/api/v1/configmaps", ["get"]],
     ]);
     expect(operations({ verbs: ["create"] })).toContainEqual(["/api/v1/namespaces/{namespace}/configmaps", ["post"]]);
+    expect(operations({ verbs: ["get"] })).toContainEqual([object, ["get"]]);
+  });
+
+  test("say of a kind that is created only that fields are validated, where kubectl looks for it, and that nothing is patched", () => {
+    const patch = documentOf({ verbs: ["create"] })["paths"]![object]!["patch"]!;
+    expect(patch["parameters"]!.map((parameter) => String(parameter["name"]))).toContain("fieldValidation");
+    expect(Object.keys(patch["responses"]!)).toEqual(["405"]);
   });
 
   test("have an address that changes with what they say", () => {

@@ -6,6 +6,7 @@ import type { SecretGetFlags, SecretSyncFlags } from "../secret-run.ts";
 
 /** `secret get` and `secret sync`. */
 export function defineSecret(command: Command, context: CommandContext): void {
+  command.addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"));
   withPlatform(command.command("get <name>").description("print the values of a SharedSecret"))
     .option("--key <key>", "print this value alone, as it is")
     .addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"))
@@ -17,7 +18,9 @@ export function defineSecret(command: Command, context: CommandContext): void {
     .option("--adopt", "take over a Secret of that name that follows nothing")
     .addHelpText(
       "after",
-      examples("endpoint-sync secret sync db -n shop --to web/db --platform-kubeconfig platform.kubeconfig --kubeconfig cluster.kubeconfig"),
+      examples(
+        "endpoint-sync secret sync db -n shop --to web/db --platform-kubeconfig platform.kubeconfig --kubeconfig cluster.kubeconfig",
+      ),
     )
     .action(async (name: string, flags: SecretSyncFlags) => (await import("../secret-run.ts")).syncSecret(context, name, flags));
 }

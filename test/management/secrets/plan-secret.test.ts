@@ -58,7 +58,11 @@ const CASES: readonly { name: string; state: Partial<SecretSyncState>; action: s
     data: DATA,
   },
   { name: "a Secret that follows another one", state: { shared: shared(), secret: secret(others) }, action: "refuse" },
-  { name: "the same, to be adopted", state: { shared: shared(), secret: secret(others), adopt: true }, action: "refuse" },
+  {
+    name: "a Secret that follows another one, to be adopted",
+    state: { shared: shared(), secret: secret(others), adopt: true },
+    action: "refuse",
+  },
   { name: "a Secret whose source is gone", state: { secret: secret(OURS) }, action: "delete" },
   { name: "a Secret whose source is going", state: { shared: shared(DATA, going), secret: secret(OURS) }, action: "delete" },
   { name: "another one's Secret, without a source", state: { secret: secret(others) }, action: "none" },
