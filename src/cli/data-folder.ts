@@ -65,7 +65,13 @@ async function withCredentials(store: Store, { path, name }: { path: string; nam
   const kept = await readKeptFile({ path, isKept, what: "credentials of a cluster", hint });
   const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
   const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });
-  return { store, credentials, port: kept?.port, renewed, keep: (port) => writeKeptFile(path, `${JSON.stringify({ ...credentials, port }, null, 2)}\n`) };
+  return {
+    store,
+    credentials,
+    port: kept?.port,
+    renewed,
+    keep: (port) => writeKeptFile(path, `${JSON.stringify({ ...credentials, port }, null, 2)}\n`),
+  };
 }
 
 function isKept(value: unknown): value is Kept {

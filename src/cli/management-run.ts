@@ -64,14 +64,14 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const certificate = await givenCertificate(terminal, flags);
   const auditLog = createAuditLog({ clock: systemClock, logger });
   try {
-    if (config !== undefined) await auditLog.configure(config.config.audit);
+    await auditLog.configure(config.config.audit);
     const folder = await openFolder(terminal, flags);
-    const management = await start(terminal, flags, { folder, logger, config: config?.config, adminKey, certificate, auditLog });
-    const followed =
-      config === undefined ? undefined : follow(terminal, flags.config!, { text: config.text, logger, management, auditLog });
+    const management = await start(terminal, flags, { folder, logger, config: config.config, adminKey, certificate, auditLog });
+    const { config: file } = flags;
+    const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, management, auditLog });
     try {
       await folder?.keep(Number(new URL(management.url).port));
-      await tellWhere(terminal, { management, kubeconfig, folder });
+      await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
       await followed?.stop();
@@ -94,10 +94,9 @@ interface ReadConfig {
   readonly config: ManagementConfig;
 }
 
-async function readConfig({ terminal }: CommandContext, { config: file }: ManagementFlags): Promise<ReadConfig | "bad" | undefined> {
-  if (file === undefined) return undefined;
-  const text = await terminal.read(file);
-  const result = parseManagementConfig(text, { file, environment: terminal.env });
+async function readConfig({ terminal }: CommandContext, { config: file }: ManagementFlags): Promise<ReadConfig | "bad"> {
+  const text = file === undefined ? "" : await terminal.read(file);
+  const result = parseManagementConfig(text, { ...(file !== undefined && { file }), environment: terminal.env });
   for (const problem of result.ok ? result.warnings : result.problems) tellProblem(terminal, problem);
   return result.ok ? { text, config: result.config } : "bad";
 }
@@ -110,7 +109,7 @@ async function openFolder(terminal: Terminal, { data, name, encryptionKeyFile }:
 interface Started {
   readonly folder: ManagementFolder | undefined;
   readonly logger: Logger;
-  readonly config: ManagementConfig | undefined;
+  readonly config: ManagementConfig;
   readonly adminKey: string | undefined;
   readonly certificate: Pick<ManagementOptions, "tls">;
   readonly auditLog: AuditLog;
@@ -123,10 +122,9 @@ async function start(
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
-    ...{ name: flags.name, host: flags.host, logger, readFile: (path) => terminal.read(path), audit: auditLog.audit },
+    ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
-    ...(config !== undefined && { config }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
   };
@@ -190,14 +188,16 @@ interface Told {
   readonly management: Management;
   readonly kubeconfig: string;
   readonly folder: ManagementFolder | undefined;
+  readonly adminKeyFile: string | undefined;
 }
 
 /** The key is shown once: nobody can read it later. */
-async function tellWhere(terminal: Terminal, { management, kubeconfig, folder }: Told): Promise<void> {
+async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
   const { url, adminKey } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
   if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
   await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
-  terminal.out(`Access key of the administrator, shown once: ${adminKey}\nkubectl --kubeconfig ${kubeconfig} get teams\n`);
+  const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;
+  terminal.out(`Access key of the administrator${where}\nkubectl --kubeconfig ${kubeconfig} get teams\n`);
 }

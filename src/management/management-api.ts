@@ -120,7 +120,13 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const guard = createWatchGuard({ objects, membership, authentication, clock });
   const sweeper = startLoginKeySweeper({ registry: stored, objects, activity, limits, clock, logger });
   const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
-  const adminKey = await bootstrapAdministrator({ registry: stored, objects, keys, hasEnded, ...(options.adminKey !== undefined && { adminKey: options.adminKey }) });
+  const adminKey = await bootstrapAdministrator({
+    registry: stored,
+    objects,
+    keys,
+    hasEnded,
+    ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
+  });
   return {
     registry,
     rights,
@@ -148,7 +154,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
 }
 
 /** The configuration has a store of its own: it is a file, and nothing of it belongs into the other one. */
-async function openConfig({ clock, chance, config }: ManagementApiOptions, administers: Parameters<typeof createConfigKind>[0]): Promise<Registry> {
+async function openConfig(
+  { clock, chance, config }: ManagementApiOptions,
+  administers: Parameters<typeof createConfigKind>[0],
+): Promise<Registry> {
   const registry = createRegistry({ store: createMemoryStore(), definitions: [createConfigKind(administers)], clock, chance });
   await registry.create(CONFIG, "", configObject(config));
   return registry;

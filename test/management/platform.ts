@@ -51,7 +51,10 @@ export const MERGE_PATCH = { type: "application/merge-patch+json" };
 export const YAML = { type: "application/yaml" };
 
 /** Starts one. `config` is the text of a configuration file. */
-export async function startPlatform({ config, ...options }: Omit<ManagementOptions, "config"> & { config?: string } = {}): Promise<Platform> {
+export async function startPlatform({
+  config,
+  ...options
+}: Omit<ManagementOptions, "config"> & { config?: string } = {}): Promise<Platform> {
   const clock = createFakeClock(Date.UTC(2026, 5, 1, 12));
   const parsed = parseManagementConfig(config ?? "");
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));

@@ -43,7 +43,8 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
   const onEvent = ({ type, key, object, previous }: StoreEvent) => {
     if (type === "deleted") at(key).delete(key);
     else at(key).set(key, object);
-    for (const listener of listeners) listener({ object: type === "deleted" ? undefined : object, previous: previous ?? undefinedOr(type, object) });
+    for (const listener of listeners)
+      listener({ object: type === "deleted" ? undefined : object, previous: previous ?? undefinedOr(type, object) });
   };
   const present = await store.list({ prefix });
   for (const { key, object } of present.objects) at(key).set(key, object);

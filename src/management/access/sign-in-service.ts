@@ -80,7 +80,8 @@ class SignInService implements SignInPorts {
   /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
   async #userFor(identity: Identity): Promise<string> {
     const known = this.#find(identity);
-    if (known !== undefined && specOf<UserSpec>(known).disabled === true) throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
+    if (known !== undefined && specOf<UserSpec>(known).disabled === true)
+      throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
     if (known !== undefined) return this.#refresh(known, identity);
     const makes = !this.#options.settings().disableUserCreation;
     // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
@@ -201,6 +202,9 @@ function userSpec({ connector, userId, username, preferredUsername, email, group
 function nameFor(text: string, unique: string, isTaken: (name: string) => boolean): string {
   if (text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0 && !isTaken(text)) return text;
   const hash = sha256Hex(unique).slice(0, HASH_LENGTH);
-  const plain = text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1);
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1);
   return `${plain.replace(/^-+|-+$/g, "") || "x"}-${hash}`;
 }

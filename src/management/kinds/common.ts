@@ -47,7 +47,8 @@ export const ACCESS_RULE = described(
     description: "Gives verbs on the object to users and teams.",
     fields: {
       name: "Name of the rule, for people.",
-      verbs: "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
+      verbs:
+        "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. None allows nothing.",
       subresources: "Parts of the object to which the verbs apply too.",
       users: 'Users who get the verbs; "*" is everybody who is known.',
       teams: "Teams whose members get the verbs.",

@@ -23,7 +23,10 @@ const SHAPE = kindShape(
       described(fields({ ttl: int64, scope: ACCESS_SCOPE }), {
         name: "DirectClusterEndpointTokenSpec",
         description: "How long the token is to be good, and for what.",
-        fields: { ttl: "Seconds for which the token is good; a day when left out.", scope: "What the token may reach, of what its bearer may." },
+        fields: {
+          ttl: "Seconds for which the token is good; a day when left out.",
+          scope: "What the token may reach, of what its bearer may.",
+        },
       }),
     ),
     status: always(

@@ -40,7 +40,12 @@ export interface KeySpec {
   readonly identity?: KeyIdentity;
   readonly oidcProvider?: Readonly<Record<string, string>>;
   readonly parent?: string;
-  readonly oidcLogin?: { readonly idToken?: string; readonly accessToken?: string; readonly refreshToken?: string; readonly lastRefresh?: string };
+  readonly oidcLogin?: {
+    readonly idToken?: string;
+    readonly accessToken?: string;
+    readonly refreshToken?: string;
+    readonly lastRefresh?: string;
+  };
 }
 
 /** Key types that the platform gives a meaning. Others are stored, and mean nothing. */
@@ -84,7 +89,12 @@ const IDENTITY = described(
 const OIDC_PROVIDER = described(fields({ clientId: text, nonce: text, redirectUri: text, scopes: text }), {
   name: "KeyOIDCProvider",
   description: "For refresh tokens of the platform's own provider.",
-  fields: { clientId: "Client of the token.", nonce: "Nonce of the request.", redirectUri: "Where the client is.", scopes: "What was asked for." },
+  fields: {
+    clientId: "Client of the token.",
+    nonce: "Nonce of the request.",
+    redirectUri: "Where the client is.",
+    scopes: "What was asked for.",
+  },
 });
 
 const OIDC_LOGIN = described(fields({ idToken: text, accessToken: text, refreshToken: text, lastRefresh: optional(time) }), {
