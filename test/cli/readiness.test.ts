@@ -168,7 +168,8 @@ describe("run", () => {
     expect(ready.status).toBe(503);
     const lines = (await ready.text()).trimEnd().split("\n");
     const lacks = lines.filter((line) => line.startsWith("missing")).map((line) => line.replace(/ of the.*/, ""));
-    expect(lacks).toEqual(["services", "endpoints"].map((kind) => `missing permission: update ${kind} in namespace "vc-blue"`));
+    const lacking = ["update services", "update endpoints", "get services"];
+    expect(lacks).toEqual(lacking.map((what) => `missing permission: ${what} in namespace "vc-blue"`));
     expect((await fetch(`http://${address}/healthz`)).status).toBe(200);
     terminal.interrupt();
     expect(await ended).toBe(0);

@@ -15,7 +15,7 @@ export interface KeyDigest {
  * Digests with a pepper, which belongs to one installation and never leaves it.
  *
  * @example
- * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:…"
+ * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:GBDo00G55h6IiV-6CxqivQPLbI__KzaOZm747971tPs"
  */
 export function createKeyDigest(pepper: Uint8Array): KeyDigest {
   return { of: (value) => `${PREFIX}${createHmac("sha256", pepper).update(value).digest("base64url")}` };
