@@ -24,7 +24,7 @@ import { blocksOf } from "./support/markdown.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/two-clusters.md"), "utf8");
 const blocks = blocksOf(PAGE);
-const WAIT = { timeout: 8_000, interval: 50 };
+const WAIT = { timeout: 30_000, interval: 50 };
 
 describe.runIf(hasKubectl)("the commands, in order", () => {
   const steps = stepsOf(blocks);
@@ -32,7 +32,7 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
   beforeAll(() => {
     // Ports of the machine may be taken.
     const shim = `[ "$1" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0\n`;
-    shell = openGuideShell({ folders: ["fixtures"], shim, ready: /serves https|Syncing/, waitMs: 8_000 });
+    shell = openGuideShell({ folders: ["fixtures"], shim, ready: /serves https|Syncing/ });
   });
   afterAll(() => shell.close());
 

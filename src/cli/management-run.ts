@@ -28,6 +28,7 @@ import type { Terminal } from "./terminal.ts";
 /** The options of `management`, as commander hands them over. */
 export interface ManagementFlags {
   readonly data?: string;
+  readonly memory?: boolean;
   readonly port?: number;
   readonly host: string;
   readonly publicUrl?: string;
@@ -82,7 +83,8 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   }
 }
 
-function checkFlags({ http, host, tlsCert, tlsKey }: ManagementFlags): void {
+function checkFlags({ http, host, tlsCert, tlsKey, memory, data }: ManagementFlags): void {
+  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; leave --data out");
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
     throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
@@ -101,8 +103,11 @@ async function readConfig({ terminal }: CommandContext, { config: file }: Manage
   return result.ok ? { text, config: result.config } : "bad";
 }
 
-async function openFolder(terminal: Terminal, { data, name, encryptionKeyFile }: ManagementFlags): Promise<ManagementFolder | undefined> {
-  if (data === undefined) return undefined;
+async function openFolder(
+  terminal: Terminal,
+  { memory, name, data = `${name}-data`, encryptionKeyFile }: ManagementFlags,
+): Promise<ManagementFolder | undefined> {
+  if (memory === true) return undefined;
   return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
 }
 

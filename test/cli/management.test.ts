@@ -43,10 +43,13 @@ interface Running {
   stop(): Promise<number>;
 }
 
+/** Nothing is kept unless a test says where. */
+const inMemory = (argv: readonly string[]) => (argv.includes("--data") || argv.includes("--memory") ? [] : ["--memory"]);
+
 async function begin(argv: readonly string[], env: Record<string, string> = {}): Promise<Running> {
   const path = newPath("kubeconfig");
   const terminal = createTestTerminal({ env });
-  const ended = runCli(["management", "--kubeconfig", path, ...argv], terminal);
+  const ended = runCli(["management", "--kubeconfig", path, ...inMemory(argv), ...argv], terminal);
   const stop = () => {
     terminal.interrupt();
     return ended;
@@ -66,7 +69,7 @@ async function clientOf(text: string): Promise<ClusterClient> {
   return client;
 }
 
-const refused = (...argv: readonly string[]) => run(["management", "--kubeconfig", join(root, "none"), ...argv]);
+const refused = (...argv: readonly string[]) => run(["management", "--kubeconfig", join(root, "none"), ...inMemory(argv), ...argv]);
 const team = (name: string) => ({ apiVersion: TEAMS.apiVersion, kind: "Team", metadata: { name }, spec: { users: ["jane"] } });
 const secret = { apiVersion: SHARED_SECRETS.apiVersion, kind: "SharedSecret", metadata: { namespace: "shop", name: "db" }, spec: { data: { a: "c2VjcmV0LXZhbHVl" } } }; // prettier-ignore
 const KEY = "an-administrators-key-that-is-long-enough";

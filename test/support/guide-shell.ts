@@ -41,7 +41,7 @@ export interface GuideShellOptions {
   readonly ready: RegExp;
   /** What is repeated until it holds: all of a step, or its last line after the others were run once. Default "step". */
   readonly repeated?: "step" | "last line";
-  /** How long what is asked may take to come true, in milliseconds. Default 10,000. */
+  /** How long what is asked may take to come true, in milliseconds. Default 60,000. */
   readonly waitMs?: number;
 }
 
@@ -65,7 +65,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Opens a shell. */
-export function openGuideShell({ folders = [], shim = "", ready, repeated = "step", waitMs = 10_000 }: GuideShellOptions): GuideShell {
+export function openGuideShell({ folders = [], shim = "", ready, repeated = "step", waitMs = 60_000 }: GuideShellOptions): GuideShell {
   const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
   for (const name of folders) symlinkSync(join(ROOT, name), join(folder, name));
   mkdirSync(join(folder, "bin"));

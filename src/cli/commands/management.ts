@@ -9,8 +9,9 @@ import { parseLabel, parsePort } from "../options.ts";
 /** `management`: the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
   command
-    .option("--data <folder>", "where everything is kept for the next start, encrypted; in memory when left out")
-    .option("--port <port>", "TCP port; a free one when left out, or that of the last start with --data", parsePort)
+    .option("--data <folder>", "where everything is kept for the next start, encrypted; <name>-data when left out")
+    .option("--memory", "keep nothing: what is written ends with the process")
+    .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens")
     .option("--config <file>", "configuration of the platform, read again when it changes; defaults when left out")
@@ -26,7 +27,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .addHelpText(
       "after",
       examples(
-        "endpoint-sync management --data platform-data --port 8443",
+        "endpoint-sync management --data platform-data --encryption-key-file platform.key --port 8443",
         "kubectl --kubeconfig platform.kubeconfig get teams,sharedsecrets -A",
       ),
     )
