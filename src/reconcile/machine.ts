@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { assert } from "../base/errors.ts";
+import { assert, isEngineError } from "../base/errors.ts";
 import { keyOf, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
@@ -125,8 +125,9 @@ export function createMachine(planner: Planner = plan): Machine {
     next(rules, state, response) {
       switch (state.phase) {
         case "confirming-source": {
-          if (response.type === "failed") return fail(state, response.error);
-          const tenant = response.type === "object" ? response.object : undefined;
+          if (response.type === "failed" && !mayBelieveCache(state, response.error)) return fail(state, response.error);
+          const { tenant: cached } = state.input;
+          const tenant = response.type === "failed" ? cached : response.type === "object" ? response.object : undefined;
           return decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
         }
         case "confirming-services": {
@@ -155,6 +156,14 @@ function planned(known: Pick<ReconcileState, "start" | "servicesRead">, input: P
 /** Tells that the plan rests on the source, and that only a cache has told of it so far. */
 function restsOnSource({ planned, input }: ReconcileState): boolean {
   return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
+}
+
+/**
+ * A copy that somebody deleted comes back while its source can not be asked: nobody else takes it away meanwhile, since that would
+ * take an answer too. A cache that is behind the copy is never believed.
+ */
+function mayBelieveCache({ planned }: ReconcileState, error: unknown): boolean {
+  return planned.state !== "stale" && isEngineError(error, "API_UNAVAILABLE");
 }
 
 /** Reads the next Service on which the plan rests and that only a cache has told of so far; undefined when there is none. */

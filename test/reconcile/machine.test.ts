@@ -23,6 +23,7 @@ const RESTORE: Operation = { ...UPDATE, restores: true };
 const DELETE: Operation = { action: "delete", side: "host", key: HOST_KEY, preconditions: {}, reason: "test", confirm: "none" };
 const ORPHAN: Operation = { ...DELETE, confirm: "absent" };
 const UNWANTED: Operation = { ...DELETE, confirm: "unchanged" };
+const FORBIDDEN = new EngineError("API_FORBIDDEN", "The source may not be read");
 const FAILURE = new EngineError("API_UNAVAILABLE", "The cluster does not answer");
 
 const OBJECT: Response = { type: "object", object: HOST };
@@ -132,8 +133,20 @@ const CASES: readonly Case[] = [
     requests: [get, settled],
   },
   {
-    why: "what rests on a source that can not be read is not written",
+    why: "what rests on a source whose cluster does not answer is written, by what the cache knows",
+    plans: [ANEW, ANEW],
+    answers: [FAILED, OBJECT],
+    requests: [get, write(CREATE), settled],
+  },
+  {
+    why: "what rests on a source that may not be read is not written",
     plans: [ANEW],
+    answers: [{ type: "failed", error: FORBIDDEN }],
+    requests: [get, done({ result: "failed", error: FORBIDDEN })],
+  },
+  {
+    why: "a cache that is behind the copy is not believed, also when its cluster does not answer",
+    plans: [{ ...ANEW, state: "stale" }],
     answers: [FAILED],
     requests: [get, done({ result: "failed", error: FAILURE })],
   },
