@@ -43,8 +43,7 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
   const onEvent = ({ type, key, object, previous }: StoreEvent) => {
     if (type === "deleted") at(key).delete(key);
     else at(key).set(key, object);
-    for (const listener of listeners)
-      listener({ object: type === "deleted" ? undefined : object, previous: previous ?? undefinedOr(type, object) });
+    for (const listener of listeners) listener({ object: type === "deleted" ? undefined : object, previous });
   };
   const present = await store.list({ prefix });
   for (const { key, object } of present.objects) at(key).set(key, object);
@@ -55,9 +54,4 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
     onChange: (listener) => void listeners.push(listener),
     stop: () => watch.stop(),
   };
-}
-
-/** A deletion always had a state before it. */
-function undefinedOr(type: StoreEvent["type"], object: KubeObject): KubeObject | undefined {
-  return type === "deleted" ? object : undefined;
 }
