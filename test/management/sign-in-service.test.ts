@@ -79,6 +79,13 @@ describe("a sign-in", () => {
     expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin", "jane"]);
   });
 
+  test("of two people at the same moment gives each a name of his own", async () => {
+    const others = [JANE, { ...JANE, userId: "u-2", emailVerified: false }];
+    const signedIn = await Promise.all(others.map((identity) => api.signIn.signIn(identity)));
+    const users = await Promise.all(signedIn.map(({ name }) => userOf(name)));
+    expect(new Set(users).size).toBe(2);
+  });
+
   test("with disableUserCreation makes no user", async () => {
     await api.stop();
     await open("auth: { disableUserCreation: true }");

@@ -110,11 +110,12 @@ class SignInService implements SignInPorts {
   async #makeUser(name: string, identity: Identity): Promise<string> {
     try {
       await this.#options.registry.create(USERS, "", { metadata: { name }, spec: userSpec(identity) });
+      return name;
     } catch (error) {
-      // Two sign-ins of one user at the same moment.
       if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
+      // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
+      return this.#userFor(identity);
     }
-    return name;
   }
 
   async #refresh(user: KubeObject, identity: Identity): Promise<string> {
