@@ -8,6 +8,9 @@ import { CODES } from "../src/base/codes.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
+/** What the engine itself is made of. */
+const ENGINE = ["base", "object", "path", "expression", "sandbox", "translate", "schema", "patch", "config", "reconcile", "runtime"];
+
 /** Folder → the folders and packages it may import. A folder may always import itself. Order is the reading order. */
 const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
   base: { folders: [], packages: /^node:crypto$/ },
@@ -30,44 +33,9 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
     folders: ["base", "object", "schema", "server", "scope", "clusters", "client", "runtime"],
     packages: /^(node:|jose$|openid-client$|js-yaml$)/,
   },
-  testing: {
-    folders: [
-      "base",
-      "object",
-      "path",
-      "expression",
-      "sandbox",
-      "translate",
-      "schema",
-      "patch",
-      "config",
-      "reconcile",
-      "runtime",
-      "sync",
-      "server",
-      "clusters",
-    ],
-  },
+  testing: { folders: [...ENGINE, "sync", "server", "clusters"] },
   cli: {
-    folders: [
-      "base",
-      "object",
-      "path",
-      "expression",
-      "sandbox",
-      "translate",
-      "schema",
-      "patch",
-      "config",
-      "reconcile",
-      "runtime",
-      "client",
-      "sync",
-      "server",
-      "scope",
-      "clusters",
-      "management",
-    ],
+    folders: [...ENGINE, "client", "sync", "server", "scope", "clusters", "management"],
     packages: /^(node:|commander$|js-yaml$)/,
   },
 };
