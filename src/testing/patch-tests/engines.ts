@@ -1,0 +1,63 @@
+/**
+ * Engines by what they are made of: making one costs as much as some thousand tests.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../base/json.ts";
+import type { Config } from "../../config/config.ts";
+import type { Settings } from "../../config/settings.ts";
+import { createEngine } from "../../engine.ts";
+import type { Engine } from "../../engine.ts";
+import { createSandbox } from "../../sandbox/sandbox.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { VCluster } from "../../translate/name.ts";
+
+/** What an engine is made of. */
+export interface EngineIngredients {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly vcluster: VCluster;
+}
+
+/** Engines that several test files share. */
+export interface EngineCache {
+  /**
+   * The engine of this configuration; the same one for ingredients that mean the same.
+   *
+   * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
+   */
+  engineFor(ingredients: EngineIngredients): Promise<Engine>;
+  /** A sandbox for what a test file itself has to evaluate. */
+  sandbox(): Promise<Sandbox>;
+  /** Frees all sandboxes; no engine of this cache can be used afterwards. */
+  dispose(): void;
+}
+
+/**
+ * An empty cache.
+ *
+ * @example
+ * const engines = createEngineCache();
+ * for (const file of files) await runSuite(file, { read, engines });
+ * engines.dispose();
+ */
+export function createEngineCache(): EngineCache {
+  const engines = new Map<string, Promise<Engine>>();
+  let sandbox: Promise<Sandbox> | undefined;
+  const disposals: (() => void)[] = [];
+  const kept = async <Made extends { dispose(): void }>(making: Promise<Made>): Promise<Made> => {
+    const made = await making;
+    disposals.push(() => made.dispose());
+    return made;
+  };
+  return {
+    engineFor(ingredients) {
+      const key = canonicalJson(ingredients);
+      const known = engines.get(key) ?? kept(createEngine(ingredients));
+      engines.set(key, known);
+      return known;
+    },
+    sandbox: () => (sandbox ??= kept(createSandbox())),
+    dispose: () => disposals.forEach((dispose) => dispose()),
+  };
+}
