@@ -1,0 +1,57 @@
+import type { Infer, ListSchema, ObjectSchema } from "../../schema/schema.ts";
+
+const SHARED = {
+  path: { type: "string", description: "Path of the patch that must keep the law; every patch when left out." },
+  list: {
+    type: "literals",
+    values: ["endpoints", "services", "endpointSlices"],
+    description: "List of patches; all lists when left out.",
+  },
+  domain: {
+    type: "literals",
+    values: ["schema", "objects"],
+    default: "schema",
+    description:
+      "Values to try. schema: what the kind allows, mixed with values of the objects and with texts of the expressions. objects: only values that the objects of this file have.",
+  },
+  runs: { type: "integer", minimum: 1, maximum: 100_000, default: 300, description: "Values to try for each patch." },
+  seed: { type: "integer", minimum: 0, maximum: 4_294_967_295, default: 1, description: "The same seed tries the same values." },
+} as const;
+
+const law = (description: string) => ({ type: "object", description, fields: SHARED }) as const satisfies ObjectSchema;
+
+const SETTLES = {
+  type: "object",
+  description: "From every value, going to the host and back again and again comes to rest.",
+  fields: {
+    ...SHARED,
+    rounds: { type: "integer", minimum: 1, maximum: 100, default: 3, description: "Journeys to the host and back that it may take." },
+  },
+} as const satisfies ObjectSchema;
+
+/** One entry of `laws`. Exactly one of the fields is given; `runLaws` says so when it is not. */
+export const LAW = {
+  type: "object",
+  description: "A law that patches must keep, tried on many values. One field per entry.",
+  fields: {
+    roundTrip: law("reverseExpression undoes expression: what the host gets comes back as it was."),
+    hostEdits: law("expression undoes reverseExpression: every edit on the host could flow to the tenant."),
+    idempotent: law("With the host object in place that a patch made, it makes the same again: nothing is written twice."),
+    total: law("No expression fails, whatever value the kind allows."),
+    deterministic: law("The same value and context give the same result at the same cost."),
+    typeKept: law("A text stays a text, a number a number; null, which removes the field, is allowed."),
+    settles: SETTLES,
+    convergent: { ...SETTLES, description: "The same as settles." },
+  },
+} as const satisfies ObjectSchema;
+
+/** `laws:` of a patch test file. */
+export const LAWS = {
+  type: "list",
+  description: "Laws that the patches must keep for values that nobody wrote down.",
+  items: LAW,
+  maxItems: 1_000,
+} as const satisfies ListSchema;
+
+/** An entry of {@link LAWS}, decoded. */
+export type LawDefinition = Infer<typeof LAW>;
