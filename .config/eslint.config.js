@@ -6,7 +6,12 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "docs/**/*.ts"],
     extends: [tseslint.configs.base],
-    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: new URL("..", import.meta.url).pathname } },
+    languageOptions: {
+      parserOptions: {
+        project: ["./tsconfig.json", "./.config/tsconfig.page.json"],
+        tsconfigRootDir: new URL("..", import.meta.url).pathname,
+      },
+    },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       "@typescript-eslint/no-floating-promises": "error",

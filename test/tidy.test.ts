@@ -34,6 +34,7 @@ const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
     packages: /^(node:|jose$|openid-client$|js-yaml$)/,
   },
   testing: { folders: [...ENGINE, "sync", "server", "clusters"] },
+  playground: { folders: [...ENGINE, "testing"], packages: /^(js-yaml|@codemirror\/|@lezer\/)/ },
   cli: {
     folders: [...ENGINE, "client", "sync", "server", "scope", "clusters", "management"],
     packages: /^(node:|commander$|js-yaml$)/,

@@ -119,19 +119,19 @@ export interface ShownPair {
   };
 }
 
-/** From the page to the worker. Of several requests only the last is answered for sure. */
+/** From the page to a worker, which answers one request after the other. */
 export interface PlaygroundRequest {
   /** Counts up. */
   readonly id: number;
+  /** What the state comes to, or how its pairs fare. */
+  readonly wanted: "answer" | "pairs";
   readonly state: PlaygroundState;
 }
 
-/** From the worker to the page. `id` is that of the request. */
+/** From a worker to the page, one per request. `id` is that of the request. */
 export type PlaygroundReply =
-  /** The engine is there: requests are answered from now on. */
-  | { readonly kind: "ready" }
   | { readonly kind: "answer"; readonly id: number; readonly answer: PlaygroundAnswer }
-  /** Follows the answer of a configuration without errors. */
+  /** Empty where the configuration has errors. */
   | { readonly kind: "pairs"; readonly id: number; readonly pairs: readonly ShownPair[] }
   /** Something broke that should not have; `message` is for people. */
   | { readonly kind: "failure"; readonly id: number; readonly message: string };
