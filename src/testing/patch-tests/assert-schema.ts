@@ -1,0 +1,76 @@
+import type { Infer, ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
+
+const PATH = {
+  type: "string",
+  required: true,
+  description: "Where to look, as paths of patches are written. With [*] every match must hold, and there must be one.",
+  jsonSchema: { examples: ["subsets[0].addresses[0].ip", 'metadata.annotations["example.com/x"]'] },
+} as const;
+
+const assertion = <Fields extends Record<string, Schema>>(description: string, fields: Fields) =>
+  ({ type: "object", description, refuseNull: true, fields: { path: PATH, ...fields } }) as const satisfies ObjectSchema;
+
+/** A value that may be null, and so is looked for by hand. */
+const given = (description: string) => ({ type: "any", description }) as const;
+
+/** What JSON calls the kinds of its values; integer is a number without a fraction. */
+export const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
+
+/** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
+export const ASSERT = {
+  type: "object",
+  description: "A statement about the object that comes out. One statement per entry, with not: true beside it for its opposite.",
+  fields: {
+    equal: assertion("The value is this one, with everything in it.", { value: given("The value; null is a value too.") }),
+    notEqual: assertion("The value is another one, or there is none.", { value: given("The value.") }),
+    exists: assertion("There is a value, null included.", {}),
+    notExists: assertion("There is no value.", {}),
+    contains: assertion("A list has this item, or a text has this part.", {
+      content: given("The item, or the part of the text."),
+      count: { type: "integer", minimum: 0, description: "The list has it exactly so many times. Default: at least once." },
+      any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
+    }),
+    isSubset: assertion("A map has at least these members, and so have the maps in it.", {
+      content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
+    }),
+    matchRegex: assertion("A text has a part that matches a regular expression.", {
+      pattern: {
+        type: "string",
+        required: true,
+        description: "JavaScript's syntax, flag u. Anchor it with ^ and $ where the whole text is meant.",
+      },
+    }),
+    lengthEqual: assertion("A list, map or text has so many items, members or characters.", {
+      count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
+    }),
+    isType: assertion("The value is of this type.", {
+      type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, as JSON names it." },
+    }),
+    isNullOrEmpty: assertion("There is no value, or it is null, or an empty text, list or map.", {}),
+    unchanged: {
+      type: "object",
+      description: "Nothing is different from what would come out without any patch.",
+      refuseNull: true,
+      fields: {
+        except: {
+          type: "list",
+          default: [],
+          items: { type: "string", description: "A path, with or without [*]." },
+          description: "What may be different, with everything below it.",
+        },
+      },
+    },
+    not: { type: "boolean", default: false, description: "The opposite must hold." },
+  },
+} as const satisfies ObjectSchema;
+
+/** `asserts:` of a test, and of what a sequence expects of an object. */
+export const ASSERTS = {
+  type: "list",
+  description: "Statements about the object that comes out; all must hold.",
+  items: ASSERT,
+  maxItems: 1_000,
+} as const satisfies ListSchema;
+
+/** An entry of {@link ASSERTS}, decoded. */
+export type AssertDefinition = Infer<typeof ASSERT>;
