@@ -40,24 +40,33 @@ export interface Patcher {
  */
 export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const engine = await createEngine(options);
+  return { ...patcherOf(engine.rules), dispose: () => engine.dispose() };
+}
+
+/**
+ * A patcher by rules that somebody else made, and disposes of.
+ *
+ * @example
+ * const { object } = patcherOf(engine.rules).toHost(tenant);
+ */
+export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   return {
-    knows: (object) => findRules(engine.rules, object) !== undefined,
+    knows: (object) => findRules(rules, object) !== undefined,
     toHost(tenant, { host } = {}) {
       const { namespace = "default", name = "" } = tenant.metadata;
-      const patched = forwardTo(rulesFor(engine.rules, tenant), tenant, host);
+      const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
       if (patched === undefined)
         throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
       const { object, outcomes, references, refusedAddresses, rejected } = patched;
       return { object: withoutEmptyMaps(object), outcomes, references, refusedAddresses, ...(rejected !== undefined && { rejected }) };
     },
     toTenant(host, { tenant } = {}) {
-      const rules = rulesFor(engine.rules, host);
+      const own = rulesFor(rules, host);
       // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
-      if (tenant !== undefined) forwardTo(rules, tenant, host);
-      const { object, outcomes } = backward(rules, host, tenant);
+      if (tenant !== undefined) forwardTo(own, tenant, host);
+      const { object, outcomes } = backward(own, host, tenant);
       return { object: withoutEmptyMaps(object), outcomes, references: [], refusedAddresses: [] };
     },
-    dispose: () => engine.dispose(),
   };
 }
 

@@ -109,8 +109,23 @@ export function parseConfig(texts: string | readonly ConfigText[], options: Conf
  */
 export function resolveConfig(object: unknown, options: ConfigOptions = {}): ConfigResult {
   const report = new Report();
-  const node = checkRoot(objectToNode(object, { file: options.file ?? "<object>", report }), report);
-  return node === undefined ? { ok: false, problems: report.problems } : resolve(node, { ...options, report });
+  const root = objectToNode(object, { file: options.file ?? "<object>", report });
+  return resolveRoot(root, { ...options, report });
+}
+
+/**
+ * Reads the configuration from a part of a document that holds more than it. Checks and codes are those of {@link parseConfig}.
+ *
+ * @example
+ * const result = resolveConfigNode(valueAt(document, "config")!);
+ */
+export function resolveConfigNode(root: Node, options: ConfigOptions = {}): ConfigResult {
+  return resolveRoot(root, { ...options, report: new Report() });
+}
+
+function resolveRoot(root: Node, options: ConfigOptions & { report: Report }): ConfigResult {
+  const node = checkRoot(root, options.report);
+  return node === undefined ? { ok: false, problems: options.report.problems } : resolve(node, options);
 }
 
 function checkRoot(node: Node, report: Report): Node | undefined {

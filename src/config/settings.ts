@@ -48,6 +48,16 @@ export function resolveSettings(object: unknown, options: { file?: string } = {}
   return resolve(objectToNode(object, { file: options.file ?? "<object>", report }), report);
 }
 
+/**
+ * Reads settings from a part of a document that holds more than them.
+ *
+ * @example
+ * const result = resolveSettingsNode(valueAt(document, "settings")!);
+ */
+export function resolveSettingsNode(node: Node): SettingsResult {
+  return resolve(node, new Report());
+}
+
 function resolve(node: Node, report: Report): SettingsResult {
   const settings = decode(SETTINGS_SCHEMA, node, { report });
   checkCidrs(node, report);
