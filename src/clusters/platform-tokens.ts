@@ -56,7 +56,7 @@ export interface PlatformTokens extends Pick<Tokens, "identify"> {
 }
 
 /** Keys of a user's `extra` under which a cluster shows what a token says, besides its scopes. */
-export const EXTRA_ACCESS_KEY = "platform/access-key";
+const EXTRA_ACCESS_KEY = "platform/access-key";
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
 
 /** The clock of the platform may be ahead by so much. The end of a token is its end: nobody waits any longer. */

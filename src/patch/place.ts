@@ -20,7 +20,7 @@ export type Place =
 export type MetadataPlace = Extract<Place, { role: "map" | "entry" }>;
 
 /** What identifies the kind of an object; no patch changes it. */
-export const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
+const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
 
 /** What an API server or the engine decides in metadata; no patch changes it. */
 export const PROTECTED_METADATA: readonly string[] = [

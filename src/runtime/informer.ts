@@ -62,7 +62,7 @@ export function createInformer(options: InformerOptions): Informer {
  * @example
  * stripManagedFields(endpoints).metadata.managedFields; // undefined
  */
-export function stripManagedFields(object: KubeObject): KubeObject {
+function stripManagedFields(object: KubeObject): KubeObject {
   if (object.metadata.managedFields === undefined) return object;
   const { managedFields: _dropped, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -88,7 +88,7 @@ const DEFAULTS: Required<ReflectorTimes> = {
 };
 
 /** A watch that does not end as agreed is given up this long after. */
-export const OVERDUE_MS = 8_000;
+const OVERDUE_MS = 8_000;
 /** A watch that lived this long was healthy, even if nothing happened. */
 const HEALTHY_MS = 5_000;
 /** For so long no delay of an outage is longer than {@link DENSE_DELAY_MS}, so that short ones that repeat cost little. */

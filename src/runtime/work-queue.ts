@@ -21,7 +21,7 @@ import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
 export const FRESH_IN_A_ROW_MAX = 16;
 
 /** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
-export const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
+const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
 
 /** How a queue is set up. */
 export interface WorkQueueOptions {

@@ -32,6 +32,6 @@ export function gateWrites(calls: GatedCalls, open: () => boolean): GatedCalls {
  * @example
  * notLeading().code; // "LEADERSHIP_LOST"
  */
-export function notLeading(): EngineError {
+function notLeading(): EngineError {
   return new EngineError("LEADERSHIP_LOST", "Cannot write: this process does not lead");
 }

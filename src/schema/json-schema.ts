@@ -3,7 +3,7 @@ import { defaultOf } from "./schema.ts";
 import type { ObjectSchema, Schema } from "./schema.ts";
 
 /** The dialect of what {@link toJsonSchema} writes. */
-export const JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
+const JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
  * The JSON schema (draft 2020-12) of a document, with descriptions and defaults, for editors.

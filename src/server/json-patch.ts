@@ -10,7 +10,7 @@ import { cloneJson, DEPTH_MAX } from "./json-data.ts";
 export const PATCH_OPERATIONS_MAX = 10_000;
 
 /** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
-export const COPIED_BYTES_MAX = 3_145_728;
+const COPIED_BYTES_MAX = 3_145_728;
 
 /** The patch would make the document too large. */
 export class PatchGrowthError extends Error {

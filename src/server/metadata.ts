@@ -9,7 +9,7 @@ import type { TextRule } from "./names.ts";
 export const ANNOTATIONS_BYTES_MAX = 262_144;
 
 /** Longest base of a generated name; with five random characters it still fits a DNS label. */
-export const GENERATED_BASE_MAX = 58;
+const GENERATED_BASE_MAX = 58;
 const SUFFIX_LENGTH = 5;
 /** Letters and digits without vowels and look-alikes, so that no word appears by accident. */
 const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";

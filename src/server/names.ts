@@ -15,9 +15,9 @@ const LABEL_VALUE = `(${QUALIFIED})?`;
 const DATA_KEY = "[-._a-zA-Z0-9]+";
 
 /** Longest DNS label, and longest label value, in bytes. */
-export const LABEL_MAX = 63;
+const LABEL_MAX = 63;
 /** Longest DNS name in bytes. */
-export const SUBDOMAIN_MAX = 253;
+const SUBDOMAIN_MAX = 253;
 
 function rule({ pattern, max, detail }: { pattern: string; max: number; detail: string }): TextRule {
   const exact = new RegExp(`^(?:${pattern})$`);

@@ -45,7 +45,7 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, shape: O
 }
 
 /** How objects may be written in requests and answers. */
-export const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
+const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
 export function parseJson(text: string): unknown {

@@ -15,7 +15,7 @@ const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SER
 /** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;
 /** Objects whose last Events are remembered; the oldest are forgotten first. */
-export const EVENTS_REMEMBERED = 4096;
+const EVENTS_REMEMBERED = 4096;
 /** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
 export const EVENTS_AT_ONCE = 10;
 /** What the API server accepts. */

@@ -98,7 +98,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
 }
 
 /** Reads `count` events, bookmarks left out, or fewer when the watch ends before. */
-export async function collect(
+async function collect(
   client: ClusterClient,
   options: Omit<WatchOptions, "signal">,
   count: number,

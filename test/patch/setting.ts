@@ -13,12 +13,12 @@ import { createPlainEngine } from "../support/plain-engine.ts";
 
 export const vcluster = { name: "vcluster", namespace: "vcluster-ns" };
 export const translator = createTranslator({ vcluster });
-export const mapping = createMapping();
-export const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS] });
+const mapping = createMapping();
+const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS] });
 export const engine = createPlainEngine((name) => translator.dns(name));
 
 /** Options for one direction; expressions see `object` as the object of the side it comes from. */
-export function optionsFor(direction: Direction, object: KubeObject): PatchOptions {
+function optionsFor(direction: Direction, object: KubeObject): PatchOptions {
   return {
     direction,
     engine,

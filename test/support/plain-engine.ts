@@ -10,7 +10,7 @@ import type { PatchEngine, PatchScope } from "../../src/patch/types.ts";
 type Run = (value: unknown, valueExists: true, context: unknown) => unknown;
 
 /** What one evaluation costs. */
-export const PLAIN_FUEL = 1;
+const PLAIN_FUEL = 1;
 
 /** Creates the engine; `toHostDns` answers `virtualToHostDNS`. */
 export function createPlainEngine(toHostDns: (name: string) => string = (name) => name): PatchEngine {

@@ -6,7 +6,7 @@ import { createTranslator } from "../../src/translate/translator.ts";
 import type { TestMeta } from "./rules.ts";
 
 /** Secrets go to the host, ConfigMaps come from there. */
-export const SECRETS_TO_HOST: ReferenceKind = { resource: SECRETS, direction: "toHost" };
+const SECRETS_TO_HOST: ReferenceKind = { resource: SECRETS, direction: "toHost" };
 export const MAPS_TO_TENANT: ReferenceKind = { resource: CONFIG_MAPS, direction: "toTenant" };
 export const SECRETS_TO_TENANT: ReferenceKind = { resource: SECRETS, direction: "toTenant" };
 

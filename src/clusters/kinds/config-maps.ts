@@ -9,7 +9,7 @@ import { bool, bytes, kindShape, numbered, optional, textMap } from "../../serve
 import { CONFIG_MAP_COLUMNS } from "../columns/small.ts";
 
 /** All keys and values of one object's data, in bytes. */
-export const DATA_BYTES_MAX = 1_048_576;
+const DATA_BYTES_MAX = 1_048_576;
 
 /** `v1` ConfigMaps. */
 export const configMaps: ResourceDefinition = {

@@ -14,7 +14,7 @@ interface Namespace extends KubeObject {
 }
 
 /** What keeps a namespace until its contents are gone; the namespace controller takes it away. */
-export const CONTENTS_FINALIZER = "kubernetes";
+const CONTENTS_FINALIZER = "kubernetes";
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
 const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {

@@ -87,7 +87,7 @@ export const ENV_FROM = typeOf({
 });
 
 /** `items[]` of volumes: which keys become which files. */
-export const KEY_TO_PATH = typeOf({
+const KEY_TO_PATH = typeOf({
   name: "KeyToPath",
   description: "A key that becomes a file.",
   rows: {

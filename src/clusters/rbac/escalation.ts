@@ -16,7 +16,7 @@ import { CLUSTER_ROLES, MASTERS, RBAC_GROUP, ROLES } from "./resources.ts";
 import { ruleCovers, simpleRuleCount, simpleRules } from "./rules.ts";
 
 /** Combinations of verb, group, resource and name that one role may have to be compared one by one. */
-export const COMBINATIONS_MAX = 10_000;
+const COMBINATIONS_MAX = 10_000;
 
 /** A write of a role or binding. */
 export interface PermissionWrite {

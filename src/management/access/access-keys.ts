@@ -28,13 +28,13 @@ export interface AccessKeysOptions {
 }
 
 /** Length of a value that the server makes: 330 bits. */
-export const KEY_LENGTH = 64;
+const KEY_LENGTH = 64;
 /** Longest value that is taken. */
-export const KEY_LENGTH_MAX = 256;
+const KEY_LENGTH_MAX = 256;
 /** Shorter ones are taken with a warning. */
-export const KEY_LENGTH_STRONG = 32;
+const KEY_LENGTH_STRONG = 32;
 /** Those with fewer different characters too. One of 32 hexadecimal digits of chance has fewer in one of a hundred million cases. */
-export const KEY_VARIETY_STRONG = 6;
+const KEY_VARIETY_STRONG = 6;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 /** What may stand in an Authorization header. Source: RFC 6750, section 2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;

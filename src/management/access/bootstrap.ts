@@ -20,7 +20,7 @@ export interface BootstrapOptions {
 }
 
 /** Name of the first administrator and of his key. */
-export const ADMINISTRATOR = "admin";
+const ADMINISTRATOR = "admin";
 const KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
 /**

@@ -35,7 +35,7 @@ export interface SignInServiceOptions {
 }
 
 /** The id of the password login among connectors. */
-export const PASSWORD_CONNECTOR = "password";
+const PASSWORD_CONNECTOR = "password";
 const NAME_LENGTH_MAX = 63;
 const HASH_LENGTH = 10;
 

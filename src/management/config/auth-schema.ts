@@ -3,7 +3,7 @@ import { flag, text, time } from "./fields.ts";
 import { PROVIDERS } from "./provider-schema.ts";
 
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
-export const LOGIN_TTL_SECONDS = 1_728_000;
+const LOGIN_TTL_SECONDS = 1_728_000;
 
 /** Longest filter of groups, in UTF-16 units. */
 export const FILTER_LENGTH_MAX = 1_024;

@@ -10,7 +10,7 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, text, texts } from "./fields.ts";
 
 /** What namespaces of projects start with by default. */
-export const PROJECT_PREFIX = "p-";
+const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
   type: "object",

@@ -54,7 +54,7 @@ export const METRICS = {
 } as const satisfies ObjectSchema;
 
 /** What a node costs in a span of time. */
-export const PRICE = {
+const PRICE = {
   type: "object",
   description: "A price.",
   fields: {

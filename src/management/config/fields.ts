@@ -19,7 +19,7 @@ export const count = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 
 /** The highest number of a field that counts time, in its own unit: in seconds more than 3,000 years, which dates can hold. */
-export const TIME_MAX = 100_000_000_000;
+const TIME_MAX = 100_000_000_000;
 
 /** A number of a default, from 0 to {@link TIME_MAX}. */
 export const time = <Default extends number>(byDefault: Default, description: string) =>

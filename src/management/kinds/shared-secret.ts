@@ -18,7 +18,7 @@ export interface SharedSecretSpec extends OwnedSpec {
 }
 
 /** Most bytes of all values together. Source: the limit of Kubernetes' own Secrets, to which they are synced. */
-export const SECRET_BYTES_MAX = 1_048_576;
+const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
 const KEY = /^[-._a-zA-Z0-9]+$/;
 

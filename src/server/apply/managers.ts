@@ -17,7 +17,7 @@ export const MANAGER_LENGTH_MAX = 128;
 const SUBRESOURCE_LENGTH_MAX = 256;
 
 /** Most managers that updated; beyond, the oldest become one. Source: the API server's field manager. */
-export const UPDATE_MANAGERS_MAX = 10;
+const UPDATE_MANAGERS_MAX = 10;
 /** The manager in whose name the oldest updates are kept. */
 const ANCIENT = "ancient-changes";
 

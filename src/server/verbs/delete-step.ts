@@ -30,7 +30,7 @@ export interface DeletionTerms {
 }
 
 /** Longest grace period in seconds, 68 years: beyond it there are no timestamps. */
-export const GRACE_SECONDS_MAX = 2 ** 31 - 1;
+const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
 /** The state to store, or undefined when nothing keeps the object. */
 export function deletionStep(

@@ -66,7 +66,7 @@ export interface Run {
 }
 
 /** Steps with faults, when nobody says otherwise. */
-export const STEPS = 200;
+const STEPS = 200;
 /** Draws in vain in a row, after which nothing can happen any more. */
 const VAIN_MAX = 200;
 /** Milliseconds that one step takes at most. */

@@ -2,7 +2,7 @@ import { run } from "./run.ts";
 import type { Decision, Run, RunOptions } from "./run.ts";
 
 /** Runs that a shrink tries at most, when nobody says otherwise. */
-export const SHRINK_TRIES = 2_000;
+const SHRINK_TRIES = 2_000;
 
 /**
  * The shortest run found that breaks the same promise: parts of what happened are left out, large ones first, as long as the

@@ -23,7 +23,7 @@ export const ACTS: readonly Act[] = [
 ];
 
 /** Kinds of fault that every seed has at least. */
-export const FAULT_KINDS_MIN = 3;
+const FAULT_KINDS_MIN = 3;
 
 /** Draws acts in the proportions of one seed. */
 export interface Swarm {
