@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 import { startLean } from "./lean-start.ts";
+import { tooOld } from "./supported-node.ts";
 
+const refusal = tooOld(process.version);
+if (refusal !== undefined) {
+  console.error(refusal);
+  process.exit(2);
+}
 startLean(process);
 const [{ runCli }, { processTerminal }] = await Promise.all([import("./program.ts"), import("./terminal.ts")]);
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());

@@ -1,0 +1,16 @@
+/** Oldest Node that the package runs on: `engines` of package.json. */
+const OLDEST = { major: 22, minor: 19 };
+
+/**
+ * What to tell people whose Node is too old, or undefined if it is not. Without it they would meet a syntax error, or a failure
+ * in the middle of the work.
+ *
+ * @example
+ * tooOld("v18.20.4"); // "endpoint-sync needs Node 22.19 or newer, and this is 18.20.4. …"
+ */
+export function tooOld(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined;
+  const found = version.replace(/^v/, "");
+  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, and this is ${found}. Install a current Node, or name one: npx --package node@24 --package endpoint-sync endpoint-sync`;
+}
