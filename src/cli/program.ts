@@ -58,6 +58,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/match.ts")).defineMatch,
   },
   {
+    name: "test",
+    summary: "run patch test files",
+    load: async () => (await import("./commands/test.ts")).defineTest,
+  },
+  {
     name: "validate",
     summary: "check a configuration: every problem and warning with line and column",
     load: async () => (await import("./commands/validate.ts")).defineValidate,

@@ -2,12 +2,13 @@ import { Argument } from "commander";
 import type { Command } from "commander";
 import { CONFIG_JSON_SCHEMA } from "../../config/config-schema.ts";
 import { SETTINGS_JSON_SCHEMA } from "../../config/settings-schema.ts";
+import { PATCH_TEST_JSON_SCHEMA } from "../../testing/patch-tests/schema.ts";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { formatValue } from "../output.ts";
 import type { OutputFormat } from "../output.ts";
 
-const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA } as const;
+const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA, test: PATCH_TEST_JSON_SCHEMA } as const;
 
 /** `schema`: the JSON schema of a file, for editors. */
 export function defineSchema(command: Command, { terminal }: CommandContext): void {

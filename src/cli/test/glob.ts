@@ -1,0 +1,45 @@
+/** What each part of a glob is as a regular expression; everything else stands for itself. */
+const PARTS: readonly [RegExp, (part: string) => string][] = [
+  [/^\*\*\//, () => "(?:[^/]+/)*"],
+  [/^\*\*$/, () => ".*"],
+  [/^\*+/, () => "[^/]*"],
+  [/^\?/, () => "[^/]"],
+  [/^\{[^{}]*\}/, (part) => `(?:${part.slice(1, -1).split(",").map(globSource).join("|")})`],
+  [/^[^]/u, (part) => part.replace(/[$()*+.?[\\\]^{|}]/, "\\$&")],
+];
+
+/** Whether a name that is no file is a pattern for files. */
+export function isGlob(name: string): boolean {
+  return /[*?{]/.test(name);
+}
+
+/** The folder below which all files stand that a glob can match. */
+export function globRoot(glob: string): string {
+  const [fixed = ""] = /^[^*?{]*(?=\/)/.exec(glob) ?? [];
+  return fixed === "" ? (glob.startsWith("/") ? "/" : ".") : fixed;
+}
+
+/**
+ * A glob as a regular expression for whole paths: `*` and `?` stay within a name, `**` spans folders, `{a,b}` is one of several.
+ *
+ * @example
+ * globPattern("patches/*.yaml").test("patches/a.yaml"); // true
+ */
+export function globPattern(glob: string): RegExp {
+  return new RegExp(`^${globSource(glob)}$`);
+}
+
+function globSource(glob: string): string {
+  let rest = glob;
+  let source = "";
+  while (rest !== "") {
+    for (const [part, meaning] of PARTS) {
+      const found = part.exec(rest)?.[0];
+      if (found === undefined) continue;
+      source += meaning(found);
+      rest = rest.slice(found.length);
+      break;
+    }
+  }
+  return source;
+}

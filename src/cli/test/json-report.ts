@@ -1,0 +1,11 @@
+import type { TestReport } from "./report.ts";
+
+/** The report as JSON, for programs: the totals, and every file as it was run. Golden files that were written come by name only. */
+export function jsonReport({ suites, totals }: TestReport): string {
+  const files = suites.map(({ suite: { writes, ...suite }, ms }) => ({
+    ...suite,
+    writes: writes.map(({ file }) => file),
+    ms: Math.round(ms),
+  }));
+  return `${JSON.stringify({ totals, files }, null, 2)}\n`;
+}

@@ -1,0 +1,23 @@
+import { InvalidArgumentError } from "commander";
+
+/** Whether a test of that name is wanted. */
+export type NameFilter = (name: string) => boolean;
+
+/**
+ * Reads `--filter`: a text that names hold, or a regular expression between slashes.
+ *
+ * @throws InvalidArgumentError for something between slashes that is no regular expression.
+ * @example
+ * parseFilter("/^moves .* IPs$/i")("Moves pod IPs"); // true
+ */
+export function parseFilter(text: string): NameFilter {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(text) ?? [];
+  if (source === undefined) return (name) => name.includes(text);
+  try {
+    // With g or y an expression would remember where it stopped.
+    const pattern = new RegExp(source, flags?.replace(/[gy]/g, ""));
+    return (name) => pattern.test(name);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}

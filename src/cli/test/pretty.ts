@@ -1,0 +1,129 @@
+/**
+ * What people read of a run: a line per test, then what failed with the reason, then one line that sums it up.
+ *
+ * @module
+ */
+import type { SuiteResult, TestFailure, TestResult, Verdict } from "../../testing/patch-tests/results.ts";
+import { formatProblem } from "../../schema/problem.ts";
+import { unifiedDiff } from "../diff.ts";
+import { formatValue, visible } from "../output.ts";
+import type { Paint } from "./paint.ts";
+import { isFailure } from "./report.ts";
+import type { RanSuite, TestReport, Totals } from "./report.ts";
+import { headline, oneLine } from "./result-text.ts";
+
+const WORDS: Readonly<Record<Verdict, string>> = { passed: "PASS", failed: "FAIL", error: "ERROR", skipped: "SKIP" };
+const MEANINGS = { passed: "good", failed: "bad", error: "bad", skipped: "odd" } as const;
+
+/** Columns of a name before what stands behind it. */
+const NAME_COLUMNS = 56;
+
+/** A file and its tests, one per line. */
+export function prettySuite({ suite }: RanSuite, paint: Paint): string {
+  const title = suite.name === suite.file ? suite.file : `${suite.file}  ${suite.name}`;
+  const problems = suite.problems.map((problem) => indented(formatProblem(problem)));
+  return lines([paint("strong", oneLine(title)), ...problems.map(visible), ...suite.results.map((result) => resultLine(result, paint))]);
+}
+
+/** What failed, and the sum. */
+export function prettyEnd(report: TestReport, paint: Paint): string {
+  const blocks = report.suites.flatMap(({ suite }) => suite.results.filter(isFailure).map((result) => failureBlock(suite, result, paint)));
+  return `\n${blocks.map((block) => `${block}\n`).join("")}${summaryLine(report.totals, paint)}\n`;
+}
+
+/** `PASS 12  FAIL 1  ERROR 0  SKIP 1   laws 4/4 (8,000 cases, seed 1)   fuel p95 412`. */
+export function summaryLine(totals: Totals, paint: Paint): string {
+  const counts = (["passed", "failed", "error", "skipped"] as const).map((verdict) => {
+    const text = `${WORDS[verdict]} ${grouped(totals[verdict])}`;
+    return totals[verdict] === 0 ? text : paint(MEANINGS[verdict], text);
+  });
+  const { unusable, laws, fuelP95 } = totals;
+  const parts = [
+    counts.join("  "),
+    ...(unusable > 0 ? [paint("bad", unusable === 1 ? "1 file could not be run" : `${grouped(unusable)} files could not be run`)] : []),
+    ...(laws === undefined
+      ? []
+      : [`laws ${laws.held}/${laws.total} (${[`${grouped(laws.runs)} cases`, ...seedsText(laws.seeds)].join(", ")})`]),
+    ...(fuelP95 === undefined ? [] : [`fuel p95 ${grouped(fuelP95)}`]),
+  ];
+  return parts.join("   ");
+}
+
+function seedsText(seeds: readonly number[]): string[] {
+  if (seeds.length === 0) return [];
+  return [seeds.length === 1 ? `seed ${seeds[0]}` : `seeds ${seeds.slice(0, 3).join(", ")}${seeds.length > 3 ? ", …" : ""}`];
+}
+
+function resultLine({ verdict, name, reason, fuel, runs }: TestResult, paint: Paint): string {
+  const behind = [
+    ...(runs === undefined ? [] : [`${grouped(runs)} cases`]),
+    ...(fuel > 0 ? [`fuel ${grouped(fuel)}`] : []),
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  const word = paint(MEANINGS[verdict], WORDS[verdict].padEnd(5));
+  const shown = oneLine(name);
+  if (behind.length === 0) return `  ${word} ${shown}`;
+  return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", visible(behind.join(", ")))}`;
+}
+
+function failureBlock(suite: SuiteResult, result: TestResult, paint: Paint): string {
+  const place = `${result.place.file}${result.place.line > 0 ? `:${result.place.line}` : ""}`;
+  const head = `${paint(MEANINGS[result.verdict], WORDS[result.verdict].padEnd(5))} ${oneLine(result.name).padEnd(NAME_COLUMNS)}  ${oneLine(place)}`;
+  const fuel = result.fuel > 0 ? [`  fuel ${grouped(result.fuel)}`] : [];
+  return lines([
+    head,
+    ...result.failures.map((failure) => failureText(suite, failure, paint)),
+    ...fuel.map((text) => paint("quiet", text)),
+  ]);
+}
+
+function failureText({ file }: SuiteResult, failure: TestFailure, paint: Paint): string {
+  const { place, patch, explanation } = failure;
+  const where = place.file === file && place.line > 0 ? `line ${place.line}: ` : "";
+  return [
+    `  ${visible(`${where}${headline(failure)}`)}`,
+    ...(patch === undefined
+      ? []
+      : [`  ${visible(`patch #${patch.index}  ${patch.path}${patch.at === undefined ? "" : `   at ${patch.at}`}`)}`]),
+    ...(explanation === undefined ? [] : [visible(indented(explanation, 4))]),
+    ...diffLines(failure, paint),
+  ].join("\n");
+}
+
+/** Scalars stand in the message; whatever has several lines is shown as a diff. */
+function diffLines(failure: TestFailure, paint: Paint): string[] {
+  if (![failure.expected, failure.actual].some(hasLines)) return [];
+  const diff = unifiedDiff({ name: "", before: asText(failure.expected), after: asText(failure.actual) });
+  if (diff === "") return [];
+  const body = diff.split("\n").slice(2, -1);
+  return [paint("bad", "  --- expected"), paint("good", "  +++ actual"), ...body.map((line) => paintedDiff(line, paint))];
+}
+
+function paintedDiff(line: string, paint: Paint): string {
+  const shown = `  ${visible(line)}`;
+  if (line.startsWith("-")) return paint("bad", shown);
+  if (line.startsWith("+")) return paint("good", shown);
+  return line.startsWith("@@") ? paint("quiet", shown) : shown;
+}
+
+function hasLines(value: unknown): boolean {
+  return typeof value === "string" ? value.includes("\n") : typeof value === "object" && value !== null && Object.keys(value).length > 0;
+}
+
+function asText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" && value.includes("\n") ? value : formatValue(value, "yaml");
+}
+
+function indented(text: string, columns = 2): string {
+  return text.replace(/^(?=.)/gm, " ".repeat(columns));
+}
+
+/** `8,000`. */
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join("");
+}

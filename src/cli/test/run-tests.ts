@@ -1,0 +1,92 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, relative, resolve, sep } from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import type { EngineCache } from "../../testing/patch-tests/engines.ts";
+import type { GoldenWrite, SuiteResult } from "../../testing/patch-tests/results.ts";
+import { runSuite } from "../../testing/patch-tests/run-suite.ts";
+import type { Terminal } from "../terminal.ts";
+import type { NameFilter } from "./name-filter.ts";
+import { hasFailed } from "./report.ts";
+import type { RanSuite } from "./report.ts";
+
+/** How test files are run. */
+export interface RunOptions {
+  /** Default: all tests. */
+  readonly filter?: NameFilter;
+  /** Writes golden files anew. */
+  readonly update?: boolean;
+  /** Runs no further file after the first with a failure. */
+  readonly failFast?: boolean;
+  readonly coverage?: boolean;
+}
+
+/** What files are run with. */
+export interface RunTools {
+  readonly terminal: Pick<Terminal, "read" | "err">;
+  readonly engines: EngineCache;
+  /** Reads a file of a test. Default: from the terminal. */
+  readonly read?: (file: string, suite: string) => Promise<string>;
+}
+
+/**
+ * Runs test files one after the other and tells each once it has run; files without a test that the filter wants are left out.
+ *
+ * @throws CONFIG_FILE when a golden file can not be written.
+ */
+export async function runTests(
+  files: readonly string[],
+  options: RunOptions,
+  tools: RunTools,
+  tell: (ran: RanSuite) => void,
+): Promise<RanSuite[]> {
+  const all: RanSuite[] = [];
+  for (const file of files) {
+    const ran = await runFile(file, options, tools);
+    if (options.filter !== undefined && isIdle(ran.suite)) continue;
+    all.push(ran);
+    tell(ran);
+    if (options.failFast === true && hasFailed(ran.suite)) break;
+  }
+  return all;
+}
+
+/** Whether a file has nothing to tell, as no test of it was wanted. */
+export function isIdle({ results, problems }: SuiteResult): boolean {
+  return results.length === 0 && problems.length === 0;
+}
+
+async function runFile(file: string, options: RunOptions, { terminal, engines, read }: RunTools): Promise<RanSuite> {
+  const startedMs = systemClock.monotonic();
+  const { filter, update = false, coverage = false } = options;
+  const suite = await runSuite(file, {
+    read: (name) => (read === undefined ? terminal.read(name) : read(name, file)),
+    ...(filter !== undefined && { filter }),
+    update,
+    coverage,
+    engines,
+  });
+  if (update) for (const write of suite.writes) await writeGolden(terminal, file, write);
+  return { suite, ms: systemClock.monotonic() - startedMs };
+}
+
+async function writeGolden({ err }: Pick<Terminal, "err">, suite: string, { file, text }: GoldenWrite): Promise<void> {
+  if (![".", dirname(suite)].some((folder) => isBelow(file, folder))) {
+    const hint = "Keep golden files beside the tests, or run from a folder that holds both";
+    throw new EngineError("CONFIG_FILE", `Will not write "${file}": it is below neither ${suite} nor the working folder`, {
+      details: { hint },
+    });
+  }
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    throw new EngineError("CONFIG_FILE", `Cannot write "${file}": ${messageOf(error)}`, { cause: error });
+  }
+  err(`Wrote ${file}`);
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const near = relative(resolve(folder), resolve(file));
+  return near !== ".." && !near.startsWith(`..${sep}`);
+}

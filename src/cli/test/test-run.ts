@@ -1,0 +1,77 @@
+import { EngineError } from "../../base/errors.ts";
+import { createEngineCache } from "../../testing/patch-tests/engines.ts";
+import type { CommandContext } from "../command.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
+import { discoverTests, TEST_FILE_SUFFIX } from "./discover.ts";
+import type { NameFilter } from "./name-filter.ts";
+import { createReporting, isDocumentPrinted } from "./reporters.ts";
+import type { ChosenReporter } from "./reporters.ts";
+import { reportOf } from "./report.ts";
+import type { TestReport } from "./report.ts";
+import { runTests } from "./run-tests.ts";
+import { watchTests } from "./watch-tests.ts";
+
+/** The options of `test`, as commander hands them over. */
+export interface TestFlags {
+  readonly filter?: NameFilter;
+  readonly failFast?: boolean;
+  readonly update?: boolean;
+  readonly coverage?: boolean;
+  readonly threshold?: number;
+  /** Default: pretty. */
+  readonly reporter?: readonly ChosenReporter[];
+  readonly passWithNoTests?: boolean;
+  readonly watch?: boolean;
+}
+
+/** Runs patch tests once, or until stopped. */
+export async function runTestCommand({ terminal, exit }: CommandContext, named: readonly string[], flags: TestFlags): Promise<void> {
+  const { reporter = [{ name: "pretty" }] } = flags;
+  const reporting = createReporting(terminal, reporter);
+  const run = { ...flags, coverage: flags.coverage === true || flags.threshold !== undefined };
+  if (flags.watch === true) {
+    refuseWatchedDocument(reporter);
+    return watchTests({ terminal, named, run, reporting });
+  }
+  const { files } = await discoverTests(named);
+  if (files.length === 0 && flags.passWithNoTests !== true) throw noTests(named);
+  const engines = createEngineCache();
+  try {
+    const ran = await runTests(files, run, { terminal, engines }, (suite) => reporting.suite(suite));
+    const report = reportOf(ran);
+    await reporting.end(report);
+    if (files.length > 0 && isEmpty(report) && flags.passWithNoTests !== true) throw noneRan(flags);
+    exit(exitCodeOf(report));
+  } finally {
+    engines.dispose();
+  }
+}
+
+/** A file that is wrong outweighs a test that fails: it may hide others. */
+function exitCodeOf({ totals }: TestReport): number {
+  if (totals.unusable > 0) return EXIT_USAGE;
+  return totals.failed + totals.error > 0 ? EXIT_FAILED : 0;
+}
+
+function noTests(named: readonly string[]): EngineError {
+  const where = named.length === 0 ? "below the working folder" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
+  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init writes a first one. --pass-with-no-tests makes this no error`;
+  return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
+}
+
+function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestReport): boolean {
+  return passed + failed + error + skipped + unusable === 0;
+}
+
+function noneRan({ filter }: TestFlags): EngineError {
+  const next = filter === undefined ? "Write tests, laws or sequences into them" : "Leave out --filter to see the names of all tests";
+  const message = filter === undefined ? "The test files hold no tests" : "No test has a name that --filter wants";
+  return new EngineError("USAGE", message, { details: { hint: `${next}. --pass-with-no-tests makes this no error` } });
+}
+
+function refuseWatchedDocument(chosen: readonly ChosenReporter[]): void {
+  if (!isDocumentPrinted(chosen)) return;
+  throw new EngineError("USAGE", "Cannot print one document per run to standard output while watching", {
+    details: { hint: "Give the reporter a file, as in --reporter junit=report.xml" },
+  });
+}

@@ -1,0 +1,191 @@
+import { dirname, join } from "node:path";
+import { delay, systemClock } from "../../base/clock.ts";
+import { createEngineCache } from "../../testing/patch-tests/engines.ts";
+import type { EngineCache } from "../../testing/patch-tests/engines.ts";
+import type { Terminal } from "../terminal.ts";
+import { discoverTests } from "./discover.ts";
+import type { Discovery } from "./discover.ts";
+import { FileStamps } from "./file-stamps.ts";
+import { FolderWatch } from "./folder-watch.ts";
+import { paintOf } from "./paint.ts";
+import { reportOf } from "./report.ts";
+import type { RanSuite } from "./report.ts";
+import type { Reporting } from "./reporters.ts";
+import { oneLine } from "./result-text.ts";
+import { runTests } from "./run-tests.ts";
+import type { RunOptions } from "./run-tests.ts";
+
+/** Editors write a file in several steps; what follows within this time belongs together, in milliseconds. */
+const SETTLE_MS = 30;
+/** Names that a message lists. */
+const NAMES_MAX = 3;
+/** Moves the cursor to the upper left corner and clears what is below. */
+const CLEAR = "\u001b[H\u001b[J";
+
+/** What is watched and how it is told. */
+export interface WatchOptions {
+  readonly terminal: Terminal;
+  /** Files, folders and globs, as for `discoverTests`. */
+  readonly named: readonly string[];
+  readonly run: RunOptions;
+  readonly reporting: Reporting;
+}
+
+/** What is not as it was at the last look. */
+interface Difference {
+  readonly changed: readonly string[];
+  readonly appeared: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The sum at the end of each run
+ * counts every file as it last ran.
+ *
+ * @throws USAGE when something named does not exist at the start, or the system watches no more folders.
+ */
+export async function watchTests(options: WatchOptions): Promise<void> {
+  const watch = new TestWatch(options);
+  try {
+    await watch.run();
+  } finally {
+    watch.close();
+  }
+}
+
+class TestWatch {
+  readonly #options: WatchOptions;
+  readonly #stop: AbortSignal;
+  readonly #stamps = new FileStamps();
+  readonly #folders = new FolderWatch((path) => this.#happened(path));
+  /** What a test file has read when it last ran, by test file. */
+  readonly #reads = new Map<string, Set<string>>();
+  readonly #ran = new Map<string, RanSuite>();
+  #engines: EngineCache = createEngineCache();
+  #discovery: Discovery = { files: [], folders: [] };
+  /** Whether files may have come or gone. */
+  #stale = true;
+  /** Ends the wait for an event; undefined while nobody waits. */
+  #wake: (() => void) | undefined;
+  #awake = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#stop = options.terminal.stopSignal();
+    this.#stop.addEventListener("abort", () => this.#ring(), { once: true });
+  }
+
+  async run(): Promise<void> {
+    const { terminal, named } = this.#options;
+    this.#discovery = { files: [], folders: (await discoverTests(named)).folders };
+    for (let round = 0; !this.#stop.aborted; round += 1) {
+      // First the watch, then the look: nothing falls in between.
+      this.#folders.follow(this.#watchedFolders());
+      const difference = await this.#look();
+      const told = messageOf(difference);
+      if (told === "" && round > 0) {
+        await this.#event();
+        await delay(systemClock, SETTLE_MS, this.#stop);
+        continue;
+      }
+      if (round > 0) terminal.out(`${terminal.screen === undefined ? "\n" : CLEAR}${told}\n`);
+      await this.#rerun(difference);
+    }
+  }
+
+  close(): void {
+    this.#folders.close();
+    this.#engines.dispose();
+  }
+
+  #happened(path: string): void {
+    if (!this.#stamps.has(path)) this.#stale = true;
+    this.#ring();
+  }
+
+  #ring(): void {
+    this.#awake = true;
+    this.#wake?.();
+  }
+
+  async #event(): Promise<void> {
+    if (!this.#awake) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#wake = undefined;
+    this.#awake = this.#stop.aborted;
+  }
+
+  /** Searched folders, those of all files that tests have read, and those of files that are named and may be missing. */
+  #watchedFolders(): Set<string> {
+    const { named } = this.#options;
+    return new Set([...this.#discovery.folders, ...this.#stamps.folders, ...named.map((name) => dirname(join(name)))]);
+  }
+
+  async #look(): Promise<Difference> {
+    const before = this.#discovery.files;
+    if (this.#stale || before.some((file) => !this.#stamps.has(file))) {
+      this.#stale = false;
+      this.#discovery = await discoverTests(this.#options.named, { missing: "passed over" });
+    }
+    const { files } = this.#discovery;
+    const [appeared, removed] = [without(files, before), without(before, files)];
+    const changed = without(await this.#stamps.changed(), removed);
+    return { changed, appeared, removed };
+  }
+
+  async #rerun({ changed, appeared, removed }: Difference): Promise<void> {
+    const { terminal, reporting, run } = this.#options;
+    for (const file of removed) this.#forget(file);
+    const concerned = (file: string) => appeared.includes(file) || changed.some((name) => this.#reads.get(file)?.has(name) === true);
+    const files = this.#discovery.files.filter(concerned);
+    // Engines of a configuration that was changed are of no more use.
+    if (without(changed, this.#discovery.files).length > 0) this.#renewEngines();
+    for (const file of files) this.#forget(file);
+    const read = (name: string, suite: string) => this.#read(name, suite);
+    for (const file of files) this.#reads.set(file, new Set());
+    const ran = await runTests(files, run, { terminal, engines: this.#engines, read }, (suite) => reporting.suite(suite));
+    for (const one of ran) this.#ran.set(one.suite.file, one);
+    // What a run has written itself is no change.
+    if (run.update === true) for (const { suite } of ran) for (const { file } of suite.writes) await this.#stamps.note(file);
+    this.#stamps.keep(new Set([...this.#reads.values()].flatMap((names) => [...names])));
+    await reporting.end(reportOf([...this.#ran.values()].sort((left, right) => (left.suite.file < right.suite.file ? -1 : 1))));
+    terminal.out(this.#waiting());
+  }
+
+  #forget(file: string): void {
+    this.#ran.delete(file);
+    this.#reads.delete(file);
+  }
+
+  #renewEngines(): void {
+    this.#engines.dispose();
+    this.#engines = createEngineCache();
+  }
+
+  async #read(name: string, suite: string): Promise<string> {
+    this.#reads.get(suite)?.add(join(name));
+    await this.#stamps.note(name);
+    return this.#options.terminal.read(name);
+  }
+
+  #waiting(): string {
+    const count = this.#discovery.files.length;
+    const files = count === 1 ? "1 test file" : `${count} test files`;
+    return `${paintOf(this.#options.terminal)("quiet", `Watching ${files}. Ctrl-C ends.`)}\n`;
+  }
+}
+
+/** `Changed: vcluster.yaml`; "" when nothing did. */
+function messageOf({ changed, appeared, removed }: Difference): string {
+  const parts = Object.entries({ Changed: changed, New: appeared, Removed: removed }).filter(([, files]) => files.length > 0);
+  return parts.map(([word, files]) => `${word}: ${listed(files)}`).join("; ");
+}
+
+function listed(files: readonly string[]): string {
+  const more = files.length - NAMES_MAX;
+  return `${files.slice(0, NAMES_MAX).map(oneLine).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function without(files: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return files.filter((file) => !known.has(file));
+}
