@@ -135,7 +135,7 @@ export function walk(root: AnyNode): Step[] {
 }
 
 /** The nodes directly below `node`, in the order of its fields. */
-function childrenOf(node: AnyNode): AnyNode[] {
+export function childrenOf(node: AnyNode): AnyNode[] {
   return Object.values(node).flat().filter(isNode);
 }
 
