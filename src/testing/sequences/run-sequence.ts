@@ -1,8 +1,25 @@
+/**
+ * Runs a sequence: events and expectations in order of time, in a world of its own for each seed.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
 import type { Planner } from "../../reconcile/machine.ts";
 import type { SyncEngine } from "../../sync/reconciler.ts";
-import type { TestResult } from "../patch-tests/results.ts";
+import { needsMatcher } from "../patch-tests/asserts.ts";
+import type { RegexMatcher } from "../patch-tests/regex.ts";
+import type { TestFailure, TestPlace, TestResult } from "../patch-tests/results.ts";
+import type { Side } from "../simulator/cluster.ts";
 import type { CreateCore } from "../simulator/replica.ts";
-import type { NamedObjects, Reload, Sequence } from "./sequence.ts";
+import { act, give } from "./actions.ts";
+import { shownChronicle } from "./chronicle.ts";
+import { check } from "./check.ts";
+import type { Checked } from "./check.ts";
+import { formatSeconds } from "./durations.ts";
+import { inject } from "./faults.ts";
+import { createPlaces } from "./places.ts";
+import type { Expectation, NamedObjects, Reload, Sequence, SequenceEvent } from "./sequence.ts";
+import { SequenceWorld } from "./world.ts";
 
 /** What a sequence runs with. */
 export interface SequenceOptions {
@@ -10,8 +27,10 @@ export interface SequenceOptions {
   readonly objects: NamedObjects;
   /** The engine of the file's configuration. Whoever made it disposes of it. */
   readonly engine: SyncEngine;
-  /** The engine of another configuration; called for each `reload`. Whoever made it disposes of it. */
+  /** The engine of another configuration; called once for each `reload`, before anything happens. Whoever made it disposes of it. */
   readonly reload: (reload: Reload) => Promise<SyncEngine>;
+  /** What `matchRegex` needs; called when the sequence has such an assert. */
+  readonly matcher: () => Promise<RegexMatcher>;
   /** Decides in the place of `plan`. For tests of sequences: a planner that is wrong must be noticed. */
   readonly planner?: Planner;
   /** Makes the syncer in the place of `createSyncCore`. For the same. */
@@ -19,13 +38,97 @@ export interface SequenceOptions {
 }
 
 /**
- * Runs one sequence in virtual time. The same sequence with the same options gives the same result.
+ * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
+ * same result. The explanation of a failure is what happened until then, one line each.
+ *
+ * What a reload says can be wrong; then the verdict is `error`, as it is when an event can not be done.
  *
  * @example
- * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload: () => engine });
+ * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload, matcher });
  */
 export async function runSequence(sequence: Sequence, options: SequenceOptions): Promise<TestResult> {
-  const { name, place } = sequence;
-  const missing = sequence.given.tenant.filter((object) => options.objects[object] === undefined);
-  return { kind: "sequence", name, place, verdict: missing.length > 0 ? "error" : "passed", failures: [], fuel: 0 };
+  const { name, place, skip, seed, runs } = sequence;
+  const result = { kind: "sequence", name, place, failures: [], fuel: 0 } as const;
+  if (skip !== undefined) return { ...result, verdict: "skipped", reason: skip };
+  try {
+    const parts = await prepare(sequence, options);
+    for (let run = 0; run < runs; run += 1) {
+      const { verdict, failures } = await runSeed(sequence, { ...options, ...parts, seed: seed + run });
+      if (verdict !== "passed") return { ...result, verdict, failures, runs: run + 1, seed: seed + run };
+    }
+    return { ...result, verdict: "passed", runs, seed };
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return { ...result, verdict: "error", failures: [{ message: error.message, code: error.code, place }] };
+  }
+}
+
+interface Parts {
+  readonly engines: ReadonlyMap<SequenceEvent, SyncEngine>;
+  readonly matches: RegexMatcher;
+}
+
+async function prepare({ events, expectations }: Sequence, { reload, matcher }: SequenceOptions): Promise<Parts> {
+  const engines = new Map<SequenceEvent, SyncEngine>();
+  for (const event of events) if ("reload" in event) engines.set(event, await reload(event.reload));
+  const asserts = expectations.flatMap(({ statements }) => statements.flatMap((one) => (one.kind === "asserts" ? one.asserts : [])));
+  const matches = needsMatcher(asserts) ? await matcher() : () => false;
+  return { engines, matches };
+}
+
+interface SeedResult {
+  readonly verdict: "passed" | "failed" | "error";
+  readonly failures: readonly TestFailure[];
+}
+
+async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { seed: number }): Promise<SeedResult> {
+  const { engine, engines, objects, seed, planner, createCore, matches } = options;
+  const world = await SequenceWorld.create({ engines: [engine, ...engines.values()], seed, planner, createCore });
+  const places = createPlaces(sequence, objects, world);
+  const checked: Checked = { world, places, matches };
+  const failures: TestFailure[] = [];
+  const errors: TestFailure[] = [];
+  const withStory = (failure: TestFailure) => ({ ...failure, explanation: shownChronicle(world.ledger.chronicle) });
+  const wrong = (message: string | undefined, place: TestPlace) => {
+    if (message !== undefined) errors.push(withStory({ message, place }));
+  };
+
+  for (const side of ["tenant", "host"] satisfies Side[])
+    for (const object of sequence.given[side]) wrong(await give(world, places, { side, object }), sequence.place);
+  world.start();
+
+  const pending = [...sequence.events];
+  const unmet = new Map<SequenceEvent, () => boolean>();
+
+  async function happen(event: SequenceEvent): Promise<void> {
+    if ("action" in event) return wrong(await act(world, places, event.action), event.place);
+    if ("fault" in event) return void unmet.set(event, inject(world, places, event.fault));
+    world.tell("user", "changes the configuration");
+    world.reload(engines.get(event)!);
+  }
+
+  /** Everything until then, and what happens at that very time. False when the syncer keeps itself busy without end. */
+  async function proceed(untilMs: number): Promise<boolean> {
+    while (pending[0] !== undefined && pending[0].atMs <= untilMs) {
+      if (!(await world.advance(pending[0].atMs))) return false;
+      await happen(pending.shift()!);
+    }
+    return untilMs === Infinity ? world.settle() : world.advance(untilMs);
+  }
+
+  for (const { atMs = Infinity, statements } of sequence.expectations) {
+    if (!(await proceed(atMs))) {
+      failures.push(...restless({ atMs, statements }, world).map(withStory));
+      break;
+    }
+    for (const statement of statements) failures.push(...check(statement, checked).map(withStory));
+  }
+  for (const [event, isUnmet] of unmet) if (failures.length === 0 && isUnmet()) wrong("Nothing met this fault until the end of the sequence", event.place);
+  return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
+}
+
+function restless({ statements }: Expectation, world: SequenceWorld): readonly TestFailure[] {
+  const underWay = world.underWay() ?? "there is always something to do again";
+  const message = `The syncer does not come to rest: at ${formatSeconds(world.now)} ${underWay}`;
+  return statements.slice(0, 1).map(({ place }) => ({ message, place }));
 }

@@ -6,7 +6,9 @@
  *
  * @module
  */
+import { toJsonSchema } from "../../schema/json-schema.ts";
 import type { ListSchema, ObjectSchema } from "../../schema/schema.ts";
+import { ASSERTS } from "../patch-tests/assert-schema.ts";
 
 /** How a time is written. */
 const DURATION_PATTERN = "^([0-9]+([.][0-9]+)?(ms|s|m|h))+$";
@@ -32,23 +34,33 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 
 const SET = {
   type: "map",
-  description: "Values by path of one place, metadata.labels.tier for example. What is not there is made; null takes it away.",
+  description: "Values by path, metadata.labels.tier for example. What is not there is made; null takes it away. As `set` of a test.",
   values: { type: "any", description: "JSON data, or null." },
 } as const;
 
-const action = (where: string, what: string) =>
+const actions = (what: string) =>
   ({
-    type: "object",
-    description: `What somebody does in the ${where} cluster: exactly one thing.`,
-    fields: {
-      apply: named("Writes this object of `objects` as it is there, whether it exists or not. With set, changed so."),
-      edit: named(`Changes ${what} as it is by then; needs set.`),
-      delete: named(`Deletes ${what}.`),
-      pause: named(`Sets the pause annotation of ${what}.`),
-      resume: named(`Takes the pause annotation of ${what} away.`),
-      set: SET,
-    },
-  }) as const satisfies ObjectSchema;
+    apply: named("Writes this object of `objects` as it is there, whether it exists or not. With set, changed so."),
+    edit: named(`Changes ${what} as it is by then. Needs set.`),
+    delete: named(`Deletes ${what}.`),
+    set: SET,
+  }) as const;
+
+const TENANT_ACTION = {
+  type: "object",
+  description: "What somebody does in the tenant cluster: exactly one thing.",
+  fields: {
+    ...actions("this object"),
+    pause: named("Sets the pause annotation of this object."),
+    resume: named("Takes the pause annotation of this object away."),
+  },
+} as const satisfies ObjectSchema;
+
+const HOST_ACTION = {
+  type: "object",
+  description: "What somebody does in the host cluster: exactly one thing.",
+  fields: actions("the copy of this object, or the object itself if the sequence applies it to the host,"),
+} as const satisfies ObjectSchema;
 
 const FAULT = {
   type: "object",
@@ -58,19 +70,19 @@ const FAULT = {
     watchCut: cluster("The watches of this cluster tell nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster("The syncer lists this cluster anew, and is shown how it was `behind` changes ago."),
-    emptyList: cluster("The syncer lists this cluster anew, and is shown nothing."),
+    emptyList: cluster("The syncer lists this cluster anew and is shown nothing; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and tells nothing for a while. Needs for."),
     crash: syncer("The process ends at once. It starts anew, at once or after for."),
     stall: syncer("The process stands still for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
     lateWrite: cluster("The syncer gives the next write to this cluster up, and it happens all the same, later. Needs for."),
-    answered: { ...count("This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503.", 400), maximum: 599 },
+    answered: count("This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.", 400),
     rival: named("Somebody else writes the copy of this object just before the syncer's next write of it."),
     on: cluster("With answered: the cluster that it concerns. Default host."),
     for: duration("How long."),
     times: count("For how many requests, one after the other. Default 1.", 1),
-    behind: count("With lateList: how many changes of each kind are not in the list. Default 1.", 1),
+    behind: count("With lateList: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1.", 1),
   },
 } as const satisfies ObjectSchema;
 
@@ -89,8 +101,8 @@ const EVENT = {
   description: "One thing that happens: exactly one of tenant, host, fault and reload.",
   fields: {
     at: at("When, from the start of the syncer. Events of one time happen in order and without anything in between."),
-    tenant: action("tenant", "this object"),
-    host: action("host", "the copy of this object, or the object itself if the sequence applies it to the host,"),
+    tenant: TENANT_ACTION,
+    host: HOST_ACTION,
     fault: FAULT,
     reload: RELOAD,
   },
@@ -119,7 +131,7 @@ export const OBJECT_EXPECTATION = {
   description: "What is expected of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { type: "list", description: "As `asserts` of a test, about the object as it is by then.", items: { type: "any", description: "An assert." } },
+    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is by then." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each once, in any order. [] is none." },
     notes: {
@@ -130,6 +142,8 @@ export const OBJECT_EXPECTATION = {
   },
 } as const satisfies ObjectSchema;
 
+const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTATION, { title: "One object" });
+
 /** The fixed fields of one cluster; every other field is the name of an object. */
 export const SIDE_EXPECTATION = {
   type: "object",
@@ -139,9 +153,7 @@ export const SIDE_EXPECTATION = {
     writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
     events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each once, in any order. [] is none." },
   },
-  jsonSchema: {
-    additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, { type: "object" }] },
-  },
+  jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
 } as const satisfies ObjectSchema;
 
 const EXPECTATION = {

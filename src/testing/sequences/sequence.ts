@@ -4,8 +4,8 @@
  * @module
  */
 import type { KubeObject } from "../../object/types.ts";
-import type { Node } from "../../schema/node.ts";
 import type { Side } from "../simulator/cluster.ts";
+import type { Assert } from "../patch-tests/asserts.ts";
 import type { TestPlace } from "../patch-tests/results.ts";
 
 /** What somebody does to an object of one cluster. */
@@ -17,15 +17,18 @@ export interface Action {
   readonly set: Readonly<Record<string, unknown>>;
 }
 
+/** The answers that a fault can give in place of a cluster. */
+export type AnsweredStatus = 403 | 409 | 422 | 429 | 503;
+
 /** What breaks. Times are in milliseconds. */
 export type Fault =
-  | { readonly kind: "watchExpired" | "lostEvent" | "emptyList"; readonly side: Side }
+  | { readonly kind: "watchExpired" | "lostEvent"; readonly side: Side }
   | { readonly kind: "lateList"; readonly side: Side; readonly behind: number }
-  | { readonly kind: "watchCut" | "down"; readonly side: Side; readonly forMs: number }
+  | { readonly kind: "watchCut" | "down" | "emptyList"; readonly side: Side; readonly forMs: number }
   | { readonly kind: "crash" | "stall"; readonly forMs: number }
   | { readonly kind: "lostRequest" | "lostAnswer"; readonly side: Side; readonly times: number }
   | { readonly kind: "lateWrite"; readonly side: Side; readonly forMs: number; readonly times: number }
-  | { readonly kind: "answered"; readonly side: Side; readonly status: number; readonly times: number }
+  | { readonly kind: "answered"; readonly side: Side; readonly status: AnsweredStatus; readonly times: number }
   | { readonly kind: "rival"; readonly object: string; readonly times: number };
 
 /** A configuration in place of the running one, as the file says it; what is left out stays. */
@@ -58,7 +61,7 @@ export type Statement = { readonly place: TestPlace } & (
   | { readonly kind: "events"; readonly side: Side; readonly object?: string; readonly reasons: readonly string[] }
   | { readonly kind: "presence"; readonly side: Side; readonly object: string; readonly wanted: "present" | "absent" }
   | { readonly kind: "notes"; readonly object: string; readonly codes: readonly string[] }
-  | { readonly kind: "asserts"; readonly side: Side; readonly object: string; readonly node: Node }
+  | { readonly kind: "asserts"; readonly side: Side; readonly object: string; readonly asserts: readonly Assert[] }
 );
 
 /** What holds at one time; without one, at rest. */
