@@ -1,0 +1,143 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { bracketMatching, indentOnInput } from "@codemirror/language";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import type { Diagnostic } from "@codemirror/lint";
+import { Annotation, EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { createDiff } from "./editor-diff.ts";
+import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
+import type { Span } from "./editor-marks.ts";
+import { EDITOR_THEME } from "./editor-theme.ts";
+
+/** What an editor is made of. */
+export interface EditorOptions {
+  /** Its name for assistive technology. */
+  readonly label: string;
+  /** Called for what people type, never for {@link Editor.setText}. Default: read only. */
+  readonly onEdit?: (text: string) => void;
+  /** Called with the offset of the cursor when it moved, and whenever the editor gets the focus. */
+  readonly onCursor?: (offset: number) => void;
+}
+
+/** One text in a pane. */
+export interface Editor {
+  /** To be put into the page. */
+  readonly element: HTMLElement;
+  text(): string;
+  /** Puts in another text, keeping what is the same and where the cursor is. Does nothing when it is the same. */
+  setText(text: string): void;
+  /** Compares with another text; undefined with none. */
+  compare(original: string | undefined): void;
+  /** Underlines problems. */
+  setDiagnostics(diagnostics: readonly Diagnostic[]): void;
+  /** Marks stretches, and nothing else. `reveal` brings the first into view. */
+  mark(spans: readonly Span[], reveal?: boolean): void;
+  /** Moves cursor and focus to an offset. */
+  goTo(offset: number): void;
+  focus(): void;
+  /** Offset of a line and column, both from 1; of the nearest place when there is none. */
+  offsetOf(line: number, column: number): number;
+}
+
+/** Marks changes that nobody typed. */
+const PUT_IN = Annotation.define<boolean>();
+
+/**
+ * An editor for YAML. It lives in a shadow tree: there its style sheets are adopted, which a policy without inline styles allows.
+ */
+export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor {
+  const element = document.createElement("div");
+  element.className = "editor";
+  const diff = createDiff();
+  const view = new EditorView({
+    root: element.attachShadow({ mode: "open" }),
+    state: EditorState.create({
+      doc: "",
+      extensions: [
+        lineNumbers(),
+        lintGutter(),
+        highlightActiveLineGutter(),
+        history(),
+        drawSelection(),
+        EditorState.tabSize.of(2),
+        indentOnInput(),
+        bracketMatching(),
+        highlightActiveLine(),
+        yaml(),
+        EDITOR_THEME,
+        MATCH_MARKS,
+        diff.extension,
+        keymap.of([...(onEdit ? [indentWithTab] : []), ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          ...(onEdit === undefined ? { "aria-readonly": "true", tabindex: "0" } : {}),
+        }),
+        leaveByEscape(),
+        onCursor === undefined ? [] : reportCursor(onCursor),
+        onEdit === undefined ? [EditorState.readOnly.of(true), EditorView.editable.of(false)] : reportEdits(onEdit),
+      ],
+    }),
+  });
+  element.shadowRoot!.append(view.dom);
+  return {
+    element,
+    text: () => view.state.doc.toString(),
+    setText: (text) => putIn(view, text),
+    compare: (original) => diff.compare(view, original),
+    setDiagnostics: (diagnostics) => view.dispatch(setDiagnostics(view.state, [...diagnostics])),
+    mark: (spans, reveal = false) => markSpans(view, spans, reveal),
+    goTo(offset) {
+      const at = Math.min(offset, view.state.doc.length);
+      view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    offsetOf(line, column) {
+      const found = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+      return Math.min(found.from + Math.max(column, 1) - 1, found.to);
+    },
+  };
+}
+
+function reportEdits(onEdit: (text: string) => void) {
+  return EditorView.updateListener.of((update) => {
+    if (!update.docChanged) return;
+    if (update.transactions.some((transaction) => transaction.docChanged && transaction.annotation(PUT_IN) !== true))
+      onEdit(update.state.doc.toString());
+  });
+}
+
+function reportCursor(onCursor: (offset: number) => void) {
+  return EditorView.updateListener.of(({ state, view, selectionSet, focusChanged }) => {
+    if (view.hasFocus && (selectionSet || focusChanged)) onCursor(state.selection.main.head);
+  });
+}
+
+/** After Escape, Tab moves on to the next control until the editor is left; before, it indents. */
+function leaveByEscape() {
+  return EditorView.domEventHandlers({
+    keydown(event, view) {
+      if (event.key === "Escape") view.setTabFocusMode(true);
+      return false;
+    },
+    blur(_event, view) {
+      view.setTabFocusMode(false);
+      return false;
+    },
+  });
+}
+
+/** Replaces only what lies between the common beginning and the common end. */
+function putIn(view: EditorView, text: string): void {
+  const old = view.state.doc.toString();
+  if (old === text) return;
+  let from = 0;
+  while (from < old.length && from < text.length && old[from] === text[from]) from += 1;
+  let same = 0;
+  while (same < old.length - from && same < text.length - from && old[old.length - 1 - same] === text[text.length - 1 - same]) same += 1;
+  view.dispatch({
+    changes: { from, to: old.length - same, insert: text.slice(from, text.length - same) },
+    annotations: PUT_IN.of(true),
+  });
+}

@@ -1,0 +1,40 @@
+import type { FlowedEdit, ShownBack, UndoneEdit } from "../protocol.ts";
+import { h } from "./h.ts";
+import { json, tag } from "./words.ts";
+
+/** What became of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
+export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElement {
+  return h(
+    "ul",
+    { class: "flow", "aria-label": "What became of the host edits", tabindex: 0 },
+    !settles && h("li", {}, tag("Never at rest", "error", "oscillates"), "The syncer would answer itself for ever with these expressions."),
+    ...flowed.map(cameBack),
+    ...undone.map(heldBack),
+    flowed.length + undone.length === 0 && h("li", {}, "The edits change nothing that is synced."),
+  );
+}
+
+function cameBack({ path, before, after }: FlowedEdit): HTMLLIElement {
+  return h(
+    "li",
+    {},
+    tag("Came back", "good", "toTenant"),
+    h(
+      "span",
+      {},
+      h("span", { class: "flow-path" }, path),
+      before !== undefined && h("del", { class: "value" }, json(before, 60)),
+      before !== undefined && " → ",
+      h("ins", { class: "value" }, after === undefined ? "removed" : json(after, 60)),
+    ),
+  );
+}
+
+function heldBack({ path, why, code, stays }: UndoneEdit): HTMLLIElement {
+  return h(
+    "li",
+    {},
+    stays ? tag("Stays on host", "quiet", "noChange") : tag("Undone", "warning", "reset"),
+    h("span", {}, h("span", { class: "flow-path" }, path), why, " ", h("code", {}, code)),
+  );
+}

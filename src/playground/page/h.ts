@@ -1,0 +1,47 @@
+/** A tiny way to build elements: no markup is ever parsed, so nothing that is shown can become code. */
+
+/** What an element can hold; `undefined`, `null` and `false` are left out. */
+export type Child = Node | string | undefined | null | false;
+
+/** Attributes by name. `true` is an empty attribute, `false` and `undefined` none; `on…` takes a listener, `class` as written. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An HTML element.
+ *
+ * @example
+ * h("button", { type: "button", onclick: () => share() }, "Share");
+ */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  return furnish(document.createElement(tag), attributes, children);
+}
+
+/** An SVG element, as {@link h}. */
+export function svg(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
+  return furnish(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
+}
+
+/** Puts `children` in the place of what `parent` holds. */
+export function fill(parent: Element, ...children: readonly Child[]): void {
+  parent.replaceChildren(...shown(children));
+}
+
+function furnish<Made extends Element>(element: Made, attributes: Attributes, children: readonly Child[]): Made {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+  }
+  element.append(...shown(children));
+  return element;
+}
+
+function shown(children: readonly Child[]): (Node | string)[] {
+  return children.filter((child) => child !== undefined && child !== null && child !== false);
+}

@@ -1,0 +1,158 @@
+/** Where everything stands: head, switch, five panes. */
+import type { PlaygroundAnswer } from "../protocol.ts";
+import { fill, h } from "./h.ts";
+import { icon, mark } from "./icons.ts";
+import type { IconName } from "./icons.ts";
+import { createPane, createPaneSwitch } from "./panes.ts";
+import type { PaneName } from "./panes.ts";
+import type { ShownPatch } from "./patch-card.ts";
+import type { Texts } from "./texts.ts";
+import { count, tag } from "./words.ts";
+
+/** What stands in the page beside the texts, and what its buttons do. */
+export interface LayoutParts {
+  readonly results: HTMLElement;
+  readonly compare: HTMLElement;
+  readonly theme: HTMLElement;
+  readonly examples: () => void;
+  readonly shortcuts: () => void;
+  readonly share: () => void;
+  readonly copyTest: () => void;
+  readonly reset: () => void;
+  readonly discard: () => void;
+}
+
+/** The page's parts, and what changes about them. */
+export interface Layout {
+  readonly elements: readonly HTMLElement[];
+  /** Brings a pane into view. */
+  show(name: PaneName): void;
+  /** Brings a pane into view and moves the focus into it. */
+  focus(name: PaneName): void;
+  computing(busy: boolean): void;
+  /** Tells whether the host object is as somebody edited it. */
+  edited(edited: boolean): void;
+  /** Shows what came of the host edits; undefined when there are none. */
+  back(list: HTMLElement | undefined): void;
+  /** Sums an answer up. */
+  judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[]): void;
+}
+
+/** Builds the page around the texts. */
+export function createLayout(texts: Texts, parts: LayoutParts): Layout {
+  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Puts back what the syncer wrote");
+  const fuel = h("p", { class: "fuel" });
+  const judged = h("span", { class: "judged" });
+  const busy = h("span", { class: "tag", hidden: true, "data-busy": true }, "Computing…");
+  const flow = h("div", { class: "flow-place", hidden: true });
+  const nothingBack = h(
+    "div",
+    { class: "pane-empty" },
+    h("strong", {}, "Nothing has come back yet"),
+    "Edit the host object, as somebody on the host cluster would. What the syncer takes over into the tenant appears here, and why it takes back the rest.",
+  );
+  const panes = {
+    config: createPane("config", { title: "Patches", note: "vcluster.yaml", tools: texts.vcluster.elements }, texts.config.element, hint()),
+    results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
+    tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
+    host: createPane("host", { title: "On the host", icon: "toHost", tools: [discard, parts.compare] }, texts.host.element, hint()),
+    back: createPane("back", { title: "Back in the tenant", icon: "toTenant" }, nothingBack, flow, texts.back.element),
+  };
+  const paneSwitch = createPaneSwitch(
+    (["config", "tenant", "host", "back", "results"] as const).map((name) => ({ name, label: SHORT[name], element: panes[name].element })),
+  );
+  const show = (name: PaneName) => {
+    paneSwitch.show(name);
+    panes[name].element.scrollIntoView({ block: "nearest" });
+  };
+  return {
+    elements: [skips(show), head(parts), paneSwitch.element, h("main", { class: "bench" }, ...ORDER.map((name) => panes[name].element))],
+    show,
+    focus(name) {
+      show(name);
+      if (name === "results") parts.results.focus();
+      else if (name === "back" && texts.back.element.hidden) panes.back.element.focus();
+      else texts[name].focus();
+    },
+    computing: (is) => void (busy.hidden = !is),
+    edited: (is) => void (discard.hidden = !is),
+    back(list) {
+      flow.hidden = texts.back.element.hidden = list === undefined;
+      nothingBack.hidden = list !== undefined;
+      fill(flow, list);
+    },
+    judge(answer, patches) {
+      const errors = answer.problems.filter(({ severity }) => severity === "error").length;
+      const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
+      const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
+      fill(judged, verdict({ errors, failed, applied }));
+      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " fuel");
+      paneSwitch.badge("results", errors + failed, "problems");
+    },
+  };
+}
+
+const ORDER = ["config", "results", "tenant", "host", "back"] as const;
+
+const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "Tenant", host: "Host", back: "Back", results: "Results" };
+
+function verdict({ errors, failed, applied }: { readonly errors: number; readonly failed: number; readonly applied: number }): HTMLElement {
+  if (errors > 0) return tag(count(errors, "problem"), "error", "error");
+  if (failed > 0) return tag(`${failed} failed`, "error", "error");
+  return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");
+}
+
+function head(parts: LayoutParts): HTMLElement {
+  return h(
+    "header",
+    { class: "bar" },
+    h(
+      "div",
+      { class: "brand" },
+      mark(),
+      h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
+      h("p", { class: "tagline" }, "What your patches write, and what comes back. Nothing leaves this page."),
+    ),
+    h(
+      "div",
+      { class: "tools", role: "group", "aria-label": "State" },
+      button("Examples", "examples", parts.examples, "wide", "examples"),
+      button("Copy test", "copy", parts.copyTest, "wide", "copy-test", "Copies a test file that expects what you see"),
+      button("Share", "share", parts.share, "wide button-main", "share", "Copies a link to what you see"),
+    ),
+    h(
+      "div",
+      { class: "tools tools-more", role: "group", "aria-label": "Page" },
+      iconButton("Reset to what was opened", "reset", parts.reset, "reset"),
+      iconButton("Keyboard shortcuts", "keyboard", parts.shortcuts, "shortcuts"),
+      parts.theme,
+    ),
+  );
+}
+
+function skips(show: (name: PaneName) => void): HTMLElement {
+  const links = (["config", "tenant", "host", "results"] as const).map((name) =>
+    h("a", { href: `#pane-${name}`, onclick: (event) => skip(event, name, show) }, `Skip to ${SHORT[name].toLowerCase()}`),
+  );
+  return h("nav", { class: "skips", "aria-label": "Skip" }, ...links);
+}
+
+/** Not by the address: that carries the state of a shared link. */
+function skip(event: Event, name: PaneName, show: (name: PaneName) => void): void {
+  event.preventDefault();
+  show(name);
+  document.getElementById(`pane-${name}`)?.focus();
+}
+
+function button(label: string, name: IconName, onclick: () => void, looks: string, action?: string, title?: string): HTMLButtonElement {
+  return h("button", { type: "button", class: `button ${looks}`, "data-action": action, title, onclick }, icon(name), label);
+}
+
+function iconButton(label: string, name: IconName, onclick: () => void, action: string): HTMLButtonElement {
+  const looks = "button button-bare button-icon";
+  return h("button", { type: "button", class: looks, "aria-label": label, title: label, "data-action": action, onclick }, icon(name));
+}
+
+function hint(): HTMLElement {
+  return h("p", { class: "editor-hint" }, h("kbd", {}, "Esc"), " then ", h("kbd", {}, "Tab"), " leaves");
+}

@@ -1,0 +1,82 @@
+import { createDialog } from "./dialog.ts";
+import type { Dialog } from "./dialog.ts";
+import { h } from "./h.ts";
+import type { PaneName } from "./panes.ts";
+
+/** What keys do. */
+export interface ShortcutActions {
+  /** Moves the focus to a pane. */
+  readonly pane: (name: PaneName) => void;
+  readonly share: () => void;
+  readonly examples: () => void;
+  readonly nextProblem: (back: boolean) => void;
+  readonly help: () => void;
+}
+
+const PANE_KEYS: Readonly<Record<string, PaneName>> = {
+  Digit1: "config",
+  Digit2: "tenant",
+  Digit3: "host",
+  Digit4: "back",
+  Digit5: "results",
+};
+
+const LIST: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [["Alt 1", "Alt 2", "Alt 3", "Alt 4", "Alt 5"], "Go to patches, tenant, host, back, results"],
+  [["F8", "Shift F8"], "Next problem, previous problem"],
+  [["Ctrl S"], "Copy a link to what you see"],
+  [["Alt E"], "Open the examples"],
+  [["Esc", "Tab"], "Leave an editor: Tab alone indents"],
+  [["Ctrl Z", "Ctrl Shift Z"], "Undo, redo in a pane; also after a reset"],
+  [["?"], "This list, from outside of an editor"],
+];
+
+/** The list of keys. On machines where Ctrl is called Command, that works as well. */
+export function createShortcutsDialog(): Dialog {
+  return createDialog(
+    "shortcuts",
+    "Keyboard shortcuts",
+    { narrow: true },
+    h("dl", { class: "keys" }, ...LIST.flatMap(([keys, what]) => [h("dt", {}, ...spaced(keys)), h("dd", {}, what)])),
+  );
+}
+
+/** Listens to the keys of the list. Editors have their own. */
+export function listenToShortcuts(target: Document, actions: ShortcutActions): void {
+  target.addEventListener(
+    "keydown",
+    (event) => {
+      if (act(event, actions)) event.preventDefault();
+    },
+    { capture: true },
+  );
+}
+
+function act(event: KeyboardEvent, actions: ShortcutActions): boolean {
+  if (document.querySelector("dialog[open]") !== null) return false;
+  const { altKey, ctrlKey, metaKey, shiftKey, code, key } = event;
+  const pane = PANE_KEYS[code];
+  if (altKey && !ctrlKey && !metaKey && pane !== undefined) return done(() => actions.pane(pane));
+  if (altKey && !ctrlKey && !metaKey && code === "KeyE") return done(actions.examples);
+  if ((ctrlKey || metaKey) && !altKey && !shiftKey && code === "KeyS") return done(actions.share);
+  if (key === "F8") return done(() => actions.nextProblem(shiftKey));
+  if (key === "?" && !writes(event)) return done(actions.help);
+  return false;
+}
+
+function done(action: () => void): true {
+  action();
+  return true;
+}
+
+function writes(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  return target instanceof HTMLElement && (target.isContentEditable || target instanceof HTMLInputElement);
+}
+
+function spaced(keys: readonly string[]): (Node | string)[] {
+  return keys.flatMap((combination, index) => [
+    ...(index === 0 ? [] : [" "]),
+    ...combination.split(" ").flatMap((name, at) => [...(at === 0 ? [] : [" "]), h("kbd", {}, name)]),
+  ]);
+}

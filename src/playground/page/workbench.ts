@@ -1,0 +1,193 @@
+/**
+ * The page: panes, what people do, and what they see of it.
+ *
+ * @module
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { createClient } from "../client.ts";
+import type { WorkerLike } from "../channel.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
+import { createAnnouncer } from "./announce.ts";
+import { createAsking } from "./asking.ts";
+import { copyText } from "./clipboard.ts";
+import { createCompareChoice } from "./compare-choice.ts";
+import { createExamplesDialog } from "./examples-dialog.ts";
+import type { OfferedExample } from "./examples-dialog.ts";
+import { createFlowList } from "./flow-list.ts";
+import { createLayout } from "./layout.ts";
+import { matchSpans, writtenPatches } from "./places.ts";
+import { textOf } from "./problem-list.ts";
+import { createResults, patchesOf, summary } from "./results.ts";
+import type { SettingsStore } from "./settings.ts";
+import { createShortcutsDialog, listenToShortcuts } from "./shortcuts.ts";
+import { createTexts } from "./texts.ts";
+import { createThemeButton } from "./theme.ts";
+import { underlines } from "./underlines.ts";
+import { count } from "./words.ts";
+
+/** What the page is made of. */
+export interface WorkbenchOptions {
+  readonly clock: Clock;
+  readonly settings: SettingsStore;
+  readonly startWorker: () => WorkerLike;
+  readonly examples: readonly OfferedExample[];
+  /** What is shown first. */
+  readonly first: PlaygroundState;
+  /** A link to this page that opens a state. */
+  readonly linkTo: (state: PlaygroundState) => Promise<string>;
+  /** A test file that expects what an answer says. */
+  readonly testFile: (state: PlaygroundState, answer: PlaygroundAnswer) => string;
+}
+
+/** The page. */
+export interface Workbench {
+  readonly elements: readonly HTMLElement[];
+  /** Shows another state; a reset comes back to it. */
+  open(state: PlaygroundState): void;
+}
+
+/** Builds the page and asks for the first answer. */
+export function createWorkbench(options: WorkbenchOptions): Workbench {
+  const { clock, settings } = options;
+  let start = options.first;
+  let answer: PlaygroundAnswer | undefined;
+  let pairs: { readonly of: string; readonly pairs: readonly ShownPair[] } | undefined;
+  let failure: string | undefined;
+  let problemAt = -1;
+
+  const announcer = createAnnouncer(clock);
+  const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => markAt(offset) });
+  const results = createResults({
+    jumpToPatch: ({ list, patch }) => {
+      const written = writtenPatches(texts.config.text()).find((each) => each.list === list && each.patch === patch);
+      if (written === undefined) return;
+      layout.show("config");
+      texts.config.goTo(written.span.from);
+      mark(written, true);
+    },
+    jumpToProblem: (problem) => goTo(problem),
+  });
+  const examples = createExamplesDialog(options.examples, ({ title, state }) => {
+    open(state);
+    announcer.toast(`Opened “${title}”`);
+    layout.focus("config");
+  });
+  const shortcuts = createShortcutsDialog();
+  const layout = createLayout(texts, {
+    results: results.element,
+    compare: createCompareChoice(settings.get().compare, (compare) => {
+      settings.set({ compare });
+      if (answer !== undefined) texts.show(answer, compare);
+    }),
+    theme: createThemeButton(settings),
+    examples: examples.open,
+    shortcuts: shortcuts.open,
+    share: () => void share(),
+    copyTest: () => void copyTest(),
+    reset: () => {
+      open(start);
+      announcer.toast("Reset. Undo in a pane brings its text back.");
+    },
+    discard: () => {
+      texts.discardEdits();
+      changed();
+      layout.focus("host");
+    },
+  });
+  const client = createClient({
+    start: options.startWorker,
+    clock,
+    onAnswer(received) {
+      answer = received;
+      failure = undefined;
+      problemAt = -1;
+      asking.answered();
+      announcer.say(summary(received));
+      show();
+    },
+    onPairs(received, state) {
+      pairs = { of: state.config, pairs: received };
+      show();
+    },
+    onFailure(message) {
+      failure = message;
+      asking.answered();
+      show();
+    },
+  });
+  const asking = createAsking(clock, () => client.ask(texts.state()), layout.computing);
+
+  function changed(): void {
+    settings.set({ draft: texts.state() });
+    layout.edited(texts.edited());
+    asking.soon();
+  }
+
+  function open(state: PlaygroundState): void {
+    start = state;
+    texts.open(state);
+    settings.set({ draft: state });
+    asking.now();
+  }
+
+  function show(): void {
+    const known = pairs?.of === texts.config.text() ? pairs.pairs : undefined;
+    results.show({ answer, pairs: known, failure });
+    if (answer === undefined) return;
+    texts.show(answer, settings.get().compare);
+    for (const name of ["config", "tenant", "host"] as const) texts[name].setDiagnostics(underlines(answer, name, texts[name]));
+    layout.edited(texts.edited());
+    layout.back(answer.back && createFlowList(answer.back));
+    layout.judge(answer, patchesOf(answer, known));
+  }
+
+  /** Marks what the patch under the cursor finds. */
+  function markAt(offset: number): void {
+    const patch = writtenPatches(texts.config.text()).find(({ span }) => span.from <= offset && offset <= span.to);
+    if (patch === undefined) for (const editor of [texts.tenant, texts.host]) editor.mark([]);
+    else mark(patch, false);
+  }
+
+  function mark({ list, path }: { readonly list: ShownPair["list"]; readonly path: string | undefined }, reveal: boolean): void {
+    for (const editor of [texts.tenant, texts.host]) editor.mark(path === undefined ? [] : matchSpans(editor.text(), list, path), reveal);
+  }
+
+  function goTo(problem: Problem): void {
+    const name = textOf(problem);
+    layout.show(name);
+    texts[name].goTo(texts[name].offsetOf(problem.line, problem.column));
+  }
+
+  function nextProblem(back: boolean): void {
+    const problems = answer?.problems ?? [];
+    if (problems.length === 0) return announcer.toast("No problems");
+    problemAt = (problemAt + (back ? -1 : 1) + problems.length) % problems.length;
+    const problem = problems[problemAt]!;
+    goTo(problem);
+    announcer.say(`${problem.code}: ${problem.message}`);
+  }
+
+  async function share(): Promise<void> {
+    const link = await options.linkTo(texts.state());
+    history.replaceState(null, "", link);
+    const size = count(link.length, "character");
+    announcer.toast((await copyText(link)) ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
+  }
+
+  async function copyTest(): Promise<void> {
+    if (answer === undefined) return;
+    const copied = await copyText(options.testFile(texts.state(), answer));
+    announcer.toast(copied ? "Copied: save it as web.patch-test.yaml" : "The browser did not let the page copy");
+  }
+
+  listenToShortcuts(document, {
+    pane: layout.focus,
+    share: () => void share(),
+    examples: examples.open,
+    nextProblem,
+    help: shortcuts.open,
+  });
+  open(options.first);
+  return { elements: [...layout.elements, examples.element, shortcuts.element, ...announcer.elements], open };
+}
