@@ -68,6 +68,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/validate.ts")).defineValidate,
   },
   {
+    name: "playground",
+    summary: "a page to try patches in, on loopback until stopped",
+    load: async () => (await import("./commands/playground.ts")).definePlayground,
+  },
+  {
     name: "schema",
     summary: "JSON schema of a file, for editors",
     load: async () => (await import("./commands/schema.ts")).defineSchema,

@@ -6,6 +6,7 @@
 import type { Direction } from "../object/patch-definition.ts";
 import type { Outcome } from "../patch/types.ts";
 import type { Problem } from "../schema/problem.ts";
+import type { PairReport, PatchListName } from "../testing/laws/report.ts";
 
 /** The texts that people edit; `file` of every {@link Problem} is one of these. */
 export type TextName = "config" | "tenant" | "host";
@@ -31,13 +32,10 @@ export interface PlaygroundState {
 /** The virtual cluster of a state that names none. */
 export const DEFAULT_VCLUSTER: ShownVCluster = { name: "my-vcluster", namespace: "team-x" };
 
-/** The list of patches that a patch stands in, as it is called below `sync.toHost`. */
-export type PatchList = "endpoints" | "services" | "endpointSlices";
-
 /** What became of one patch, with what people want to know of it. */
 export interface ShownOutcome extends Outcome {
   readonly direction: Direction;
-  readonly list: PatchList;
+  readonly list: PatchListName;
   /** The expression that ran in this direction. Left out for references, and where there is none. */
   readonly expression?: string;
   /** The failing expression with the value of each of its parts below it, several lines in a fixed-width font. Only of errors. */
@@ -48,9 +46,9 @@ export interface ShownOutcome extends Outcome {
 
 /** A host edit that reached the tenant object. */
 export interface FlowedEdit {
-  /** `metadata.labels.tier`, or `body` for everything but metadata. */
+  /** `metadata.labels.tier`, or a field beside metadata as a whole: `subsets`. */
   readonly path: string;
-  /** Values of the tenant object. Left out where it has none; of a body the whole of it. */
+  /** Values of the tenant object. Left out where it has none. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
@@ -89,6 +87,8 @@ export interface ShownNote {
 export interface PlaygroundAnswer {
   /** Of all texts, sorted by text, line and column. Errors of `config` or `tenant` leave everything below empty. */
   readonly problems: readonly Problem[];
+  /** YAML of the shown tenant object, laid out as `host` is, to compare with. Left out when there is none. */
+  readonly tenant?: string;
   /** YAML of the host object as the syncer would write it, without its markers. Left out when it would write none. */
   readonly host?: string;
   /** One per patch of the shown kind, toward the host. */
@@ -100,24 +100,8 @@ export interface PlaygroundAnswer {
   readonly fuel: number;
 }
 
-/** How a pair of expressions fares when each answers the other. */
-export type ShownVerdict = "lossless" | "one-way" | "drifts" | "oscillates";
-
 /** The verdict about one patch, found by trying many values. */
-export interface ShownPair {
-  readonly list: PatchList;
-  /** Position of the patch in its list. */
-  readonly patch: number;
-  readonly path: string;
-  readonly verdict: ShownVerdict;
-  /** The smallest value that shows it. */
-  readonly counterExample?: {
-    readonly value: unknown;
-    /** What the value becomes, step by step: there, back, there again. */
-    readonly steps: readonly unknown[];
-    readonly explanation: string;
-  };
-}
+export type ShownPair = PairReport;
 
 /** From the page to a worker, which answers one request after the other. */
 export interface PlaygroundRequest {

@@ -1,5 +1,4 @@
-/** Id of the element that the build puts the worker's script in, as text. */
-export const WORKER_ELEMENT = "worker";
+import { WORKER_ELEMENT } from "../worker-element.ts";
 
 let address: string | undefined;
 

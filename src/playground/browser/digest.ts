@@ -1,0 +1,13 @@
+/**
+ * Stands in for `base/digest.ts` in a browser.
+ *
+ * @module
+ */
+import { sha256 } from "../../base/sha256.ts";
+
+const encoder = new TextEncoder();
+
+/** SHA-256 of the UTF-8 bytes of `text`, as 64 lower-case hex digits. */
+export function sha256Hex(text: string): string {
+  return sha256(encoder.encode(text));
+}

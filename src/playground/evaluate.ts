@@ -1,0 +1,202 @@
+/**
+ * State → answer. Pure: the same state gives the same answer at the same fuel, in Node and in every browser.
+ *
+ * @module
+ */
+import { dump } from "js-yaml";
+import { isEngineError } from "../base/errors.ts";
+import type { EngineError } from "../base/errors.ts";
+import { parseConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { createEngine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
+import type { Direction } from "../object/patch-definition.ts";
+import { keyOf, sameKey } from "../object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import type { Outcome } from "../patch/types.ts";
+import type { CopyInput } from "../reconcile/plan-types.ts";
+import type { Rules } from "../reconcile/rules.ts";
+import { locate, startOf } from "../schema/node.ts";
+import type { Node } from "../schema/node.ts";
+import { Report, sortProblems } from "../schema/problem.ts";
+import type { Problem } from "../schema/problem.ts";
+import { readYaml } from "../schema/yaml.ts";
+import type { PatchListName } from "../testing/laws/report.ts";
+import { playEdits, shownHost, withMarksOf } from "./host-edits.ts";
+import type { EditedCopy } from "./host-edits.ts";
+import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
+import { DEFAULT_VCLUSTER } from "./protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownBack, ShownOutcome } from "./protocol.ts";
+import { readObjects } from "./read-objects.ts";
+import type { ReadObject } from "./read-objects.ts";
+import { createRecorder } from "./recorder.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Draws what the parts of an expression came to. */
+export type Explain = (text: string, scope: unknown) => string;
+
+/**
+ * What a state comes to.
+ *
+ * @example
+ * const { host, outcomes } = await evaluate({ config: "sync: {toHost: {endpoints: {patches: []}}}", tenant: endpointsYaml });
+ */
+export async function evaluate(state: PlaygroundState): Promise<PlaygroundAnswer> {
+  const { config: text, vcluster = DEFAULT_VCLUSTER } = state;
+  const parsed = parseConfig([{ text, file: "config" }], { vcluster });
+  const report = new Report();
+  const objects = readObjects(state.tenant, { file: "tenant", report }).map(inNamespace);
+  const problems = [...(parsed.ok ? parsed.warnings : parsed.problems), ...sortProblems(report.problems)];
+  if (!parsed.ok || report.failed) return nothing(problems);
+  let engine: Engine;
+  try {
+    engine = await createEngine({ config: parsed.config, vcluster });
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return nothing([...problems, compileProblem(text, parsed.config, error)]);
+  }
+  try {
+    return await answer(state, { engine, objects, problems });
+  } finally {
+    engine.dispose();
+  }
+}
+
+function nothing(problems: readonly Problem[]): PlaygroundAnswer {
+  return { problems, outcomes: [], notes: [], fuel: 0 };
+}
+
+function inNamespace({ object, node }: ReadObject): ReadObject {
+  const { namespace = "default" } = object.metadata;
+  return { object: { ...object, metadata: { ...object.metadata, namespace } }, node };
+}
+
+interface Parts {
+  readonly engine: Engine;
+  readonly objects: readonly ReadObject[];
+  readonly problems: readonly Problem[];
+}
+
+async function answer(state: PlaygroundState, { engine, objects, problems }: Parts): Promise<PlaygroundAnswer> {
+  const shown = objects.find(({ object }) => rulesOf(engine, object) !== undefined);
+  if (shown === undefined) return nothing([...problems, ...nothingShown(engine, objects)]);
+  const tenant = shown.object;
+  const found = rulesOf(engine, tenant)!;
+  const recorder = createRecorder(found.engine);
+  const rules: Rules = { ...found, engine: recorder.engine };
+  const tell = { rules, recorder, lines: readYaml(state.config, { file: "config", report: new Report() }) };
+  const others = objects.map(({ object }) => object);
+  const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
+  const { first, host } = playToRest(rules, input);
+  const outcomes = shownOutcomes(first.outcomes, "toHost", tell);
+  const notes = first.notes.map(({ code, message }) => ({ code, message }));
+  if (host === undefined) return { problems, tenant: yaml(tenant), outcomes, notes, fuel: fuelOf(outcomes) };
+
+  const report = new Report();
+  const edited = state.host === undefined ? undefined : editedCopy(rules, { written: host, text: state.host, report });
+  const back = edited && backOf({ ...input, hostKey: first.hostKey! }, edited, tell);
+  return {
+    problems: [...problems, ...sortProblems(report.problems)],
+    tenant: yaml(tenant),
+    host: yaml(shownHost(rules, host)),
+    outcomes,
+    notes,
+    ...(back && { back }),
+    fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
+  };
+}
+
+function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | undefined {
+  return rules.find(({ kind: { resource } }) => resource.kind === kind && resource.apiVersion === apiVersion);
+}
+
+function nothingShown({ rules }: Engine, objects: readonly ReadObject[]): Problem[] {
+  const kinds = rules.map(({ kind: { resource } }) => resource.kind).reverse();
+  const message = objects.length === 0 ? "Found no object" : "Found no object of a kind that is synced";
+  const { line, column } = objects[0] === undefined ? { line: 1, column: 1 } : startOf(objects[0].node);
+  const hint = `Write one of ${kinds.join(", ")}`;
+  return [{ code: "CONFIG_REQUIRED", severity: "error", message, file: "tenant", line, column, field: "", hint }];
+}
+
+/** Undefined, and a problem in the report, when the text is no object that could stand in the place of the copy. */
+function editedCopy(
+  rules: Rules,
+  { written, text, report }: { readonly written: KubeObject; readonly text: string; readonly report: Report },
+): EditedCopy | undefined {
+  const found = readObjects(text, { file: "host", report });
+  if (report.failed) return undefined;
+  const { apiVersion, kind } = rules.kind.resource;
+  const key = keyOf(written);
+  const one = found[0];
+  if (found.length === 1 && one!.object.apiVersion === apiVersion && one!.object.kind === kind && sameKey(keyOf(one!.object), key))
+    return { written, edited: withMarksOf(rules, written, one!.object) };
+  const at = one === undefined ? { file: "host", line: 1, column: 1 } : startOf((found[1] ?? one).node);
+  const message = `Expected one ${kind} "${key.namespace}/${key.name}"`;
+  report.error({ code: "CONFIG_VALUE", at, field: "", message, hint: "An edit keeps kind, name and namespace of the host object" });
+  return undefined;
+}
+
+function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): ShownBack {
+  const { tenant, host, outcomes, ...rest } = playEdits(tell.rules, input, edited);
+  return {
+    tenant: yaml(tenant),
+    host: host === undefined ? "" : yaml(shownHost(tell.rules, host)),
+    outcomes: shownOutcomes(outcomes, "toTenant", tell),
+    ...rest,
+  };
+}
+
+/** As the command line writes it. */
+function yaml(object: KubeObject): string {
+  return dump(withoutEmptyMaps(object), { lineWidth: -1, noRefs: true, skipInvalid: true });
+}
+
+function fuelOf(outcomes: readonly Outcome[]): number {
+  return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
+}
+
+/** What outcomes are told with. */
+interface Tell {
+  readonly rules: Rules;
+  readonly recorder: Recorder;
+  /** The configuration as it was written. */
+  readonly lines: Node | undefined;
+}
+
+function shownOutcomes(outcomes: readonly Outcome[], direction: Direction, { rules, lines }: Tell): ShownOutcome[] {
+  const list = listOf(rules);
+  return outcomes.map((outcome) => {
+    const patch = rules.patches[outcome.patch]!;
+    const text = direction === "toHost" ? patch.definition.expression : patch.definition.reverseExpression;
+    const line = lines && locate(lines, `/sync/toHost/${list}/patches/${outcome.patch}`)?.value.line;
+    return {
+      ...outcome,
+      direction,
+      list,
+      ...(text !== undefined && { expression: text }),
+      ...(line !== undefined && { line }),
+    };
+  });
+}
+
+function listOf({ kind: { resource } }: Rules): PatchListName {
+  if (resource === ENDPOINTS) return "endpoints";
+  return resource === ENDPOINT_SLICES ? "endpointSlices" : "services";
+}
+
+/** What only the engine's own compiler refuses, at its patch. */
+function compileProblem(text: string, { endpoints, services, endpointSlices }: Config, error: EngineError): Problem {
+  const { patch, field = "" } = error.details as { patch?: number; field?: string; hint?: string };
+  const lists = { services: services.patches, endpointSlices: endpointSlices.patches, endpoints: endpoints.patches };
+  const list = Object.entries(lists).find(([, patches]) => {
+    const written = patch === undefined ? undefined : patches[patch];
+    return written !== undefined && field in written && error.message.includes(JSON.stringify(written[field as "expression"]));
+  })?.[0];
+  const root = readYaml(text, { file: "config", report: new Report() });
+  const place = list === undefined || root === undefined ? undefined : locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`);
+  const { line, column } = place?.value ?? { line: 1, column: 1 };
+  const { hint = "" } = error.details as { hint?: string };
+  const path = list === undefined ? "" : `sync.toHost.${list}.patches[${patch}].${field}`;
+  return { code: error.code, severity: "error", message: error.message, file: "config", line, column, field: path, hint };
+}

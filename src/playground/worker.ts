@@ -1,0 +1,28 @@
+/**
+ * The worker's script: answers one request after the other.
+ *
+ * @module
+ */
+import { messageOf } from "../base/errors.ts";
+import { evaluate } from "./evaluate.ts";
+import { tryPairs } from "./pairs.ts";
+import type { PlaygroundReply, PlaygroundRequest } from "./protocol.ts";
+
+/** As much of a worker's own scope as is used. */
+interface WorkerScope {
+  onmessage: ((event: { data: PlaygroundRequest }) => void) | null;
+  postMessage(reply: PlaygroundReply): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = ({ data }) => void reply(data).then((message) => scope.postMessage(message));
+
+async function reply({ id, wanted, state }: PlaygroundRequest): Promise<PlaygroundReply> {
+  try {
+    if (wanted === "pairs") return { kind: "pairs", id, pairs: await tryPairs(state) };
+    return { kind: "answer", id, answer: await evaluate(state) };
+  } catch (error) {
+    return { kind: "failure", id, message: messageOf(error) };
+  }
+}
