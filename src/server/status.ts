@@ -171,6 +171,11 @@ export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message });
 }
 
+/** 504: nobody can tell in time what became of a write. */
+export function timedOut(message: string): EngineError {
+  return failure({ code: 504, reason: "Timeout", message });
+}
+
 /** 504: a state is asked for that does not exist yet. */
 export function tooNewVersion(requested: number, current: number): EngineError {
   const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;

@@ -2,11 +2,12 @@
  * Where an API server keeps its objects: an ordered map with one revision counter, a window of history and watches.
  *
  * Consistency, each a case of `test/conformance/store.ts`:
- * - Every write, and nothing else, takes the next revision. Revisions are positive integers, shared by all keys.
+ * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
  * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; whoever writes need not set it.
  * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
  * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
- * - A watch delivers every event after its start exactly once, in order of revision, until it is stopped.
+ * - A watch delivers every event after its start exactly once, in order of revision, until it is stopped or ends.
+ * - A write is acknowledged after the watches in this process were told of it.
  * - Objects are deeply frozen and shared between all readers.
  *
  * @module
@@ -59,7 +60,10 @@ export interface StoreWatchOptions {
   readonly after: number;
   /** Called once per event, in order. It must not block, throw or write. */
   readonly onEvent: (event: StoreEvent) => void;
-  /** Called when the store itself ends the watch. */
+  /**
+   * Called when the store itself ends the watch: it is closed, or it has lost events, which only a store behind a network can.
+   * A watch without it goes on instead, and is told what differs now: an event or two for each key, not every write.
+   */
   readonly onEnd?: () => void;
 }
 

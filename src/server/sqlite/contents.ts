@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../json-data.ts";
-import type { StoreContents } from "../memory-store.ts";
+import type { StoreContents } from "../store-view.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
 import type { Cipher } from "./cipher.ts";
 import { damagedFile, sealedFile } from "./failures.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineError } from "../../base/errors.ts";
-import type { StoreContents } from "../memory-store.ts";
+import type { StoreContents } from "../store-view.ts";
 import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
 import type { Cipher } from "./cipher.ts";

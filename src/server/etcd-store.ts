@@ -1,0 +1,102 @@
+import type { Chance } from "../base/chance.ts";
+import { systemChance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { Store } from "./store.ts";
+import { EtcdClient } from "./etcd/client.ts";
+import type { EtcdCredentials } from "./etcd/client.ts";
+import { Connection } from "./etcd/connection.ts";
+import type { EtcdTls } from "./etcd/connection.ts";
+import { layoutOf, loadPast } from "./etcd/contents.ts";
+import { openError } from "./etcd/failure.ts";
+import { HISTORY_DEFAULT } from "./memory-store.ts";
+import { ReplicatedStore } from "./etcd/replicated-store.ts";
+import type { Cipher } from "./sqlite/cipher.ts";
+
+export type { EtcdCredentials } from "./etcd/client.ts";
+export type { EtcdTls } from "./etcd/connection.ts";
+
+/** Where etcd is, and how objects are kept in it. */
+export interface EtcdStoreOptions {
+  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails the next one is asked. */
+  readonly endpoints: readonly string[];
+  /** Before all keys. Default `/endpoint-sync/`. What else is in etcd does no harm, and is left alone but for compactions. */
+  readonly prefix?: string;
+  readonly tls?: EtcdTls;
+  readonly credentials?: EtcdCredentials;
+  /** Every object goes through it on its way to etcd and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
+  /** Events kept for watches and pages of older states. Default 10,000. */
+  readonly history?: number;
+  /** Default {@link ETCD_TIMES}. */
+  readonly times?: Partial<EtcdTimes>;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  /** Told when etcd is lost and found again. Default: nobody. */
+  readonly logger?: Logger;
+}
+
+/** How long things may take, in milliseconds. */
+export interface EtcdTimes {
+  /** Until a member must be connected. */
+  readonly connectMs: number;
+  /** Until a member must have answered. Longer than etcd's own 7 s for a write that finds no quorum would only wait. */
+  readonly requestMs: number;
+  /** For how long a read or write is repeated before it fails. */
+  readonly giveUpMs: number;
+  /** Silence of the watch, while there is something to tell, after which another one is begun. */
+  readonly silentMs: number;
+  /** Between two looks at etcd that nobody asked for: the bookmarks of idle watches go on by them, and a dead watch is found. */
+  readonly heartbeatMs: number;
+}
+
+/** What nobody needs to change but tests. */
+export const ETCD_TIMES: EtcdTimes = { connectMs: 2_000, requestMs: 5_000, giveUpMs: 10_000, silentMs: 2_000, heartbeatMs: 5_000 };
+
+/**
+ * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
+ * in the same order and under the same revisions, which are etcd's.
+ *
+ * Everything is also in memory, kept up to date by one watch, where lists and watches take it from. Before each read etcd is asked how far
+ * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
+ * was shown before.
+ *
+ * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read; CONFIG_VALUE when an endpoint is no
+ *   address. Reads and writes throw API_UNAVAILABLE while etcd can not be reached.
+ *
+ * @example
+ * const store = await openEtcdStore({ endpoints: ["http://127.0.0.1:2379"] });
+ * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
+ * await store.close();
+ */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+  const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, prefix = "/endpoint-sync/" } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const times = { ...ETCD_TIMES, ...options.times };
+  const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
+  const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
+  const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
+  const layout = layoutOf(prefix);
+  try {
+    const contents = await loadPast({ client, layout, cipher, history });
+    const store = new ReplicatedStore({
+      connection,
+      client,
+      layout,
+      cipher,
+      history,
+      contents,
+      times,
+      clock,
+      logger,
+      processId: chance.uuid(),
+    });
+    await store.start();
+    return store;
+  } catch (error) {
+    connection.close();
+    throw openError(error);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What goes over the wire to etcd's gateway: JSON in which keys and values are base64 and 64-bit numbers are text.
+ * Source: etcd's `api/etcdserverpb/rpc.proto`.
+ *
+ * @module
+ */
+
+/** A key with its value. Etcd leaves out what is empty or 0. */
+export interface WireKeyValue {
+  readonly key: string;
+  readonly value?: string;
+  readonly mod_revision?: string;
+}
+
+/** Comes with every answer. */
+export interface WireHeader {
+  readonly cluster_id?: string;
+  readonly revision?: string;
+}
+
+/** The answer to a range. */
+export interface WireRange {
+  readonly header?: WireHeader;
+  readonly kvs?: readonly WireKeyValue[];
+  readonly more?: boolean;
+}
+
+/** The answer to a transaction. */
+export interface WireTransaction {
+  readonly header?: WireHeader;
+  readonly succeeded?: boolean;
+  readonly responses?: readonly {
+    readonly response_range?: WireRange;
+    readonly response_delete_range?: { readonly prev_kvs?: readonly WireKeyValue[] };
+  }[];
+}
+
+/** One change; a PUT has no type. */
+export interface WireEvent {
+  readonly type?: "DELETE";
+  readonly kv: WireKeyValue;
+}
+
+/** A message of a watch. */
+export interface WireWatch {
+  readonly header?: WireHeader;
+  readonly created?: boolean;
+  readonly canceled?: boolean;
+  readonly cancel_reason?: string;
+  readonly compact_revision?: string;
+  readonly events?: readonly WireEvent[];
+}
+
+/** Text or bytes as they travel. */
+export function encodeBase64(value: string | Buffer): string {
+  return (typeof value === "string" ? Buffer.from(value, "utf8") : value).toString("base64");
+}
+
+/** The text behind what travelled. */
+export function decodeText(value = ""): string {
+  return Buffer.from(value, "base64").toString("utf8");
+}
+
+/**
+ * The end of the range of all keys that begin with `prefix`: the prefix with its last byte raised. The prefix ends in a slash.
+ *
+ * @example
+ * decodeText(prefixEnd("/a/")); // "/a0"
+ */
+export function prefixEnd(prefix: string): string {
+  const bytes = Buffer.from(prefix, "utf8");
+  bytes[bytes.length - 1]! += 1;
+  return encodeBase64(bytes);
+}
+
+/** A condition: the key was last written at this revision; 0 for a key that does not exist. */
+export function atRevision(key: string, revision: number): object {
+  return { target: "MOD", result: "EQUAL", key: encodeBase64(key), mod_revision: String(revision) };
+}

@@ -1,0 +1,21 @@
+/**
+ * The same action for many callers: whoever calls gets the result of a run that began after the call. While one runs, the next one
+ * gathers those who come meanwhile.
+ *
+ * @example
+ * const read = shareCalls(() => readPresentRevision());
+ * await Promise.all([read(), read(), read()]); // two runs
+ */
+export function shareCalls<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  return () => {
+    next ??= running.then(() => {
+      const result = run();
+      next = undefined;
+      running = result.catch(() => {});
+      return result;
+    });
+    return next;
+  };
+}

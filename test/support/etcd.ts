@@ -1,0 +1,134 @@
+/**
+ * An etcd of a test's own: on free ports of this machine, with its data in a folder of its own.
+ *
+ * `ETCD` names the binary; by default it is the `etcd` that the PATH has. Where there is none, `describeEtcd` skips its cases, and says
+ * so in their title.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { delay, systemClock } from "../../src/base/clock.ts";
+
+const BINARY = process.env["ETCD"] ?? "etcd";
+const version = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
+
+/** Runs its cases if there is an etcd; the title tells of the one, or of the lack. */
+export function describeEtcd(title: string, cases: () => void): void {
+  describe.skipIf(version === undefined)(`${title} (${version === undefined ? `skipped: no "${BINARY}" here` : `etcd ${version}`})`, cases);
+}
+
+/** How an etcd is started. */
+export interface EtcdOptions {
+  /** More of its options, as `--auth-token-ttl=2`. */
+  readonly args?: readonly string[];
+  /** `https` needs the certificates among `args`. Default `http`. */
+  readonly scheme?: "http" | "https";
+}
+
+/** One etcd, running or not. */
+export interface Etcd {
+  readonly url: string;
+  /** Starts it again on what it has stored. */
+  start(): Promise<void>;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  /** It keeps its connections, and answers nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it and removes what it has stored. */
+  remove(): Promise<void>;
+  /** Asks its gateway. */
+  ask(path: string, body: object, token?: string): Promise<Record<string, unknown>>;
+  /** All that it has said. */
+  log(): string;
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Starts an etcd and waits until it answers. */
+export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
+  const [etcd] = await startEtcdCluster(1, options);
+  return etcd!;
+}
+
+/** Starts the members of one cluster and waits until each answers. */
+export async function startEtcdCluster(size: number, options: EtcdOptions = {}): Promise<Etcd[]> {
+  const ports = await freePorts(size * 2);
+  const peers = ports.slice(size).map((port, index) => `m${index}=http://127.0.0.1:${port}`);
+  const members = peers.map((peer, index) => createMember({ ...options, index, port: ports[index]!, peer, peers }));
+  await Promise.all(members.map((member) => member.start()));
+  return members;
+}
+
+interface MemberOptions extends EtcdOptions {
+  readonly index: number;
+  readonly port: number;
+  readonly peer: string;
+  readonly peers: readonly string[];
+}
+
+function createMember({ args = [], scheme = "http", index, port, peer, peers }: MemberOptions): Etcd {
+  const folder = mkdtempSync(join(tmpdir(), "etcd-"));
+  const url = `${scheme}://127.0.0.1:${port}`;
+  const peerUrl = peer.slice(peer.indexOf("=") + 1);
+  let child: ChildProcess | undefined;
+  let log = "";
+  const run = () => {
+    const own = ["--name", `m${index}`, "--data-dir", folder, "--listen-client-urls", url, "--advertise-client-urls", url];
+    const cluster = ["--listen-peer-urls", peerUrl, "--initial-advertise-peer-urls", peerUrl, "--initial-cluster", peers.join(",")];
+    const fast = ["--heartbeat-interval=50", "--election-timeout=500", "--logger=zap"];
+    const started = spawn(BINARY, [...own, ...cluster, ...fast, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    started.stderr!.on("data", (chunk: Buffer) => (log += chunk.toString()));
+    return started;
+  };
+  const member: Etcd = {
+    url,
+    async start() {
+      const from = log.length;
+      const started = run();
+      child = started;
+      const ready = () => /serving client traffic|serving client requests/.test(log.slice(from));
+      for (let waited = 0; !ready() && started.exitCode === null && waited < 30_000; waited += 20) await delay(systemClock, 20);
+      expect(ready(), log.slice(-2_000)).toBe(true);
+    },
+    async kill() {
+      if (child === undefined) return;
+      const ended = child;
+      child = undefined;
+      const exited = once(ended, "exit");
+      ended.kill("SIGKILL");
+      await exited;
+    },
+    pause: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+    async remove() {
+      await member.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    async ask(path, body, token) {
+      const headers = token === undefined ? {} : { authorization: token };
+      const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), headers });
+      return (await answer.json()) as Record<string, unknown>;
+    },
+    log: () => log,
+  };
+  return member;
+}
