@@ -26,6 +26,7 @@ import type { LoadedConfiguration } from "./configuration.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
 import { followCluster, hostScope } from "./followed-cluster.ts";
 import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
+import { watchLaws } from "./law-watch.ts";
 import { tellProblem } from "./messages.ts";
 import { startProbeServer } from "./probe-server.ts";
 import type { Probe, ProbeServerOptions } from "./probe-server.ts";
@@ -47,6 +48,8 @@ export interface SidecarOptions extends ClusterFlags {
   readonly adopt?: string;
   readonly confirmDeletes?: number;
   readonly leaderElect?: boolean;
+  /** False: `--no-laws`. */
+  readonly laws: boolean;
   readonly metricsAddress: string;
   readonly healthAddress: string;
   readonly logFormat: "json" | "text";
@@ -130,6 +133,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   tellStart(parts, { tenant, host, runtime });
   const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
   teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime }));
+  if (options.laws) teardown.add(watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
   await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
@@ -137,6 +141,11 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   runtime.logger.info("Stopping");
   // A leader finishes its writes and gives the lease back before its connections are closed.
   if (election !== undefined) await atMost(runtime.clock, WRITES_MS, work);
+}
+
+function isReady(probe: Probe): boolean {
+  const answer = probe();
+  return answer === "ok" || !("reason" in answer);
 }
 
 function leaseOf({ vcluster: { name, namespace } }: LoadedConfiguration): ObjectKey {

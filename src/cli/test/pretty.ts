@@ -63,7 +63,7 @@ function resultLine({ verdict, name, reason, fuel, runs }: TestResult, paint: Pa
   const word = paint(MEANINGS[verdict], WORDS[verdict].padEnd(5));
   const shown = oneLine(name);
   if (behind.length === 0) return `  ${word} ${shown}`;
-  return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", visible(behind.join(", ")))}`;
+  return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", oneLine(behind.join(", ")))}`;
 }
 
 function failureBlock(suite: SuiteResult, result: TestResult, paint: Paint): string {
@@ -81,13 +81,16 @@ function failureText({ file }: SuiteResult, failure: TestFailure, paint: Paint):
   const { place, patch, explanation } = failure;
   const where = place.file === file && place.line > 0 ? `line ${place.line}: ` : "";
   return [
-    `  ${visible(`${where}${headline(failure)}`)}`,
-    ...(patch === undefined
-      ? []
-      : [`  ${visible(`patch #${patch.index}  ${patch.path}${patch.at === undefined ? "" : `   at ${patch.at}`}`)}`]),
+    visible(indented(`${where}${headline(failure)}`)),
+    ...(patch === undefined ? [] : [`  ${patchName(patch)}`]),
     ...(explanation === undefined ? [] : [visible(indented(explanation, 4))]),
     ...diffLines(failure, paint),
   ].join("\n");
+}
+
+/** `patch #0  subsets[*].addresses[*].ip   at subsets[0].addresses[2].ip`. */
+function patchName({ index, path, at }: NonNullable<TestFailure["patch"]>): string {
+  return [`patch #${index}  ${oneLine(path)}`, ...(at === undefined ? [] : [`at ${oneLine(at)}`])].join("   ");
 }
 
 /** Scalars stand in the message; whatever has several lines is shown as a diff. */

@@ -63,5 +63,7 @@ function resultOf({ rule, level, text, place }: Finding, rules: readonly string[
 
 /** A reference relative to where the command runs, which is what readers expect of a checkout. */
 function uriOf(file: string): string {
-  return isAbsolute(file) ? pathToFileURL(file).href : file.split("/").map(encodeURIComponent).join("/");
+  // A name need not be well-formed Unicode, but a reference is.
+  const name = file.toWellFormed();
+  return isAbsolute(name) ? pathToFileURL(name).href : name.split("/").map(encodeURIComponent).join("/");
 }
