@@ -1,11 +1,31 @@
+import { dump } from "js-yaml";
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { jsonEqual } from "../../base/json.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { Report, sortProblems } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { needsMatcher } from "./asserts.ts";
+import { createEngineCache } from "./engines.ts";
 import type { EngineCache } from "./engines.ts";
-import type { SuiteResult } from "./results.ts";
+import { createSuiteFiles } from "./files.ts";
+import type { SuiteFiles } from "./files.ts";
+import { lawResults } from "./law-results.ts";
+import { readSuite } from "./read-suite.ts";
+import { createRegexMatcher } from "./regex.ts";
+import type { RegexMatcher } from "./regex.ts";
+import type { GoldenWrite, SuiteResult, TestResult } from "./results.ts";
+import { rulesOfContext } from "./rules-of-test.ts";
+import type { TestRules } from "./rules-of-test.ts";
+import { nameOfTest, runTest } from "./run-test.ts";
+import { sequenceResults } from "./sequence-results.ts";
+import type { Suite, SuiteTest } from "./suite.ts";
 
 /** What a suite is run with. */
 export interface SuiteOptions {
   /** The text of a file; throws when there is none. Names are those of the test file joined with what it says, separated by "/". */
   read(file: string): Promise<string>;
-  /** Which results are wanted, by {@link TestResult.name}; others do not run and are not listed. Default: all. */
+  /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
   /** Golden files that differ pass, and what they should hold is in `writes`. Default false. */
   readonly update?: boolean;
@@ -24,6 +44,115 @@ export interface SuiteOptions {
  * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });
  */
 export async function runSuite(file: string, options: SuiteOptions): Promise<SuiteResult> {
-  await options.read(file);
-  return { file, name: file, problems: [], results: [], writes: [], reads: [file] };
+  const files = createSuiteFiles(file, options.read);
+  const report = new Report();
+  const name = file.split("/").at(-1)!;
+  const suite = await openSuite(file, files, report);
+  const nothing = { file, name, results: [], writes: [] };
+  if (suite === undefined) return { ...nothing, problems: sortProblems(report.problems), reads: files.reads };
+  const engines = options.engines ?? createEngineCache();
+  try {
+    const run = await startRun(suite, { ...options, engines, files });
+    return { file, name: suite.name, problems: [], ...(await runAll(run)), reads: files.reads };
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return { ...nothing, name: suite.name, problems: [problemOf(error, suite)], reads: files.reads };
+  } finally {
+    if (options.engines === undefined) engines.dispose();
+  }
+}
+
+async function openSuite(file: string, files: SuiteFiles, report: Report): Promise<Suite | undefined> {
+  const at = { file, line: 0, column: 0 };
+  const text = await files.text(file.split("/").at(-1)!, (message) => report.error({ code: "CONFIG_FILE", at, field: "", message }));
+  const root = text === undefined ? undefined : readYaml(text, { file, report });
+  return root && readSuite(root, { file, files, report });
+}
+
+/** The configuration is valid by itself and can not be used, because it is too much work to compile. */
+function problemOf({ code, message, details }: EngineError, { file }: Suite): Problem {
+  const hint = typeof details["hint"] === "string" ? details["hint"] : "";
+  return { code, severity: "error", message, file, line: 0, column: 0, field: "", hint };
+}
+
+/** A suite on its way. */
+interface Run {
+  readonly suite: Suite;
+  readonly engines: EngineCache;
+  readonly files: SuiteFiles;
+  readonly objects: readonly KubeObject[];
+  readonly wanted: (name: string) => boolean;
+  readonly update: boolean;
+  /** The rules of the file's own context. */
+  readonly rules: TestRules;
+  readonly matches: RegexMatcher;
+}
+
+type StartOptions = SuiteOptions & Pick<Run, "engines" | "files">;
+
+async function startRun(suite: Suite, { engines, files, filter, update }: StartOptions): Promise<Run> {
+  const hasPatterns = suite.tests.some(({ asserts, definition }) => needsMatcher(asserts) || definition.error?.match === "regex");
+  return {
+    suite,
+    engines,
+    files,
+    objects: Object.values(suite.objects),
+    wanted: filter ?? (() => true),
+    update: update ?? false,
+    rules: await rulesOfContext(suite, suite.context, engines),
+    matches: hasPatterns ? createRegexMatcher(await engines.sandbox()) : refuseToMatch,
+  };
+}
+
+const refuseToMatch: RegexMatcher = () => {
+  throw new EngineError("INTERNAL", "A test without regular expressions matched one");
+};
+
+async function runAll(run: Run): Promise<Pick<SuiteResult, "results" | "writes">> {
+  const writes: GoldenWrite[] = [];
+  const tests: TestResult[] = [];
+  for (const test of run.suite.tests) tests.push(...(await runCases(test, run, writes)));
+  return { results: [...tests, ...lawResults(run), ...(await sequenceResults(run))], writes };
+}
+
+async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promise<TestResult[]> {
+  const all = test.cases.length === 0 ? [undefined] : test.cases;
+  const entries = all.filter((entry) => run.wanted(nameOfTest(test, entry)));
+  if (entries.length === 0) return [];
+  const { skip } = test.definition;
+  const ends = (entry: SuiteTest["cases"][number] | undefined, rest: Pick<TestResult, "verdict" | "failures" | "reason">): TestResult => ({
+    kind: "test",
+    name: nameOfTest(test, entry),
+    place: (entry ?? test).place,
+    fuel: 0,
+    ...rest,
+  });
+  if (skip !== undefined) return entries.map((entry) => ends(entry, { verdict: "skipped", reason: skip, failures: [] }));
+  const rules = await rulesOf(test, run);
+  if (isEngineError(rules)) {
+    const failure = { message: rules.message, code: rules.code, place: test.placeOf("context") };
+    return entries.map((entry) => ends(entry, { verdict: "error", failures: [failure] }));
+  }
+  return entries.map((entry) => {
+    const end = runTest(test, entry, { ...run, rules, draw: () => undefined });
+    const write = end.object && goldenWrite(test, end.object, run.update);
+    if (write !== undefined) writes.push(write);
+    return end.result;
+  });
+}
+
+/** Rules for each context that tests bring along; most have none. */
+async function rulesOf({ context }: SuiteTest, { suite, rules, engines }: Run): Promise<TestRules | EngineError> {
+  if (jsonEqual(context.vcluster, suite.context.vcluster)) return rules;
+  try {
+    return await rulesOfContext(suite, context, engines);
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return error;
+  }
+}
+
+function goldenWrite({ expected }: SuiteTest, object: KubeObject, update: boolean): GoldenWrite | undefined {
+  if (!update || expected === undefined || !("file" in expected) || jsonEqual(expected.object, object)) return undefined;
+  return { file: expected.file, text: dump(object, { lineWidth: -1, noRefs: true }) };
 }

@@ -47,7 +47,8 @@ const CONTEXT = {
     hostObject: { ...OBJECT, description: "toHost only: the object on the host, a name of objects or an object. Default: there is none." },
     virtualObject: {
       ...OBJECT,
-      description: "toTenant only: the object in the tenant cluster, a name of objects or an object; it gives the name. Default: there is none.",
+      description:
+        "toTenant only: the object in the tenant cluster, a name of objects or an object; it gives the name. Default: there is none.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -180,8 +181,7 @@ export const PATCH_TEST = {
     context: { ...CONTEXT, description: "What expressions see as context.*; a test's own context goes first, member by member." },
     objects: {
       type: "map",
-      description:
-        "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
+      description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
       values: { ...OBJECT, description: "A file with one object, or the object." },
     },
     defaults: {

@@ -1,0 +1,151 @@
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { patcherOf } from "../../patcher.ts";
+import type { Patched } from "../../patcher.ts";
+import { remembered } from "../../reconcile/remembered.ts";
+import type { Rules } from "../../reconcile/rules.ts";
+import { checkRun, fuelOf } from "./checks.ts";
+import type { Finding } from "./checks.ts";
+import { evaluationAt, watched } from "./evaluations.ts";
+import type { PatchEvaluation } from "./evaluations.ts";
+import type { RegexMatcher } from "./regex.ts";
+import type { TestFailure, TestPlace, TestResult } from "./results.ts";
+import { withOwnNames } from "./rules-of-test.ts";
+import type { TestRules } from "./rules-of-test.ts";
+import { setValue } from "./set-value.ts";
+import { completeObject } from "./suite.ts";
+import type { SuiteTest, TestCase } from "./suite.ts";
+
+/** What tests run with. */
+export interface TestOptions {
+  readonly rules: TestRules;
+  /** Objects whose names references may mean. */
+  readonly objects: readonly KubeObject[];
+  readonly matches: RegexMatcher;
+  readonly update: boolean;
+  /** Draws the values of the parts of an expression; undefined when it can not be drawn. */
+  readonly draw: (evaluation: PatchEvaluation) => string | undefined;
+}
+
+/** A test's result, and the object that came out, unless the test could not run. */
+export interface TestEnd {
+  readonly result: TestResult;
+  readonly object?: KubeObject;
+}
+
+/**
+ * The name of a result: `it`, with the label of the case after " › ".
+ *
+ * @example
+ * nameOfTest(test, test.cases[0]); // 'cases › "10.0.0.1"'
+ */
+export function nameOfTest(test: SuiteTest, entry?: TestCase): string {
+  return entry === undefined ? test.name : `${test.name} › ${entry.label}`;
+}
+
+/** Runs one test, or one case of it. */
+export function runTest(test: SuiteTest, entry: TestCase | undefined, options: TestOptions): TestEnd {
+  const { place } = entry ?? test;
+  const result = { kind: "test", name: nameOfTest(test, entry), place } as const;
+  try {
+    const input = inputOf(test, entry);
+    const names = withOwnNames(options.rules.rules, options.objects);
+    const patched = pass(names, { test, input });
+    const findings = checkRun({
+      test,
+      ...(entry && { entry }),
+      input,
+      patched,
+      patches: names.find(({ kind }) => kind.resource.kind === input.kind)!.patches,
+      baseline: () => baselineOf(options.rules.unpatched, { test, input }),
+      matches: options.matches,
+      update: options.update,
+    });
+    const failures = findings.length === 0 ? [] : explain(findings, { test, input, options });
+    const verdict = failures.length === 0 ? "passed" : "failed";
+    return { result: { ...result, verdict, failures, fuel: fuelOf(patched) }, object: patched.object };
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    const failure: TestFailure = { message: error.message, code: error.code, place: placeIn(error) ?? place };
+    return { result: { ...result, verdict: "error", failures: [failure], fuel: 0 } };
+  }
+}
+
+/** The place that an error of the test itself brings along. */
+function placeIn({ details }: EngineError): TestPlace | undefined {
+  return details["testPlace"] as TestPlace | undefined;
+}
+
+function inputOf(test: SuiteTest, entry: TestCase | undefined): KubeObject {
+  const { vcluster } = test.context;
+  const base = completeOnce(test.object)(test.direction === "toHost" ? "default" : vcluster.namespace);
+  const values = [...test.set];
+  if (entry !== undefined && test.casePath !== undefined)
+    values.push({ path: test.casePath.text, value: entry.definition.in, place: entry.place });
+  const input = values.reduce<unknown>((object, { path, value, place }) => {
+    try {
+      return setValue(object, path, value);
+    } catch (error) {
+      if (!isEngineError(error)) throw error;
+      throw new EngineError(error.code, error.message, { details: { ...error.details, testPlace: place }, cause: error });
+    }
+  }, base);
+  // A test may put a value where no object has one, such as a list in the place of its labels.
+  const { metadata } = input as JsonObject;
+  for (const [name, part] of Object.entries({ metadata, ...mapsOf(metadata) })) {
+    if (!isRecord(part)) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${name} is no map`);
+  }
+  return input as KubeObject;
+}
+
+function mapsOf(metadata: unknown): JsonObject {
+  const { labels = {}, annotations = {} } = isRecord(metadata) ? metadata : {};
+  return { "metadata.labels": labels ?? {}, "metadata.annotations": annotations ?? {} };
+}
+
+/** The same object stays the same one, so that what is remembered of it is found again. */
+const completeOnce = remembered((object: JsonObject) => {
+  const byNamespace = new Map<string, KubeObject>();
+  return (namespace: string): KubeObject => {
+    const known = byNamespace.get(namespace) ?? completeObject(object, { name: "example", namespace });
+    byNamespace.set(namespace, known);
+    return known;
+  };
+});
+
+function pass(rules: readonly Rules[], { test, input }: { test: SuiteTest; input: KubeObject }): Patched {
+  const { direction, context } = test;
+  const { namespace } = context.vcluster;
+  const patcher = patcherOf(rules);
+  if (direction === "toHost") {
+    const host = context.hostObject && completeOnce(context.hostObject)(namespace);
+    return patcher.toHost(input, host && { host });
+  }
+  const tenant = context.virtualObject && completeOnce(context.virtualObject)("default");
+  return patcher.toTenant(input, tenant && { tenant });
+}
+
+function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): KubeObject {
+  return pass(unpatched, from).object;
+}
+
+/** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
+function explain(
+  findings: readonly Finding[],
+  { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },
+): readonly TestFailure[] {
+  const { rules, evaluations } = watched(withOwnNames(options.rules.rules, options.objects));
+  // What is equal may be remembered; a new object is not.
+  pass(rules, { test, input: { ...input } });
+  return findings.map(({ failure, at }) => {
+    const own = evaluations.filter(({ patch }) => failure.patch === undefined || patch.index === failure.patch.index);
+    const evaluation = at === undefined ? undefined : evaluationAt(own, at);
+    if (evaluation === undefined) return failure;
+    const { patch, scope } = evaluation;
+    const explanation = options.draw(evaluation);
+    const where = { index: patch.index, path: patch.path.canonical, at: scope.context.path };
+    return { ...failure, patch: where, ...(explanation !== undefined && { explanation }) };
+  });
+}
