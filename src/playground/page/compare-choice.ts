@@ -12,7 +12,7 @@ export function createCompareChoice(chosen: Compare, onChoice: (compare: Compare
   return h(
     "fieldset",
     { class: "choice", "data-control": "compare" },
-    h("legend", {}, "Diff with"),
+    h("legend", {}, "Diff", h("span", { class: "unseen" }, " of the host object with")),
     ...CHOICES.map(([value, label, title]) =>
       h(
         "label",

@@ -1,20 +1,10 @@
-import type { PlaygroundState } from "../protocol.ts";
+import type { Example } from "../gallery.ts";
 import { createDialog } from "./dialog.ts";
 import type { Dialog } from "./dialog.ts";
 import { h } from "./h.ts";
 
-/** One example as it is offered. */
-export interface OfferedExample {
-  readonly title: string;
-  /** What it shows, in a sentence. */
-  readonly about: string;
-  /** Heading that it stands under. */
-  readonly group: string;
-  readonly state: PlaygroundState;
-}
-
 /** The gallery. Opening an example closes it. */
-export function createExamplesDialog(examples: readonly OfferedExample[], open: (example: OfferedExample) => void): Dialog {
+export function createExamplesDialog(examples: readonly Example[], open: (example: Example) => void): Dialog {
   const groups = [...new Set(examples.map(({ group }) => group))].map(
     (name) => [name, examples.filter(({ group }) => group === name)] as const,
   );
@@ -42,13 +32,13 @@ export function createExamplesDialog(examples: readonly OfferedExample[], open: 
       ),
     ),
   );
-  const choose = (example: OfferedExample) => {
+  const choose = (example: Example) => {
     dialog.close();
     open(example);
   };
   return dialog;
 }
 
-function card({ title, about }: OfferedExample, onclick: () => void): HTMLButtonElement {
+function card({ title, about }: Example, onclick: () => void): HTMLButtonElement {
   return h("button", { type: "button", class: "card", onclick }, h("b", {}, title), h("span", {}, about));
 }

@@ -52,7 +52,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     "Edit the host object, as somebody on the host cluster would. What the syncer takes over into the tenant appears here, and why it takes back the rest.",
   );
   const panes = {
-    config: createPane("config", { title: "Patches", note: "vcluster.yaml", tools: texts.vcluster.elements }, texts.config.element, hint()),
+    config: createPane("config", { title: "Patches", tools: texts.vcluster.elements }, texts.config.element, hint()),
     results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
     tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
     host: createPane("host", { title: "On the host", icon: "toHost", tools: [discard, parts.compare] }, texts.host.element, hint()),

@@ -52,7 +52,7 @@ export function createPatchCard(patch: ShownPatch, open: boolean, actions: Patch
       ),
       pair && verdictButton(patch, pair, open, actions),
     ),
-    h("div", { class: "ways" }, ...patch.outcomes.map(way)),
+    h("div", { class: "ways" }, ...patch.outcomes.filter(isTold).map(way)),
     pair && open && verdictDetails(patch, pair),
     ...patch.outcomes.map(why),
   );
@@ -89,6 +89,11 @@ function verdictDetails(patch: ShownPatch, { verdict, counterExample }: ShownPai
     counterExample && h("p", {}, counterExample.explanation),
     counterExample && createRounds(counterExample),
   );
+}
+
+/** That a patch has nothing for the way back is told by its verdict. */
+function isTold({ direction, outcome }: ShownOutcome): boolean {
+  return direction === "toHost" || outcome !== "noExpression";
 }
 
 function way(outcome: ShownOutcome): HTMLElement {

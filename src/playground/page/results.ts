@@ -92,6 +92,10 @@ function content(
 ): Child[] {
   if (answer === undefined) return [failure === undefined ? h("p", { class: "pane-empty" }, "The engine is starting…") : alert(failure)];
   const patches = patchesOf(answer, pairs);
+  // What a patch's card says already is not said again.
+  const notes = answer.notes.filter(
+    ({ message }) => !answer.outcomes.some((outcome) => outcome.message && message.includes(outcome.message)),
+  );
   const errors = answer.problems.filter(({ severity }) => severity === "error");
   const warnings = answer.problems.filter(({ severity }) => severity === "warning");
   return [
@@ -104,13 +108,13 @@ function content(
       ),
     patches.length === 0 && errors.length === 0 && nothing(),
     warnings.length > 0 && group(count(warnings.length, "warning"), createProblemList(warnings, actions.jumpToProblem)),
-    answer.notes.length > 0 &&
+    notes.length > 0 &&
       group(
         "The syncer would say",
         h(
           "ul",
           { class: "notes" },
-          ...answer.notes.map(({ code, message }) => h("li", {}, h("span", { class: "code-name" }, code), " ", message)),
+          ...notes.map(({ code, message }) => h("li", {}, h("span", { class: "code-name" }, code), " ", message)),
         ),
       ),
   ];

@@ -7,13 +7,14 @@ import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { createClient } from "../client.ts";
 import type { WorkerLike } from "../channel.ts";
+import type { Example } from "../gallery.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
+import { packState } from "../share.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createAsking } from "./asking.ts";
 import { copyText } from "./clipboard.ts";
 import { createCompareChoice } from "./compare-choice.ts";
 import { createExamplesDialog } from "./examples-dialog.ts";
-import type { OfferedExample } from "./examples-dialog.ts";
 import { createFlowList } from "./flow-list.ts";
 import { createLayout } from "./layout.ts";
 import { matchSpans, writtenPatches } from "./places.ts";
@@ -31,11 +32,9 @@ export interface WorkbenchOptions {
   readonly clock: Clock;
   readonly settings: SettingsStore;
   readonly startWorker: () => WorkerLike;
-  readonly examples: readonly OfferedExample[];
+  readonly examples: readonly Example[];
   /** What is shown first. */
   readonly first: PlaygroundState;
-  /** A link to this page that opens a state. */
-  readonly linkTo: (state: PlaygroundState) => Promise<string>;
   /** A test file that expects what an answer says. */
   readonly testFile: (state: PlaygroundState, answer: PlaygroundAnswer) => string;
 }
@@ -45,6 +44,8 @@ export interface Workbench {
   readonly elements: readonly HTMLElement[];
   /** Shows another state; a reset comes back to it. */
   open(state: PlaygroundState): void;
+  /** Tells people something. */
+  tell(text: string): void;
 }
 
 /** Builds the page and asks for the first answer. */
@@ -56,45 +57,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   let failure: string | undefined;
   let problemAt = -1;
 
-  const announcer = createAnnouncer(clock);
-  const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => markAt(offset) });
-  const results = createResults({
-    jumpToPatch: ({ list, patch }) => {
-      const written = writtenPatches(texts.config.text()).find((each) => each.list === list && each.patch === patch);
-      if (written === undefined) return;
-      layout.show("config");
-      texts.config.goTo(written.span.from);
-      mark(written, true);
-    },
-    jumpToProblem: (problem) => goTo(problem),
-  });
-  const examples = createExamplesDialog(options.examples, ({ title, state }) => {
-    open(state);
-    announcer.toast(`Opened “${title}”`);
-    layout.focus("config");
-  });
-  const shortcuts = createShortcutsDialog();
-  const layout = createLayout(texts, {
-    results: results.element,
-    compare: createCompareChoice(settings.get().compare, (compare) => {
-      settings.set({ compare });
-      if (answer !== undefined) texts.show(answer, compare);
-    }),
-    theme: createThemeButton(settings),
-    examples: examples.open,
-    shortcuts: shortcuts.open,
-    share: () => void share(),
-    copyTest: () => void copyTest(),
-    reset: () => {
-      open(start);
-      announcer.toast("Reset. Undo in a pane brings its text back.");
-    },
-    discard: () => {
-      texts.discardEdits();
-      changed();
-      layout.focus("host");
-    },
-  });
+  // First of all, so that the engine starts while the page is built.
   const client = createClient({
     start: options.startWorker,
     clock,
@@ -116,9 +79,49 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
       show();
     },
   });
+  const announcer = createAnnouncer(clock);
+  const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => markAt(offset) });
+  const results = createResults({
+    jumpToPatch: ({ list, patch }) => {
+      const written = writtenPatches(texts.config.text()).find((each) => each.list === list && each.patch === patch);
+      if (written === undefined) return;
+      layout.show("config");
+      texts.config.goTo(written.span.from);
+      mark(written, true);
+    },
+    jumpToProblem: (problem) => goTo(problem),
+  });
+  const examples = createExamplesDialog(options.examples, ({ title, state }) => {
+    openKept(state);
+    announcer.toast(`Opened “${title}”`);
+    layout.focus("config");
+  });
+  const shortcuts = createShortcutsDialog();
+  const layout = createLayout(texts, {
+    results: results.element,
+    compare: createCompareChoice(settings.get().compare, (compare) => {
+      settings.set({ compare });
+      if (answer !== undefined) texts.show(answer, compare);
+    }),
+    theme: createThemeButton(settings),
+    examples: examples.open,
+    shortcuts: shortcuts.open,
+    share: () => void share(),
+    copyTest: () => void copyTest(),
+    reset: () => {
+      openKept(start);
+      announcer.toast("Reset. Undo in a pane brings its text back.");
+    },
+    discard: () => {
+      texts.discardEdits();
+      changed();
+      layout.focus("host");
+    },
+  });
   const asking = createAsking(clock, () => client.ask(texts.state()), layout.computing);
 
   function changed(): void {
+    forgetLink();
     settings.set({ draft: texts.state() });
     layout.edited(texts.edited());
     asking.soon();
@@ -127,8 +130,14 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   function open(state: PlaygroundState): void {
     start = state;
     texts.open(state);
-    settings.set({ draft: state });
     asking.now();
+  }
+
+  /** What a link brings is kept only once it was edited: it would cost people what they wrote last. */
+  function openKept(state: PlaygroundState): void {
+    forgetLink();
+    settings.set({ draft: state });
+    open(state);
   }
 
   function show(): void {
@@ -169,10 +178,12 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   }
 
   async function share(): Promise<void> {
-    const link = await options.linkTo(texts.state());
-    history.replaceState(null, "", link);
-    const size = count(link.length, "character");
-    announcer.toast((await copyText(link)) ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
+    const packed = await packState(texts.state());
+    if (!packed.ok) return announcer.toast(packed.message);
+    history.replaceState(null, "", `#${packed.fragment}`);
+    const size = count(location.href.length, "character");
+    const copied = await copyText(location.href);
+    announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
   }
 
   async function copyTest(): Promise<void> {
@@ -189,5 +200,10 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     help: shortcuts.open,
   });
   open(options.first);
-  return { elements: [...layout.elements, examples.element, shortcuts.element, ...announcer.elements], open };
+  return { elements: [...layout.elements, examples.element, shortcuts.element, ...announcer.elements], open, tell: announcer.toast };
+}
+
+/** The address says what is shown, or nothing. */
+function forgetLink(): void {
+  if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 }
