@@ -43,6 +43,8 @@ export interface EngineOptions {
   readonly adopt?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
+  /** Stands between the patches and the sandbox, to watch what they evaluate. Default: nothing does. */
+  readonly instrument?: (engine: PatchEngine) => PatchEngine;
 }
 
 /** The rules of one configuration, with the sandbox that its expressions live in. */
@@ -114,9 +116,14 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const sandbox = hasExpressions(config) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
   // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share what they may.
   const budget = createFuelBudget(limits.configurationFuel);
-  const compiler = { compile: (text: string) => sandbox.compile(text, { budget }), evaluate: sandbox.evaluate.bind(sandbox) };
+  const compiler: PatchEngine = {
+    compile: (text) => sandbox.compile(text, { budget }),
+    evaluate: sandbox.evaluate.bind(sandbox),
+    readsHostObject: sandbox.readsHostObject.bind(sandbox),
+  };
+  const watched = options.instrument?.(compiler);
   const shared = {
-    engine: sandbox,
+    engine: watched ?? sandbox,
     translator,
     names: referenceNames(translator, settings),
     settings: planSettings(settings),
@@ -129,7 +136,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     ...shared,
     kind,
     enabled,
-    patches: compilePatches(sync.patches, { engine: compiler, pathSyntax: settings.pathSyntax }),
+    patches: compilePatches(sync.patches, { engine: watched ?? compiler, pathSyntax: settings.pathSyntax }),
     configHash: configHash(sync, options),
   });
   const all = [
@@ -154,7 +161,12 @@ function hasExpressions({ services, endpointSlices, endpoints }: Config): boolea
 }
 
 /** Where nothing is ever evaluated, nobody pays for an engine: 10 to 20 MB, and 100 ms of a start. */
-const NO_SANDBOX = { compile: noExpression, evaluate: noExpression, dispose: () => {} } satisfies PatchEngine & Pick<Sandbox, "dispose">;
+const NO_SANDBOX = {
+  compile: noExpression,
+  evaluate: noExpression,
+  readsHostObject: noExpression,
+  dispose: () => {},
+} satisfies PatchEngine & Pick<Sandbox, "dispose">;
 
 function noExpression(): never {
   assert(false, "a configuration with expressions has a sandbox");
