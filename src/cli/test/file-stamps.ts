@@ -24,6 +24,11 @@ export class FileStamps {
     return changed.map(([file]) => file).sort();
   }
 
+  /** Whether a file was there when it was last looked at. */
+  isThere(file: string): boolean {
+    return (this.#stamps.get(join(file)) ?? ABSENT) !== ABSENT;
+  }
+
   /** Keeps only these files in mind. */
   keep(files: ReadonlySet<string>): void {
     for (const file of this.#stamps.keys()) if (!files.has(file)) this.#stamps.delete(file);

@@ -7,6 +7,7 @@ import { loadConfiguration } from "../configuration.ts";
 import { formatValue, visible } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 import { TEST_FILE_SUFFIX } from "./discover.ts";
+import { samplesFor } from "./sample-objects.ts";
 import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
 import type { SkeletonFile } from "./skeleton.ts";
 
@@ -37,11 +38,11 @@ export async function initTests(context: CommandContext, folder: string): Promis
   await make(terminal, { file: config, text: FIRST_CONFIG });
   const loaded = await loadConfiguration(context, { ...VCLUSTER, config: [config], ...(settings !== undefined && { settings }) });
   if (loaded === undefined) return;
+  if (samplesFor(loaded.config).length === 0) throw noPatches(config);
   const file = join(folder, TESTS, `vcluster${TEST_FILE_SUFFIX}`);
   const names = { config: `../${CONFIG}`, ...(settings !== undefined && { settings: `../${SETTINGS}` }) };
   const read = (name: string) => terminal.read(name);
   const files = await skeletonOf({ loaded, file, names, read });
-  if (files.length === 1) throw noPatches(config);
   const schema = { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") };
   for (const one of [...files, schema]) await make(terminal, one);
   terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${folder}`}\n`));

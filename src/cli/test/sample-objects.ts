@@ -19,6 +19,7 @@ const SAMPLES: Readonly<Record<PatchList, KubeObject>> = {
           { ip: "10.1.0.11", hostname: "web-0", nodeName: "node-1", targetRef: pod("web-0") },
           { ip: "10.1.0.12", hostname: "web-1", nodeName: "node-2", targetRef: pod("web-1") },
         ],
+        notReadyAddresses: [{ ip: "10.1.0.13", hostname: "web-2", nodeName: "node-2", targetRef: pod("web-2") }],
         ports: PORTS,
       },
     ],

@@ -64,6 +64,6 @@ function resultOf({ rule, level, text, place }: Finding, rules: readonly string[
 /** A reference relative to where the command runs, which is what readers expect of a checkout. */
 function uriOf(file: string): string {
   // A name need not be well-formed Unicode, but a reference is.
-  const name = file.toWellFormed();
+  const name = Buffer.from(file).toString();
   return isAbsolute(name) ? pathToFileURL(name).href : name.split("/").map(encodeURIComponent).join("/");
 }

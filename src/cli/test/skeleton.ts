@@ -3,6 +3,7 @@ import type { KubeObject } from "../../object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
 import { compilePath } from "../../path/path.ts";
 import { createPatcher } from "../../patcher.ts";
+import type { Patcher } from "../../patcher.ts";
 import { runSuite } from "../../testing/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../testing/patch-tests/schema.ts";
 import { setValue } from "../../testing/patch-tests/set-value.ts";
@@ -33,35 +34,55 @@ interface SkeletonTest {
   readonly it: string;
   readonly skip?: string;
   readonly object: string;
+  readonly set?: Readonly<Record<string, string>>;
   readonly asserts?: readonly object[];
-  readonly patches: readonly { readonly path: string; readonly outcome: Outcome["outcome"]; readonly matches: number }[];
+  readonly patches: readonly Pick<Outcome, "path" | "outcome" | "matches">[];
 }
+
+const OBJECT_FILES: Readonly<Record<PatchList, string>> = {
+  endpoints: "endpoints.yaml",
+  services: "service.yaml",
+  endpointSlices: "endpoint-slice.yaml",
+};
 
 /** What stands at a place that a patch speaks of and no sample has. */
 const EXAMPLE = "example";
 
 /**
- * A test for every patch, and the objects that it is shown with: what the patches make of these objects now is what the tests
- * expect. One that would not pass all the same is skipped, and says why.
+ * A test for every patch, and the objects that it is shown with: what the patch makes of these objects now is what the test
+ * expects. One that needs another value is skipped, and says so.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;
   const patcher = await createPatcher(loaded);
   try {
-    const parts = samplesFor(loaded.config).map(({ list, object: sample }) => {
-      const { patches } = loaded.config[list];
-      const object = patches.reduce((made, { path }) => withPlace(made, path), sample);
-      const { outcomes, object: host } = patcher.toHost(object);
-      return { list, object, tests: testsOf(list, outcomes, { before: object, after: host }) };
+    const samples = samplesFor(loaded.config);
+    const tests = samples.flatMap(({ list, object }) => {
+      // A second patch of one path can not be told from the first by its path.
+      const paths = new Set(loaded.config[list].patches.map(({ path }) => compilePath(path).canonical));
+      return [...paths].map((path) => testOf(list, path, object, patcher));
     });
-    const objects = parts.map(({ list, object }) => ({ name: list, file: objectFile(list), text: formatValue(object, "yaml") }));
-    const texts = objects.map(({ file: name, text }) => ({ file: beside(file, name), text }));
-    const tests = parts.flatMap((part) => part.tests);
-    const write = (all: readonly SkeletonTest[]) => textOf(options, objects, all);
-    return [...texts, { file, text: write(await withSkips(tests, write, texts, options)) }];
+    const objects = samples.map(({ list, object }) => ({ file: beside(file, OBJECT_FILES[list]), text: formatValue(object, "yaml") }));
+    const names = Object.fromEntries(samples.map(({ list }) => [list, OBJECT_FILES[list]]));
+    const write = (all: readonly SkeletonTest[]) => textOf(options.names, names, all);
+    return [...objects, { file, text: write(await withSkips(tests, write, objects, options)) }];
   } finally {
     patcher.dispose();
   }
+}
+
+function testOf(list: PatchList, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
+  const object = withPlace(sample, path);
+  const { outcomes, object: host } = patcher.toHost(object);
+  const { outcome, matches, message } = outcomes.find((one) => one.path === path)!;
+  const test = { object: list, ...(object !== sample && { set: { [path]: EXAMPLE } }) };
+  if (outcome === "error") {
+    const skip = `needs a value that the expression takes: ${message}`;
+    return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
+  }
+  const has = compilePath(path).find(host);
+  const asserts = outcome === "applied" && matches === 1 && has.length === 1 ? [{ equal: { path, value: has[0]!.value } }] : [];
+  return { it: `${list}: ${path}`, ...test, ...(asserts.length > 0 && { asserts }), patches: [{ path, outcome, matches }] };
 }
 
 /** The object with an example where the path leads, if something can be put there. */
@@ -75,24 +96,6 @@ function withPlace(object: KubeObject, path: string): KubeObject {
   }
 }
 
-function testsOf(
-  list: PatchList,
-  outcomes: readonly Outcome[],
-  { before, after }: { before: KubeObject; after: KubeObject },
-): SkeletonTest[] {
-  const paths = new Set<string>();
-  return outcomes.flatMap(({ path, outcome, matches }) => {
-    // A second patch of one path can not be told from the first by its path.
-    if (paths.has(path)) return [];
-    paths.add(path);
-    const compiled = compilePath(path);
-    const [had, has] = [compiled.find(before), compiled.find(after)];
-    const single = outcome === "applied" && had.length === 1 && has.length === 1;
-    const asserts = single ? { asserts: [{ equal: { path, value: has[0]!.value } }] } : {};
-    return [{ it: `${list}: ${path}`, object: list, ...asserts, patches: [{ path, outcome, matches }] }];
-  });
-}
-
 /** Runs the tests before they are written. */
 async function withSkips(
   tests: readonly SkeletonTest[],
@@ -104,30 +107,17 @@ async function withSkips(
   const { results } = await runSuite(file, { read: async (name) => texts.get(name) ?? read(name) });
   return tests.map(({ it, ...test }) => {
     const failure = results.find(({ name, verdict }) => name === it && verdict !== "passed")?.failures[0];
-    return failure === undefined ? { it, ...test } : { it, skip: `The object has to be adapted first: ${failure.message}`, ...test };
+    return failure === undefined ? { it, ...test } : { it, skip: `needs another object: ${failure.message}`, ...test };
   });
 }
 
-function textOf(
-  { names }: SkeletonOptions,
-  objects: readonly { readonly name: string; readonly file: string }[],
-  tests: readonly SkeletonTest[],
-): string {
-  const head = {
-    apiVersion: PATCH_TEST_API_VERSION,
-    kind: "PatchTest",
-    ...names,
-    objects: Object.fromEntries(objects.map(({ name, file }) => [name, file])),
-  };
+function textOf(names: SkeletonOptions["names"], objects: Readonly<Record<string, string>>, tests: readonly SkeletonTest[]): string {
+  const head = { apiVersion: PATCH_TEST_API_VERSION, kind: "PatchTest", ...names, objects };
   return `# yaml-language-server: $schema=${SCHEMA_FILE}\n${formatValue(head, "yaml")}${formatValue({ tests }, "yaml")}`;
 }
 
 /** Name of the JSON schema beside the tests. */
 export const SCHEMA_FILE = "patch-test.schema.json";
-
-function objectFile(list: PatchList): string {
-  return { endpoints: "endpoints.yaml", services: "service.yaml", endpointSlices: "endpoint-slice.yaml" }[list];
-}
 
 function beside(file: string, name: string): string {
   return file.replace(/[^/]*$/, () => name);

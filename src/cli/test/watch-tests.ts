@@ -122,13 +122,14 @@ class TestWatch {
 
   async #look(): Promise<Difference> {
     const before = this.#discovery.files;
-    if (this.#stale || before.some((file) => !this.#stamps.has(file))) {
+    const differing = await this.#stamps.changed();
+    if (this.#stale || before.some((file) => !this.#stamps.isThere(file))) {
       this.#stale = false;
       this.#discovery = await discoverTests(this.#options.named, { missing: "passed over" });
     }
     const { files } = this.#discovery;
     const [appeared, removed] = [without(files, before), without(before, files)];
-    const changed = without(await this.#stamps.changed(), removed);
+    const changed = without(differing, removed);
     return { changed, appeared, removed };
   }
 
