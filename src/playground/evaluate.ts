@@ -10,31 +10,25 @@ import { parseConfig } from "../config/config.ts";
 import type { Config } from "../config/config.ts";
 import { createEngine } from "../engine.ts";
 import type { Engine } from "../engine.ts";
-import type { Direction } from "../object/patch-definition.ts";
 import { keyOf, sameKey } from "../object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Outcome } from "../patch/types.ts";
 import type { CopyInput } from "../reconcile/plan-types.ts";
 import type { Rules } from "../reconcile/rules.ts";
 import { locate, startOf } from "../schema/node.ts";
-import type { Node } from "../schema/node.ts";
 import { Report, sortProblems } from "../schema/problem.ts";
 import type { Problem } from "../schema/problem.ts";
 import { readYaml } from "../schema/yaml.ts";
-import type { PatchListName } from "../testing/laws/report.ts";
+import { watched } from "../testing/patch-tests/evaluations.ts";
 import { playEdits, shownHost, withMarksOf } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
 import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
 import { DEFAULT_VCLUSTER } from "./protocol.ts";
-import type { PlaygroundAnswer, PlaygroundState, ShownBack, ShownOutcome } from "./protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "./protocol.ts";
 import { readObjects } from "./read-objects.ts";
 import type { ReadObject } from "./read-objects.ts";
-import { createRecorder } from "./recorder.ts";
-import type { Recorder } from "./recorder.ts";
-
-/** Draws what the parts of an expression came to. */
-export type Explain = (text: string, scope: unknown) => string;
+import { tellOutcomes } from "./tell-outcomes.ts";
+import type { Tell } from "./tell-outcomes.ts";
 
 /**
  * What a state comes to.
@@ -83,25 +77,24 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
   if (shown === undefined) return nothing([...problems, ...nothingShown(engine, objects)]);
   const tenant = shown.object;
   const found = rulesOf(engine, tenant)!;
-  const recorder = createRecorder(found.engine);
-  const rules: Rules = { ...found, engine: recorder.engine };
-  const tell = { rules, recorder, lines: readYaml(state.config, { file: "config", report: new Report() }) };
+  const { rules: noting, evaluations } = watched([found]);
+  const rules = noting[0]!;
+  const tell = { engine, rules, evaluations, config: readYaml(state.config, { file: "config", report: new Report() }) };
   const others = objects.map(({ object }) => object);
   const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
   const { first, host } = playToRest(rules, input);
-  const outcomes = shownOutcomes(first.outcomes, "toHost", tell);
+  const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: host ?? tenant }, tell);
   const notes = first.notes.map(({ code, message }) => ({ code, message }));
-  if (host === undefined) return { problems, tenant: yaml(tenant), outcomes, notes, fuel: fuelOf(outcomes) };
+  const forth = { tenant: yaml(tenant), outcomes, notes };
+  if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };
 
   const report = new Report();
   const edited = state.host === undefined ? undefined : editedCopy(rules, { written: host, text: state.host, report });
-  const back = edited && backOf({ ...input, hostKey: first.hostKey! }, edited, tell);
+  const back = edited && (await backOf({ ...input, hostKey: first.hostKey! }, edited, tell));
   return {
     problems: [...problems, ...sortProblems(report.problems)],
-    tenant: yaml(tenant),
     host: yaml(shownHost(rules, host)),
-    outcomes,
-    notes,
+    ...forth,
     ...(back && { back }),
     fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
   };
@@ -137,12 +130,12 @@ function editedCopy(
   return undefined;
 }
 
-function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): ShownBack {
+async function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): Promise<ShownBack> {
   const { tenant, host, outcomes, ...rest } = playEdits(tell.rules, input, edited);
   return {
     tenant: yaml(tenant),
     host: host === undefined ? "" : yaml(shownHost(tell.rules, host)),
-    outcomes: shownOutcomes(outcomes, "toTenant", tell),
+    outcomes: await tellOutcomes(outcomes, { direction: "toTenant", object: edited.edited }, tell),
     ...rest,
   };
 }
@@ -154,35 +147,6 @@ function yaml(object: KubeObject): string {
 
 function fuelOf(outcomes: readonly Outcome[]): number {
   return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
-}
-
-/** What outcomes are told with. */
-interface Tell {
-  readonly rules: Rules;
-  readonly recorder: Recorder;
-  /** The configuration as it was written. */
-  readonly lines: Node | undefined;
-}
-
-function shownOutcomes(outcomes: readonly Outcome[], direction: Direction, { rules, lines }: Tell): ShownOutcome[] {
-  const list = listOf(rules);
-  return outcomes.map((outcome) => {
-    const patch = rules.patches[outcome.patch]!;
-    const text = direction === "toHost" ? patch.definition.expression : patch.definition.reverseExpression;
-    const line = lines && locate(lines, `/sync/toHost/${list}/patches/${outcome.patch}`)?.value.line;
-    return {
-      ...outcome,
-      direction,
-      list,
-      ...(text !== undefined && { expression: text }),
-      ...(line !== undefined && { line }),
-    };
-  });
-}
-
-function listOf({ kind: { resource } }: Rules): PatchListName {
-  if (resource === ENDPOINTS) return "endpoints";
-  return resource === ENDPOINT_SLICES ? "endpointSlices" : "services";
 }
 
 /** What only the engine's own compiler refuses, at its patch. */

@@ -40,6 +40,8 @@ export interface ShownOutcome extends Outcome {
   readonly expression?: string;
   /** The failing expression with the value of each of its parts below it, several lines in a fixed-width font. Only of errors. */
   readonly explanation?: string;
+  /** How far the path leads, and which one was probably meant: a sentence. Only of `noMatch`. */
+  readonly hint?: string;
   /** Where the patch stands in the configuration: its line, from 1. */
   readonly line?: number;
 }

@@ -1,0 +1,161 @@
+import { BLUE, endpointPatches, yamlText } from "./example.ts";
+import type { Example } from "./example.ts";
+
+const group = "Edits on the host";
+
+/** Somebody changes the copy, and the syncer answers. */
+export const HOST_EDITS: readonly Example[] = [
+  {
+    name: "edit-flows-back",
+    title: "An edit that flows back",
+    about: "Somebody on the host changes annotations and an address: the tenant object gets the changes, without the prefix.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations["example.com/team"]
+          expression: '"blue-" + value'
+          reverseExpression: 'value.replace(/^blue-/, "")'
+      `),
+      tenant: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web
+          namespace: shop
+          annotations: { example.com/team: storefront, example.com/contact: ada }
+        subsets:
+          - addresses: [{ ip: 10.1.0.11 }]
+            ports: [{ name: http, port: 8080 }]
+      `),
+      host: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web-x-shop-x-blue
+          namespace: vc-blue
+          annotations:
+            example.com/team: blue-platform
+            example.com/contact: grace
+        subsets:
+          - addresses:
+              - ip: 10.1.0.12
+            ports:
+              - name: http
+                port: 8080
+      `),
+    },
+  },
+  {
+    name: "edit-one-way",
+    title: "An edit that is taken back",
+    about: "A patch without reverseExpression has no way back: what it wrote is written again, while the other edit flows.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations["example.com/upstream"]
+          expression: virtualToHostDNS(value)
+      `),
+      tenant: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web
+          namespace: shop
+          labels: { app: web }
+          annotations: { example.com/upstream: api.shop.svc }
+        subsets:
+          - addresses: [{ ip: 10.1.0.11 }]
+            ports: [{ port: 8080 }]
+      `),
+      host: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web-x-shop-x-blue
+          namespace: vc-blue
+          labels:
+            app: web-canary
+          annotations:
+            example.com/upstream: elsewhere.example.com
+        subsets:
+          - addresses:
+              - ip: 10.1.0.11
+            ports:
+              - port: 8080
+      `),
+    },
+  },
+  {
+    name: "edit-not-inverse",
+    title: "An edit that would never rest",
+    about: "The reverse forgets the hyphen, so the edit would come back different each time: it is refused instead of looping.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations[*]
+          expression: '"my-prefix-" + value'
+          reverseExpression: value.slice("my-prefix".length)
+      `),
+      tenant: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata: { name: web, namespace: shop, annotations: { team: shop } }
+        subsets:
+          - addresses: [{ ip: 10.1.0.11 }]
+            ports: [{ port: 8080 }]
+      `),
+      host: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web-x-shop-x-blue
+          namespace: vc-blue
+          annotations:
+            team: my-prefix-ops
+        subsets:
+          - addresses:
+              - ip: 10.1.0.11
+            ports:
+              - port: 8080
+      `),
+    },
+  },
+  {
+    name: "edit-new-keys",
+    title: "New labels on the host",
+    about: "Labels and annotations that somebody adds on the host reach the tenant, those of other tools excepted.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: "sync:\n  toHost:\n    endpoints:\n      patches: []\n",
+      tenant: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata: { name: web, namespace: shop }
+        subsets:
+          - addresses: [{ ip: 10.1.0.11 }]
+            ports: [{ port: 8080 }]
+      `),
+      host: yamlText(`
+        apiVersion: v1
+        kind: Endpoints
+        metadata:
+          name: web-x-shop-x-blue
+          namespace: vc-blue
+          labels:
+            tier: front
+          annotations:
+            example.com/reviewed: "yes"
+            kubectl.kubernetes.io/last-applied-configuration: "{}"
+        subsets:
+          - addresses:
+              - ip: 10.1.0.11
+            ports:
+              - port: 8080
+      `),
+    },
+  },
+];

@@ -1,0 +1,128 @@
+import { BLUE, endpointPatches, yamlText } from "./example.ts";
+import type { Example } from "./example.ts";
+
+const group = "When something is wrong";
+
+const TENANT = yamlText(`
+  apiVersion: v1
+  kind: Endpoints
+  metadata:
+    name: web
+    namespace: shop
+    labels: { app: web, team: shop }
+    annotations: { example.com/team: storefront }
+  subsets:
+    - addresses: [{ ip: 10.1.0.11 }, { ip: 10.1.0.12 }]
+      ports: [{ name: http, port: 8080 }]
+`);
+
+/** What mistakes look like before they reach a cluster. */
+export const MISTAKES: readonly Example[] = [
+  {
+    name: "oscillating-pair",
+    title: "A pair that oscillates",
+    about: "The reverse takes one character too few away: values grow with every round, which the verdict shows with a smallest example.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations[*]
+          expression: '"my-prefix-" + value'
+          reverseExpression: value.slice("my-prefix".length)
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "broken-expression",
+    title: "Broken expressions",
+    about: "Three mistakes of the guide, each with its place and with what to write instead.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations["example.com/team"]
+          expression: '"blue-" + value;'
+          revereExpression: 'value.replace(/^blue-/, "")'
+        - path: subsets[?(@.addresses)].addresses[*].hostname
+          expression: context.vcluster.name + "-" + value
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "throws",
+    title: "An expression that throws",
+    about: "What fails is told with the value of every part, touches its own value only, and costs its fuel.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations["example.com/team"]
+          expression: value.owner.name.toUpperCase()
+        - path: metadata.labels.team
+          expression: '"blue-" + value'
+          reverseExpression: 'value.replace(/^blue-/, "")'
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "endless",
+    title: "An expression that does not end",
+    about: "Every evaluation has fuel: an endless loop is stopped after the same number of steps everywhere.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.labels.app
+          expression: '(() => { for (;;); })()'
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "no-match",
+    title: "A path that finds nothing",
+    about: "Nothing is created by a path: the first one is misspelled, the second one names a label that is not there.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: subsets[*].adresses[*].ip
+          expression: value
+        - path: metadata.labels.tier
+          expression: '"front"'
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "denied",
+    title: "A protected field",
+    about: "Markers of the syncer are put back, whatever a patch makes of them; the rest of its result stays.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations
+          expression: '({...value, "example.com/stage": "test", "sync.platform/vcluster": "x"})'
+      `),
+      tenant: TENANT,
+    },
+  },
+  {
+    name: "wrong-type",
+    title: "A result of the wrong type",
+    about: "Annotations are texts, so a number is refused and the annotation is left out.",
+    group,
+    state: {
+      vcluster: BLUE,
+      config: endpointPatches(`
+        - path: metadata.annotations["example.com/team"]
+          expression: value.length
+      `),
+      tenant: TENANT,
+    },
+  },
+];

@@ -1,0 +1,105 @@
+import { BLUE, endpointPatches, yamlText } from "./example.ts";
+import type { Example } from "./example.ts";
+
+const group = "Recipes";
+
+interface Recipe {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly patches: string;
+  /** Everything of the tenant object but its name. */
+  readonly tenant: string;
+}
+
+const RECIPES: readonly Recipe[] = [
+  {
+    name: "prefix",
+    title: "A prefix, both ways",
+    about: "The pair that most patches are made of: put on, and taken off again.",
+    patches: `
+      - path: metadata.labels.app
+        expression: '"blue-" + value'
+        reverseExpression: 'value.replace(/^blue-/, "")'
+    `,
+    tenant: `
+      metadata: { labels: { app: web } }
+    `,
+  },
+  {
+    name: "add-annotation",
+    title: "An annotation on every copy",
+    about: "Nothing is created by a path, so the patch is on the map, which is always there.",
+    patches: `
+      - path: metadata.annotations
+        expression: '({...value, "example.com/from": context.vcluster.name})'
+        reverseExpression: '(({"example.com/from": _from, ...rest}) => rest)(value)'
+    `,
+    tenant: `
+      metadata: { annotations: { team: shop } }
+    `,
+  },
+  {
+    name: "other-part",
+    title: "A value that depends on another",
+    about: "An expression sees the whole tenant object as context.virtualObject.",
+    patches: `
+      - path: metadata.annotations.weight
+        expression: 'context.virtualObject.metadata.labels?.tier === "front" ? value : "0"'
+    `,
+    tenant: `
+      metadata: { labels: { tier: back }, annotations: { weight: "5" } }
+    `,
+  },
+  {
+    name: "some-elements",
+    title: "Only some elements of a list",
+    about: "Match all of them, and return the others as they are.",
+    patches: `
+      - path: subsets[*].ports[*]
+        expression: 'value.name === "http" ? {...value, appProtocol: "http"} : value'
+    `,
+    tenant: `
+      subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [{ name: http, port: 80 }, { name: dns, port: 53 }] }]
+    `,
+  },
+  {
+    name: "host-names",
+    title: "The host's name of a Service or Secret",
+    about: "A DNS name is translated by virtualToHostDNS, the name of an object by a reference.",
+    patches: `
+      - path: metadata.annotations["example.com/upstream"]
+        expression: virtualToHostDNS(value)
+      - path: metadata.annotations["example.com/tls-secret"]
+        reference: { apiVersion: v1, kind: Secret }
+    `,
+    tenant: `
+      metadata: { annotations: { example.com/upstream: api.shop.svc, example.com/tls-secret: shop-tls } }
+    `,
+  },
+  {
+    name: "keep-away",
+    title: "Something that must not reach the host",
+    about: "The result null removes the value from the copy.",
+    patches: `
+      - { path: 'metadata.annotations["example.com/internal-note"]', expression: "null" }
+    `,
+    tenant: `
+      metadata: { annotations: { team: shop, example.com/internal-note: see ticket } }
+    `,
+  },
+];
+
+/** The recipes of the guide to writing patches. */
+export const RECIPE_EXAMPLES: readonly Example[] = RECIPES.map(({ name, title, about, patches, tenant }) => ({
+  name,
+  title,
+  about,
+  group,
+  state: { vcluster: BLUE, config: endpointPatches(patches), tenant: endpoints(yamlText(tenant)) },
+}));
+
+function endpoints(body: string): string {
+  const named = body.startsWith("metadata: {") ? body.replace("metadata: {", "metadata: { name: web, namespace: shop,") : undefined;
+  return `apiVersion: v1\nkind: Endpoints\n${named ?? `metadata: { name: web, namespace: shop }\n${body}`}`;
+}
