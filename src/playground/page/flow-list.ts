@@ -1,5 +1,6 @@
 import type { FlowedEdit, ShownBack, UndoneEdit } from "../protocol.ts";
 import { h } from "./h.ts";
+import type { Child } from "./h.ts";
 import { json, tag } from "./words.ts";
 
 /** What became of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
@@ -19,15 +20,19 @@ function cameBack({ path, before, after }: FlowedEdit): HTMLLIElement {
     "li",
     {},
     tag("Came back", "good", "toTenant"),
-    h(
-      "span",
-      {},
-      h("span", { class: "flow-path" }, path),
-      before !== undefined && h("del", { class: "value" }, json(before, 60)),
-      before !== undefined && " → ",
-      h("ins", { class: "value" }, after === undefined ? "removed" : json(after, 60)),
-    ),
+    h("span", {}, h("span", { class: "flow-path" }, path), ...change(before, after)),
   );
+}
+
+/** Lists and objects are too long to be told here; the editor below shows what changed in them. */
+function change(before: unknown, after: unknown): Child[] {
+  if (isLong(before) || isLong(after)) return ["changed, as marked below"];
+  const was = before === undefined ? [] : [h("del", { class: "value" }, json(before, 80)), " → "];
+  return [...was, h("ins", { class: "value" }, after === undefined ? "removed" : json(after, 80))];
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function heldBack({ path, why, code, stays }: UndoneEdit): HTMLLIElement {

@@ -34,6 +34,8 @@ export interface Layout {
   edited(edited: boolean): void;
   /** Shows what came of the host edits; undefined when there are none. */
   back(list: HTMLElement | undefined): void;
+  /** What the host pane shows: the object of the last answer, one of before because a text is wrong now, or nothing at all. */
+  host(shown: "now" | "before" | "nothing"): void;
   /** Sums an answer up. */
   judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[]): void;
 }
@@ -51,11 +53,25 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     h("strong", {}, "Nothing has come back yet"),
     "Edit the host object, as somebody on the host cluster would. What the syncer takes over into the tenant appears here, and why it takes back the rest.",
   );
+  const nothingWritten = h(
+    "div",
+    { class: "pane-empty", hidden: true },
+    h("strong", {}, "Nothing is written"),
+    "The results say why. What the syncer writes to the host cluster appears here.",
+  );
+  const before = tag("Out of date", "warning", "warning");
+  before.hidden = true;
   const panes = {
     config: createPane("config", { title: "Patches", tools: texts.vcluster.elements }, texts.config.element, hint()),
     results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
     tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
-    host: createPane("host", { title: "On the host", icon: "toHost", tools: [discard, parts.compare] }, texts.host.element, hint()),
+    host: createPane(
+      "host",
+      { title: "On the host", icon: "toHost", tools: [before, discard, parts.compare] },
+      nothingWritten,
+      texts.host.element,
+      hint(),
+    ),
     back: createPane("back", { title: "Back in the tenant", icon: "toTenant" }, nothingBack, flow, texts.back.element),
   };
   const paneSwitch = createPaneSwitch(
@@ -72,6 +88,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       show(name);
       if (name === "results") parts.results.focus();
       else if (name === "back" && texts.back.element.hidden) panes.back.element.focus();
+      else if (name === "host" && texts.host.element.hidden) panes.host.element.focus();
       else texts[name].focus();
     },
     computing: (is) => void (busy.hidden = !is),
@@ -81,11 +98,16 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       nothingBack.hidden = list !== undefined;
       fill(flow, list);
     },
+    host(shown) {
+      before.hidden = shown !== "before";
+      nothingWritten.hidden = shown !== "nothing";
+      texts.host.element.hidden = shown === "nothing";
+    },
     judge(answer, patches) {
       const errors = answer.problems.filter(({ severity }) => severity === "error").length;
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
-      fill(judged, verdict({ errors, failed, applied }));
+      fill(judged, verdict({ errors, failed, applied, ...restless(patches) }));
       fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " fuel");
       paneSwitch.badge("results", errors + failed, "problems");
     },
@@ -96,9 +118,24 @@ const ORDER = ["config", "results", "tenant", "host", "back"] as const;
 
 const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "Tenant", host: "Host", back: "Back", results: "Results" };
 
-function verdict({ errors, failed, applied }: { readonly errors: number; readonly failed: number; readonly applied: number }): HTMLElement {
+interface Counts {
+  readonly errors: number;
+  readonly failed: number;
+  readonly applied: number;
+  readonly oscillating: number;
+  readonly drifting: number;
+}
+
+function restless(patches: readonly ShownPatch[]): Pick<Counts, "oscillating" | "drifting"> {
+  const those = (verdict: string) => patches.filter(({ pair }) => pair?.verdict === verdict).length;
+  return { oscillating: those("oscillates"), drifting: those("drifts") };
+}
+
+function verdict({ errors, failed, applied, oscillating, drifting }: Counts): HTMLElement {
   if (errors > 0) return tag(count(errors, "problem"), "error", "error");
   if (failed > 0) return tag(`${failed} failed`, "error", "error");
+  if (oscillating > 0) return tag(count(oscillating, "pair oscillates", "pairs oscillate"), "error", "oscillates");
+  if (drifting > 0) return tag(count(drifting, "pair drifts", "pairs drift"), "warning", "drifts");
   return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");
 }
 

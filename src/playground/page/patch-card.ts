@@ -107,8 +107,12 @@ function way(outcome: ShownOutcome): HTMLElement {
       "span",
       { class: "way-facts" },
       outcomeTag(kind),
-      ran && h("span", { class: "number" }, count(matches, "match", "matches")),
-      ran && h("span", { class: "number" }, `${changed.toLocaleString("en")} changed`),
+      ran &&
+        h(
+          "span",
+          { class: "number", title: `${count(matches, "match", "matches")}, ${changed.toLocaleString("en")} changed` },
+          `${changed.toLocaleString("en")} of ${matches.toLocaleString("en")} changed`,
+        ),
       fuel > 0 && h("span", { class: "number" }, `${fuel.toLocaleString("en")} fuel`),
     ),
   );

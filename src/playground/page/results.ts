@@ -49,16 +49,21 @@ export function createResults(actions: ResultActions): Results {
   return { element, show };
 }
 
-/** One sentence about an answer, for whoever does not see it. */
-export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer): string {
+/** An answer in a few words, for whoever does not see it. */
+export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, pairs: readonly ShownPair[] = []): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (errors > 0) return `${count(errors, "problem")} found.`;
-  const all = [...outcomes, ...(back?.outcomes ?? [])];
   const applied = outcomes.filter(({ outcome }) => outcome === "applied").length;
-  const failed = all.filter(({ outcome }) => outcome === "error" || outcome === "denied").length;
-  const failures = failed > 0 ? `, ${failed} failed` : "";
-  const edits = back && ` ${count(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`;
-  return `${count(applied, "patch", "patches")} applied${failures}. ${fuel} fuel.${edits ?? ""}`;
+  const failed = [...outcomes, ...(back?.outcomes ?? [])].filter(({ outcome }) => outcome === "error" || outcome === "denied").length;
+  const restless = pairs.filter(({ verdict }) => verdict === "oscillates" || verdict === "drifts").length;
+  return [
+    `${count(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
+    back && `${count(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
+    restless > 0 && `${count(restless, "pair")} of expressions can not rest.`,
+    `${fuel} fuel.`,
+  ]
+    .filter((part) => typeof part === "string")
+    .join(" ");
 }
 
 /** The patches of an answer with what is known of each, in the order of their lists. */

@@ -22,12 +22,12 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
 };
 
 const LIST: readonly (readonly [keys: readonly string[], what: string])[] = [
-  [["Alt 1", "Alt 2", "Alt 3", "Alt 4", "Alt 5"], "Go to patches, tenant, host, back, results"],
-  [["F8", "Shift F8"], "Next problem, previous problem"],
+  [["Alt 1", "Alt 5"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results"],
+  [["F8"], "Next problem; with Shift the one before"],
   [["Ctrl S"], "Copy a link to what you see"],
   [["Alt E"], "Open the examples"],
-  [["Esc", "Tab"], "Leave an editor: Tab alone indents"],
-  [["Ctrl Z", "Ctrl Shift Z"], "Undo, redo in a pane; also after a reset"],
+  [["Esc"], "In an editor: the next Tab leaves it, and does not indent"],
+  [["Ctrl Z"], "Undo in a pane, also what a reset or an example replaced"],
   [["?"], "This list, from outside of an editor"],
 ];
 
@@ -76,7 +76,7 @@ function writes(event: KeyboardEvent): boolean {
 
 function spaced(keys: readonly string[]): (Node | string)[] {
   return keys.flatMap((combination, index) => [
-    ...(index === 0 ? [] : [" "]),
+    ...(index === 0 ? [] : [" … "]),
     ...combination.split(" ").flatMap((name, at) => [...(at === 0 ? [] : [" "]), h("kbd", {}, name)]),
   ]);
 }

@@ -26,8 +26,8 @@ export interface Texts {
   edited(): boolean;
   /** Puts the host object back to what the syncer writes. */
   discardEdits(): void;
-  /** Shows what an answer says of the texts. */
-  show(answer: PlaygroundAnswer, compare: Compare): void;
+  /** Shows what an answer says of the texts; tells whether the host object is of this answer. */
+  show(answer: PlaygroundAnswer, compare: Compare): "now" | "before" | "nothing";
 }
 
 /** What the texts tell. */
@@ -72,7 +72,9 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
       tenant.setText(state.tenant);
       vcluster.set(state.vcluster ?? DEFAULT_VCLUSTER);
       edited = state.host !== undefined;
-      if (state.host !== undefined) host.setText(state.host);
+      written = undefined;
+      host.setText(state.host ?? "");
+      back.setText("");
     },
     discardEdits() {
       edited = false;
@@ -87,6 +89,8 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
       host.compare(written && { tenant: written.tenant, synced: written.host, nothing: undefined }[compare]);
       if (answer.back !== undefined) back.setText(answer.back.tenant);
       back.compare(written?.tenant);
+      if (answer.host !== undefined) return "now";
+      return edited || written?.host ? "before" : "nothing";
     },
   };
 }

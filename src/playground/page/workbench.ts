@@ -71,6 +71,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     },
     onPairs(received, state) {
       pairs = { of: state.config, pairs: received };
+      if (answer !== undefined) announcer.say(summary(answer, received));
       show();
     },
     onFailure(message) {
@@ -144,7 +145,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     const known = pairs?.of === texts.config.text() ? pairs.pairs : undefined;
     results.show({ answer, pairs: known, failure });
     if (answer === undefined) return;
-    texts.show(answer, settings.get().compare);
+    layout.host(texts.show(answer, settings.get().compare));
     for (const name of ["config", "tenant", "host"] as const) texts[name].setDiagnostics(underlines(answer, name, texts[name]));
     layout.edited(texts.edited());
     layout.back(answer.back && createFlowList(answer.back));
