@@ -25,6 +25,8 @@ export interface SuiteConfiguration {
   readonly settings: Settings;
   /** The configuration of one virtual cluster, whose name may stand in it; read once for each. */
   configFor(vcluster: VCluster): ConfigResult;
+  /** Names it: its files, or the test file that it stands in. */
+  readonly source: string;
 }
 
 /** What the reading of a configuration goes by. */
@@ -46,6 +48,7 @@ export async function readConfiguration(nodes: ConfigurationNodes, source: Confi
   const known = new Map<string, ConfigResult>();
   return {
     settings,
+    source: sourceOf(nodes, source.files),
     configFor(vcluster) {
       const key = JSON.stringify([vcluster.name, vcluster.namespace]);
       const result = known.get(key) ?? resolved({ vcluster, settings });
@@ -53,6 +56,12 @@ export async function readConfiguration(nodes: ConfigurationNodes, source: Confi
       return result;
     },
   };
+}
+
+function sourceOf({ config }: ConfigurationNodes, files: SuiteFiles): string {
+  const names = config?.kind === "list" ? config.items.map(textOf) : [textOf(config)];
+  const found = names.filter((name) => name !== undefined).map((name) => files.resolve(name));
+  return found.length > 0 ? found.join(" + ") : files.reads[0]!;
 }
 
 type ConfigReader = (options: { vcluster: VCluster; settings: Settings }) => ConfigResult;

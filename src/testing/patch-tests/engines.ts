@@ -11,6 +11,7 @@ import type { Engine } from "../../engine.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { VCluster } from "../../translate/name.ts";
+import { watchingLimits } from "../explain/explain.ts";
 
 /** What an engine is made of. */
 export interface EngineIngredients {
@@ -29,6 +30,8 @@ export interface EngineCache {
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
   /** A sandbox for what a test file itself has to evaluate. */
   sandbox(): Promise<Sandbox>;
+  /** A sandbox in which expressions of an engine of this cache can be watched. */
+  watchingSandbox(engine: Engine): Promise<Sandbox>;
   /** Frees all sandboxes; no engine of this cache can be used afterwards. */
   dispose(): void;
 }
@@ -43,6 +46,7 @@ export interface EngineCache {
  */
 export function createEngineCache(): EngineCache {
   const engines = new Map<string, Promise<Engine>>();
+  const watching = new Map<Engine, Promise<Sandbox>>();
   let sandbox: Promise<Sandbox> | undefined;
   const disposals: (() => void)[] = [];
   const kept = async <Made extends { dispose(): void }>(making: Promise<Made>): Promise<Made> => {
@@ -58,6 +62,13 @@ export function createEngineCache(): EngineCache {
       return known;
     },
     sandbox: () => (sandbox ??= kept(createSandbox())),
+    watchingSandbox(engine) {
+      const { settings, translator } = engine;
+      const options = { limits: watchingLimits(settings.limits), toHostDns: (name: string) => translator.dns(name) };
+      const known = watching.get(engine) ?? kept(createSandbox(options));
+      watching.set(engine, known);
+      return known;
+    },
     dispose: () => disposals.forEach((dispose) => dispose()),
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Problem } from "../../schema/problem.ts";
+import type { SuiteCoverage } from "../coverage/coverage.ts";
 
 /**
  * How a test ended. `passed`, `failed`: it ran, and what it states holds or does not. `error`: it could not run, as the test itself
@@ -70,4 +71,6 @@ export interface SuiteResult {
   readonly writes: readonly GoldenWrite[];
   /** Every file that the result depends on, this one first; also files that do not exist. For watch mode. */
   readonly reads: readonly string[];
+  /** When asked for: what the tests reach; laws and sequences are not counted. */
+  readonly coverage?: SuiteCoverage;
 }

@@ -2,11 +2,14 @@ import { EngineError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Engine } from "../../engine.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { compilePatches } from "../../patch/compile.ts";
 import type { NameRules } from "../../patch/types.ts";
 import type { Rules } from "../../reconcile/rules.ts";
 import { formatProblem } from "../../schema/problem.ts";
 import { createMapping } from "../../translate/mapping.ts";
 import { formatKind } from "../../translate/markers.ts";
+import { createCoverage } from "../coverage/coverage.ts";
+import type { Coverage } from "../coverage/coverage.ts";
 import type { EngineCache } from "./engines.ts";
 import { mergeJson } from "./merge-json.ts";
 import type { Suite, SuiteContext } from "./suite.ts";
@@ -15,6 +18,8 @@ import type { Suite, SuiteContext } from "./suite.ts";
 export interface TestRules {
   readonly engine: Engine;
   readonly rules: readonly Rules[];
+  /** The same, with a coverage that counts what they evaluate. */
+  readonly counted?: { readonly rules: readonly Rules[]; readonly coverage: Coverage };
   /** The same without any patch. */
   readonly unpatched: readonly Rules[];
 }
@@ -41,6 +46,18 @@ export async function rulesOfContext(suite: Suite, { vcluster }: SuiteContext, e
   const isMocked = Object.keys(vcluster.config).length > 0;
   const rules = isMocked ? engine.rules.map((own) => ({ ...own, vcluster: { ...own.vcluster, config } })) : engine.rules;
   return { engine, rules, unpatched: rules.map((own) => ({ ...own, patches: [] })) };
+}
+
+/** Rules that count, in `counted`, which of their expressions run, and how. */
+export async function withCoverage(from: TestRules, engines: EngineCache): Promise<TestRules> {
+  const { engine, rules } = from;
+  const coverage = createCoverage(await engines.watchingSandbox(engine));
+  const counted = rules.map((own): Rules => {
+    const counting = coverage.instrument(own.engine);
+    const definitions = own.patches.map(({ definition }) => definition);
+    return { ...own, engine: counting, patches: compilePatches(definitions, { engine: counting, pathSyntax: engine.settings.pathSyntax }) };
+  });
+  return { ...from, counted: { rules: counted, coverage } };
 }
 
 /**

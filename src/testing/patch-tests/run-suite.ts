@@ -1,13 +1,17 @@
 import { dump } from "js-yaml";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { jsonEqual } from "../../base/json.ts";
+import { canonicalJson, jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { Report, sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { readYaml } from "../../schema/yaml.ts";
+import { mergeCoverage } from "../coverage/coverage.ts";
+import type { SuiteCoverage } from "../coverage/coverage.ts";
+import { explain } from "../explain/explain.ts";
 import { needsMatcher } from "./asserts.ts";
 import { createEngineCache } from "./engines.ts";
 import type { EngineCache } from "./engines.ts";
+import type { PatchEvaluation } from "./evaluations.ts";
 import { createSuiteFiles } from "./files.ts";
 import type { SuiteFiles } from "./files.ts";
 import { lawResults } from "./law-results.ts";
@@ -15,11 +19,11 @@ import { readSuite } from "./read-suite.ts";
 import { createRegexMatcher } from "./regex.ts";
 import type { RegexMatcher } from "./regex.ts";
 import type { GoldenWrite, SuiteResult, TestResult } from "./results.ts";
-import { rulesOfContext } from "./rules-of-test.ts";
+import { rulesOfContext, withCoverage } from "./rules-of-test.ts";
 import type { TestRules } from "./rules-of-test.ts";
 import { nameOfTest, runTest } from "./run-test.ts";
 import { sequenceResults } from "./sequence-results.ts";
-import type { Suite, SuiteTest } from "./suite.ts";
+import type { Suite, SuiteContext, SuiteTest } from "./suite.ts";
 
 /** What a suite is run with. */
 export interface SuiteOptions {
@@ -85,12 +89,26 @@ interface Run {
   readonly update: boolean;
   /** The rules of the file's own context. */
   readonly rules: TestRules;
+  /** The rules of a context, made once for each virtual cluster. */
+  rulesIn(context: SuiteContext): Promise<TestRules>;
+  coverage(): Promise<SuiteCoverage | undefined>;
   readonly matches: RegexMatcher;
 }
 
 type StartOptions = SuiteOptions & Pick<Run, "engines" | "files">;
 
-async function startRun(suite: Suite, { engines, files, filter, update }: StartOptions): Promise<Run> {
+async function startRun(suite: Suite, { engines, files, filter, update, coverage = false }: StartOptions): Promise<Run> {
+  const known = new Map<string, Promise<TestRules>>();
+  const make = async (context: SuiteContext) => {
+    const rules = await rulesOfContext(suite, context, engines);
+    return coverage ? withCoverage(rules, engines) : rules;
+  };
+  const rulesIn = (context: SuiteContext) => {
+    const key = canonicalJson(context.vcluster);
+    const rules = known.get(key) ?? make(context);
+    known.set(key, rules);
+    return rules;
+  };
   const hasPatterns = suite.tests.some(({ asserts, definition }) => needsMatcher(asserts) || definition.error?.match === "regex");
   return {
     suite,
@@ -99,7 +117,9 @@ async function startRun(suite: Suite, { engines, files, filter, update }: StartO
     objects: Object.values(suite.objects),
     wanted: filter ?? (() => true),
     update: update ?? false,
-    rules: await rulesOfContext(suite, suite.context, engines),
+    rules: await rulesIn(suite.context),
+    rulesIn,
+    coverage: async () => (coverage ? takeCoverage(await Promise.allSettled(known.values()), suite) : undefined),
     matches: hasPatterns ? createRegexMatcher(await engines.sandbox()) : refuseToMatch,
   };
 }
@@ -108,11 +128,21 @@ const refuseToMatch: RegexMatcher = () => {
   throw new EngineError("INTERNAL", "A test without regular expressions matched one");
 };
 
-async function runAll(run: Run): Promise<Pick<SuiteResult, "results" | "writes">> {
+/** Of all virtual clusters of the suite; some may have had no valid configuration. */
+function takeCoverage(all: readonly PromiseSettledResult<TestRules>[], { configuration }: Suite): SuiteCoverage {
+  const taken = all.flatMap((rules) => {
+    const counted = rules.status === "fulfilled" ? rules.value.counted : undefined;
+    return counted === undefined ? [] : [counted.coverage.take(counted.rules, configuration.source)];
+  });
+  return mergeCoverage(taken);
+}
+
+async function runAll(run: Run): Promise<Pick<SuiteResult, "results" | "writes" | "coverage">> {
   const writes: GoldenWrite[] = [];
   const tests: TestResult[] = [];
   for (const test of run.suite.tests) tests.push(...(await runCases(test, run, writes)));
-  return { results: [...tests, ...lawResults(run), ...(await sequenceResults(run))], writes };
+  const coverage = await run.coverage();
+  return { results: [...tests, ...lawResults(run), ...(await sequenceResults(run))], writes, ...(coverage && { coverage }) };
 }
 
 async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promise<TestResult[]> {
@@ -133,19 +163,25 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
     const failure = { message: rules.message, code: rules.code, place: test.placeOf("context") };
     return entries.map((entry) => ends(entry, { verdict: "error", failures: [failure] }));
   }
-  return entries.map((entry) => {
-    const end = runTest(test, entry, { ...run, rules, draw: () => undefined });
+  const results: TestResult[] = [];
+  for (const entry of entries) {
+    const end = await runTest(test, entry, { ...run, rules, drawer: () => drawerOf(rules, run.engines) });
     const write = end.object && goldenWrite(test, end.object, run.update);
     if (write !== undefined) writes.push(write);
-    return end.result;
-  });
+    results.push(end.result);
+  }
+  return results;
+}
+
+async function drawerOf({ engine }: TestRules, engines: EngineCache): Promise<(evaluation: PatchEvaluation) => string> {
+  const sandbox = await engines.watchingSandbox(engine);
+  return ({ text, scope }) => explain(sandbox, text, scope).drawing;
 }
 
 /** Rules for each context that tests bring along; most have none. */
-async function rulesOf({ context }: SuiteTest, { suite, rules, engines }: Run): Promise<TestRules | EngineError> {
-  if (jsonEqual(context.vcluster, suite.context.vcluster)) return rules;
+async function rulesOf({ context }: SuiteTest, { rulesIn }: Run): Promise<TestRules | EngineError> {
   try {
-    return await rulesOfContext(suite, context, engines);
+    return await rulesIn(context);
   } catch (error) {
     if (!isEngineError(error) || error.code === "INTERNAL") throw error;
     return error;

@@ -25,8 +25,8 @@ export interface TestOptions {
   readonly objects: readonly KubeObject[];
   readonly matches: RegexMatcher;
   readonly update: boolean;
-  /** Draws the values of the parts of an expression; undefined when it can not be drawn. */
-  readonly draw: (evaluation: PatchEvaluation) => string | undefined;
+  /** Draws the values of the parts of expressions; called when something failed. */
+  readonly drawer: () => Promise<(evaluation: PatchEvaluation) => string>;
 }
 
 /** A test's result, and the object that came out, unless the test could not run. */
@@ -46,12 +46,13 @@ export function nameOfTest(test: SuiteTest, entry?: TestCase): string {
 }
 
 /** Runs one test, or one case of it. */
-export function runTest(test: SuiteTest, entry: TestCase | undefined, options: TestOptions): TestEnd {
+export async function runTest(test: SuiteTest, entry: TestCase | undefined, options: TestOptions): Promise<TestEnd> {
   const { place } = entry ?? test;
   const result = { kind: "test", name: nameOfTest(test, entry), place } as const;
   try {
     const input = inputOf(test, entry);
-    const names = withOwnNames(options.rules.rules, options.objects);
+    const { rules, counted } = options.rules;
+    const names = withOwnNames(counted?.rules ?? rules, options.objects);
     const patched = pass(names, { test, input });
     const findings = checkRun({
       test,
@@ -63,7 +64,7 @@ export function runTest(test: SuiteTest, entry: TestCase | undefined, options: T
       matches: options.matches,
       update: options.update,
     });
-    const failures = findings.length === 0 ? [] : explain(findings, { test, input, options });
+    const failures = findings.length === 0 ? [] : await explain(findings, { test, input, options });
     const verdict = failures.length === 0 ? "passed" : "failed";
     return { result: { ...result, verdict, failures, fuel: fuelOf(patched) }, object: patched.object };
   } catch (error) {
@@ -132,20 +133,20 @@ function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input:
 }
 
 /** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
-function explain(
+async function explain(
   findings: readonly Finding[],
   { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },
-): readonly TestFailure[] {
+): Promise<readonly TestFailure[]> {
   const { rules, evaluations } = watched(withOwnNames(options.rules.rules, options.objects));
   // What is equal may be remembered; a new object is not.
   pass(rules, { test, input: { ...input } });
+  const draw = await options.drawer();
   return findings.map(({ failure, at }) => {
     const own = evaluations.filter(({ patch }) => failure.patch === undefined || patch.index === failure.patch.index);
     const evaluation = at === undefined ? undefined : evaluationAt(own, at);
     if (evaluation === undefined) return failure;
     const { patch, scope } = evaluation;
-    const explanation = options.draw(evaluation);
     const where = { index: patch.index, path: patch.path.canonical, at: scope.context.path };
-    return { ...failure, patch: where, ...(explanation !== undefined && { explanation }) };
+    return { ...failure, patch: where, explanation: draw(evaluation) };
   });
 }
