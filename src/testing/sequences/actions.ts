@@ -19,11 +19,19 @@ export async function act(world: SequenceWorld, places: Places, action: Action):
 }
 
 /** Puts an object there before anything happens. */
-export async function give(world: SequenceWorld, places: Places, { side, object }: { side: Side; object: string }): Promise<string | undefined> {
+export async function give(
+  world: SequenceWorld,
+  places: Places,
+  { side, object }: { side: Side; object: string },
+): Promise<string | undefined> {
   return act(world, places, { side, verb: "apply", object, set: {} });
 }
 
-async function perform(world: SequenceWorld, places: Places, { action, place }: { action: Action; place: Place }): Promise<string | undefined> {
+async function perform(
+  world: SequenceWorld,
+  places: Places,
+  { action, place }: { action: Action; place: Place },
+): Promise<string | undefined> {
   const { side, verb, object: name } = action;
   const { writer } = world.ledger.clusters[side];
   const before = places.present(side, name);

@@ -23,8 +23,8 @@ export function createChronicle(): Chronicle {
   };
 }
 
-/** The lines as one text, short enough to be read. */
-export function shownChronicle({ lines }: Chronicle): string {
+/** Lines as one text, short enough to be read. */
+export function shownLines(lines: readonly string[]): string {
   if (lines.length <= LINES_MAX) return lines.join("\n");
   const last = lines.slice(LINES_AT_THE_START - LINES_MAX + 1);
   const left = lines.length - LINES_AT_THE_START - last.length;

@@ -12,7 +12,7 @@ export function inject(world: SequenceWorld, places: Places, fault: Fault): () =
       world.relist(fault.side);
       return never;
     case "lateList":
-      world.tell("fault", `a list of the ${fault.side} cluster is ${fault.behind} changes late`);
+      world.tell("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} late`);
       world.relist(fault.side, { behind: fault.behind });
       return never;
     case "emptyList":
@@ -29,7 +29,7 @@ export function inject(world: SequenceWorld, places: Places, fault: Fault): () =
       return never;
     case "crash":
       world.tell("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is away for ${formatSeconds(fault.forMs)}`);
-      world.crash(fault.forMs);
+      world.crash(fault.forMs, fault.behind);
       return never;
     case "stall":
       world.tell("fault", `the syncer stands still for ${formatSeconds(fault.forMs)}`);

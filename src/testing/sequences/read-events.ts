@@ -25,7 +25,7 @@ const FAULT_FIELDS = {
   lateList: ["behind"],
   emptyList: ["for!"],
   down: ["for!"],
-  crash: ["for"],
+  crash: ["for", "behind"],
   stall: ["for!"],
   lostRequest: ["times"],
   lostAnswer: ["times"],
@@ -85,19 +85,20 @@ function readFault(reading: Reading, at: At, data: FaultData): Fault | undefined
       refuse(reading, member(at, modifier), `${kind} has no ${modifier}`, modifiersHint(kind));
     if (!isWritten && fields.includes(`${modifier}!`)) refuse(reading, at, `${kind} needs ${modifier}: how long it lasts`);
   }
-  const { times = 1, behind = 1, on = "host" } = data;
+  const { times = 1, on = "host" } = data;
   const forMs = parseDuration(data.for ?? "0s");
   switch (kind) {
     case "watchExpired":
     case "lostEvent":
       return { kind, side: data[kind]! };
     case "lateList":
-      return { kind, side: data.lateList!, behind };
+      return { kind, side: data.lateList!, behind: data.behind ?? 1 };
     case "watchCut":
     case "emptyList":
     case "down":
       return { kind, side: data[kind]!, forMs };
     case "crash":
+      return { kind, forMs, behind: data.behind ?? 0 };
     case "stall":
       return { kind, forMs };
     case "lostRequest":

@@ -21,18 +21,17 @@ const SIDES = ["tenant", "host"] as const;
 /** Reads what is expected at one time. What makes no sense is reported. */
 export function readExpectation(reading: Reading, at: At, data: ExpectationData): Expectation {
   const statements: Statement[] = [];
-  for (const side of SIDES) if (data[side] !== undefined) statements.push(...readSide(reading, member(at, side), { side, data: data[side] }));
+  const before = reading.report.problems.length;
+  for (const side of SIDES)
+    if (data[side] !== undefined) statements.push(...readSide(reading, member(at, side), { side, data: data[side] }));
   if (data.quiescent !== undefined)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
-  if (statements.length === 0) refuse(reading, at, "Nothing is expected here", "Say what should hold: tenant, host or quiescent");
+  if (statements.length === 0 && reading.report.problems.length === before)
+    refuse(reading, at, "Nothing is expected here", "Say what should hold: tenant, host or quiescent");
   return { statements, ...(data.at !== undefined && { atMs: parseDuration(data.at) }) };
 }
 
-function readSide(
-  reading: Reading,
-  at: At,
-  { side, data }: { side: Side; data: Infer<typeof SIDE_EXPECTATION> },
-): readonly Statement[] {
+function readSide(reading: Reading, at: At, { side, data }: { side: Side; data: Infer<typeof SIDE_EXPECTATION> }): readonly Statement[] {
   const statements = countsOf(reading, at, { subject: { side }, data });
   if (at.node.kind !== "map") return statements;
   for (const [name, entry] of at.node.entries) {
@@ -43,11 +42,7 @@ function readSide(
   return statements;
 }
 
-function readObject(
-  reading: Reading,
-  { at, entry }: { at: At; entry: MapEntry },
-  subject: Required<Subject>,
-): readonly Statement[] {
+function readObject(reading: Reading, { at, entry }: { at: At; entry: MapEntry }, subject: Required<Subject>): readonly Statement[] {
   const word = textOf(entry.value);
   if (word === "present" || word === "absent") return [{ kind: "presence", ...subject, wanted: word, place: keyStartOf(entry) }];
   if (entry.value.kind !== "map") {
@@ -75,7 +70,12 @@ function assertsAt(reading: Reading, { node, field }: At): { asserts: readonly A
   const asserts = readAsserts(node, { report: reading.report, field });
   for (const { name, place } of asserts) {
     if (name === "unchanged")
-      reading.report.error({ code: "CONFIG_VALUE", message: "unchanged is for tests: a sequence has no object without patches", at: place, field });
+      reading.report.error({
+        code: "CONFIG_VALUE",
+        message: "unchanged is for tests: a sequence has no object without patches",
+        at: place,
+        field,
+      });
   }
   return { asserts, place: startOf(node) };
 }

@@ -72,7 +72,8 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
     new Set([...given[side], ...events.flatMap((event) => (isApply(event, side) ? [event.action.object] : []))]);
   const tenant = applied("tenant");
   for (const name of applied("host")) {
-    if (tenant.has(name)) refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
+    if (tenant.has(name))
+      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
   }
 }
 

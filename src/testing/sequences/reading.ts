@@ -29,7 +29,8 @@ export function refuse({ report }: Reading, { node, field }: At, message: string
 
 /** The one of `kinds` that a map says; undefined, and reported, when it says none or several. */
 export function onlyOne<Kind extends string>(reading: Reading, at: At, kinds: readonly Kind[]): Kind | undefined {
-  const said = at.node.kind === "map" ? kinds.filter((kind) => (at.node as { entries: ReadonlyMap<string, unknown> }).entries.has(kind)) : [];
+  const said =
+    at.node.kind === "map" ? kinds.filter((kind) => (at.node as { entries: ReadonlyMap<string, unknown> }).entries.has(kind)) : [];
   if (said.length === 1) return said[0];
   const wanted = `exactly one of ${kinds.join(", ")}`;
   refuse(reading, at, `Expected ${wanted}, found ${said.length === 0 ? "none" : said.join(" and ")}`);

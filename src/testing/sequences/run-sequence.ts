@@ -12,7 +12,7 @@ import type { TestFailure, TestPlace, TestResult } from "../patch-tests/results.
 import type { Side } from "../simulator/cluster.ts";
 import type { CreateCore } from "../simulator/replica.ts";
 import { act, give } from "./actions.ts";
-import { shownChronicle } from "./chronicle.ts";
+import { shownLines } from "./chronicle.ts";
 import { check } from "./check.ts";
 import type { Checked } from "./check.ts";
 import { formatSeconds } from "./durations.ts";
@@ -39,7 +39,7 @@ export interface SequenceOptions {
 
 /**
  * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
- * same result. The explanation of a failure is what happened until then, one line each.
+ * same result. The explanation of a failure is what happened until then, since the failure before it, one line each.
  *
  * What a reload says can be wrong; then the verdict is `error`, as it is when an event can not be done.
  *
@@ -88,7 +88,12 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
   const checked: Checked = { world, places, matches };
   const failures: TestFailure[] = [];
   const errors: TestFailure[] = [];
-  const withStory = (failure: TestFailure) => ({ ...failure, explanation: shownChronicle(world.ledger.chronicle) });
+  let shown = 0;
+  const withStory = (failure: TestFailure): TestFailure => {
+    const news = world.ledger.chronicle.lines.slice(shown);
+    shown += news.length;
+    return news.length === 0 ? failure : { ...failure, explanation: shownLines(news) };
+  };
   const wrong = (message: string | undefined, place: TestPlace) => {
     if (message !== undefined) errors.push(withStory({ message, place }));
   };
@@ -123,7 +128,8 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     }
     for (const statement of statements) failures.push(...check(statement, checked).map(withStory));
   }
-  for (const [event, isUnmet] of unmet) if (failures.length === 0 && isUnmet()) wrong("Nothing met this fault until the end of the sequence", event.place);
+  for (const [event, isUnmet] of unmet)
+    if (failures.length === 0 && isUnmet()) wrong("Nothing met this fault until the end of the sequence", event.place);
   return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
 }
 

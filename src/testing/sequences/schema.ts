@@ -69,7 +69,9 @@ const FAULT = {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything anew."),
     watchCut: cluster("The watches of this cluster tell nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
-    lateList: cluster("The syncer lists this cluster anew, and is shown how it was `behind` changes ago."),
+    lateList: cluster(
+      "The syncer lists this cluster anew, and is shown how it was `behind` changes ago, but nothing older than what it has seen.",
+    ),
     emptyList: cluster("The syncer lists this cluster anew and is shown nothing; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and tells nothing for a while. Needs for."),
     crash: syncer("The process ends at once. It starts anew, at once or after for."),
@@ -77,12 +79,18 @@ const FAULT = {
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
     lateWrite: cluster("The syncer gives the next write to this cluster up, and it happens all the same, later. Needs for."),
-    answered: count("This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.", 400),
+    answered: count(
+      "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
+      400,
+    ),
     rival: named("Somebody else writes the copy of this object just before the syncer's next write of it."),
     on: cluster("With answered: the cluster that it concerns. Default host."),
     for: duration("How long."),
     times: count("For how many requests, one after the other. Default 1.", 1),
-    behind: count("With lateList: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1.", 1),
+    behind: count(
+      "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
+      1,
+    ),
   },
 } as const satisfies ObjectSchema;
 

@@ -25,7 +25,8 @@ export type Fault =
   | { readonly kind: "watchExpired" | "lostEvent"; readonly side: Side }
   | { readonly kind: "lateList"; readonly side: Side; readonly behind: number }
   | { readonly kind: "watchCut" | "down" | "emptyList"; readonly side: Side; readonly forMs: number }
-  | { readonly kind: "crash" | "stall"; readonly forMs: number }
+  | { readonly kind: "crash"; readonly forMs: number; readonly behind: number }
+  | { readonly kind: "stall"; readonly forMs: number }
   | { readonly kind: "lostRequest" | "lostAnswer"; readonly side: Side; readonly times: number }
   | { readonly kind: "lateWrite"; readonly side: Side; readonly forMs: number; readonly times: number }
   | { readonly kind: "answered"; readonly side: Side; readonly status: AnsweredStatus; readonly times: number }
@@ -40,9 +41,7 @@ export interface Reload {
 
 /** One thing that happens. */
 export type SequenceEvent = { readonly atMs: number; readonly place: TestPlace } & (
-  | { readonly action: Action }
-  | { readonly fault: Fault }
-  | { readonly reload: Reload }
+  { readonly action: Action } | { readonly fault: Fault } | { readonly reload: Reload }
 );
 
 /** How many writes the syncer may have made. */

@@ -41,7 +41,7 @@ const PATIENCE_MS = 130_000;
 /** Longer than whatever the syncer puts off. Virtual milliseconds. */
 const REST_MAX_MS = 2 * 3_600_000;
 /** Moments of one run at which something happens; a run with more has no end. */
-const MOMENTS_MAX = 50_000;
+const MOMENTS_MAX = 20_000;
 /** Objects that are synced at the same time, as by default. */
 const WORKERS = 10;
 
@@ -95,7 +95,10 @@ export class SequenceWorld {
   #rivals = 0;
   #moments = 0;
 
-  private constructor(options: WorldOptions, parts: { ledger: Ledger; clock: Clock; delay: () => number; resources: readonly ResourceType[] }) {
+  private constructor(
+    options: WorldOptions,
+    parts: { ledger: Ledger; clock: Clock; delay: () => number; resources: readonly ResourceType[] },
+  ) {
     this.#options = options;
     this.engine = options.engines[0]!;
     this.ledger = parts.ledger;
@@ -118,8 +121,8 @@ export class SequenceWorld {
     return made.world;
   }
 
-  /** Starts the syncer: a process that knows nothing. */
-  start(): void {
+  /** Starts the syncer: a process that knows nothing, and whose first lists are `behind` changes late. */
+  start(behind = 0): void {
     const { planner, createCore = createSyncCore } = this.#options;
     const { clusters } = this.ledger;
     const hostEvents = this.#recorder("host");
@@ -132,8 +135,9 @@ export class SequenceWorld {
         ...(planner && { planner }),
         createCore: (core) => createCore({ ...core, ...ownerOf(this.engine), braked }),
       },
-      () => 0,
+      () => behind,
     );
+    if (behind > 0) for (const side of ["tenant", "host"] satisfies Side[]) this.cut(side, 1);
     // A process that can not list has not really started.
     this.#replica.pausedUntil = Math.max(this.#downUntil.tenant, this.#downUntil.host);
   }
@@ -160,8 +164,8 @@ export class SequenceWorld {
     return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
   }
 
-  /** The process ends now, and starts anew `afterMs` later. */
-  crash(afterMs: number): void {
+  /** The process ends now, and starts anew `afterMs` later, with first lists that are `behind` changes late. */
+  crash(afterMs: number, behind: number): void {
     for (const flight of this.#replica?.crash() ?? []) {
       const journey = this.#journeys.get(flight);
       const { request } = flight;
@@ -173,7 +177,7 @@ export class SequenceWorld {
     this.#replica = undefined;
     this.#later(this.now + afterMs, "the syncer to start", () => {
       this.tell("syncer", "starts anew");
-      this.start();
+      this.start(behind);
     });
   }
 
@@ -280,7 +284,7 @@ export class SequenceWorld {
       next = Math.min(next, Math.max(own, replica.pausedUntil));
       for (const { arrivesAt, answeredAt } of this.#journeys.values()) if (answeredAt === Infinity) next = Math.min(next, arrivesAt);
     }
-    return Math.max(next, this.now);
+    return Math.max(Math.ceil(next), this.now);
   }
 
   #arrivalAt(cache: SimulatedCache): number {
