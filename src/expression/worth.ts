@@ -30,7 +30,10 @@ export function isWorthShowing(node: AnyNode): boolean {
   if (node.type === "Identifier") return !KNOWN.has(node.name);
   if (node.type === "UnaryExpression") return node.operator !== "void" && node.argument.type !== "Literal";
   if (node.type === "MemberExpression" || node.type === "CallExpression") return true;
-  return childrenOf(node).some((child) => child.type !== "Literal" && child.type !== "TemplateElement");
+  return childrenOf(node).some((child) => {
+    const part = child.type === "Property" && !child.computed ? child.value : child;
+    return part.type !== "Literal" && part.type !== "TemplateElement";
+  });
 }
 
 /** Whether a function or class gets its name from the place where it stands. */

@@ -64,7 +64,9 @@ export function formatCoverage({ patches, branches }: SuiteCoverage): readonly s
     const where = `${patch.source === "" ? "" : `${patch.source}: `}${patch.list}.patches[${patch.index}] ${fieldOf(patch)} (${patch.path})`;
     if (patch.hit === 0) return [`${where}: never ran`];
     const missed = branches.filter((branch) => branch.hit === 0 && isOf(branch, patch));
-    return missed.map(({ label, text, start, end }) => `${where}: never taken: ${label}: ${text.slice(start, end).replace(/\s+/g, " ")}`);
+    return missed.map(
+      ({ label, text, start, end }) => `${where}: never taken: ${label}: ${text.slice(start, end).trim().replace(/\s+/g, " ")}`,
+    );
   });
 }
 
