@@ -14,6 +14,9 @@ export interface Alternation {
 /** Steps that a reader is shown. */
 const STEPS_SHOWN = 7;
 
+/** A value that only gets shorter comes to rest some time; so many rounds are waited for it. */
+const ROUNDS_MAX = 1_000;
+
 /** A value that has become longer than this, as JSON, is not followed any further. */
 const LENGTH_MAX = 20_000;
 
@@ -33,8 +36,10 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
   const shown = () => steps.slice(0, STEPS_SHOWN);
   let tenant = start;
   let host: unknown;
+  let length = Infinity;
   let repeated = false;
-  for (let round = 0; round <= rounds; round += 1) {
+  let shrinks = true;
+  for (let round = 0; round <= rounds || (shrinks && round < ROUNDS_MAX); round += 1) {
     const there = trip.toHost(tenant, situation, { value: host });
     steps.push(stepOf("host", there));
     if (there.kind !== "value") return { steps: shown() };
@@ -50,12 +55,19 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
     const text = canonicalJson(trip.comesBack ? tenant : host);
     repeated ||= seen.has(text) && round > 0;
     seen.add(text);
+    const next = lengthOf(trip.comesBack ? tenant : host);
+    shrinks &&= next < length;
+    length = next;
     if (text.length > LENGTH_MAX) break;
   }
   return { unrest: repeated ? "cycle" : isGrowing(steps) ? "growth" : "endless", steps: shown() };
 }
 
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : canonicalJson(value).length;
+}
+
 function isGrowing(steps: readonly LawStep[]): boolean {
-  const lengths = steps.filter(({ on }) => on === "host").map(({ value }) => canonicalJson(value).length);
+  const lengths = steps.filter(({ on }) => on === "host").map(({ value }) => lengthOf(value));
   return lengths.every((length, at) => at === 0 || length > lengths[at - 1]!);
 }

@@ -153,10 +153,14 @@ class PairCheck {
     return !isRecord(value) || !Object.keys(value).some((key) => key.startsWith(markerPrefix));
   }
 
+  /** An edit of what expressions made, or any value; one that the host's API server takes. */
   #hostValue(made: unknown): unknown {
-    const edited =
-      made === undefined || this.#random.happens(0.4) ? drawValue(this.#shape, this.#sources, this.#random) : editOf(made, this.#random);
-    return this.#hostShape === undefined || accepts(this.#hostShape, edited) ? edited : drawValue(this.#shape, this.#sources, this.#random);
+    const drawn = () => drawValue(this.#shape, this.#sources, this.#random);
+    if (made === undefined || this.#random.happens(0.4)) return drawn();
+    const edited = editOf(made, this.#random);
+    const isValid =
+      typeof edited === "string" && this.#hostShape === undefined ? edited.isWellFormed() : accepts(this.#hostShape ?? this.#shape, edited);
+    return isValid ? edited : drawn();
   }
 
   #judge(finding: Finding, trial: Trial): void {
@@ -175,12 +179,11 @@ class PairCheck {
     if (this.#options.domain === "objects") return;
     for (const finding of this.#findings) {
       if (finding.trial === undefined) continue;
-      this.#shrink(finding, finding.trial);
-      yield;
+      yield* this.#shrink(finding, finding.trial);
     }
   }
 
-  #shrink(finding: Finding, trial: Trial): void {
+  *#shrink(finding: Finding, trial: Trial): Generator<void> {
     const breachOf = (value: unknown, situation: Situation) => {
       if (this.#context.trip.fuel > 2 * this.#options.fuel || !accepts(this.#shape, value)) return undefined;
       const judged = finding.law.judge({ value, situation }, this.#context);
@@ -188,7 +191,7 @@ class PairCheck {
     };
     const plain = this.#situations[0]!;
     const situation = breachOf(trial.value, plain) === undefined ? trial.situation : plain;
-    const value = shrinkValue(trial.value, (candidate) => breachOf(candidate, situation) !== undefined);
+    const value = yield* shrinkValue(trial.value, (candidate) => breachOf(candidate, situation) !== undefined);
     finding.trial = { value, situation };
     finding.breach = breachOf(value, situation) ?? finding.breach!;
   }

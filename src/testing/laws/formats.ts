@@ -76,7 +76,8 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const text: FormatRules = {
   samples: ANNOTATION_SAMPLES,
   draw: (random) => (random.happens(0.5) ? plain(random) : several(random, 6, () => random.pick(WILD))),
-  accepts: () => true,
+  // What crosses the wire is UTF-8, which has no halves of characters.
+  accepts: (value) => value.isWellFormed(),
 };
 
 const key: FormatRules = {

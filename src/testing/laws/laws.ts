@@ -134,13 +134,14 @@ const hostEdits: Law = {
   name: "hostEdits",
   on: "host",
   applies: ({ comesBack }) => comesBack,
-  judge({ value, situation }, { trip, ...context }) {
+  judge({ value, situation }, context) {
+    const { trip } = context;
     const back = trip.toTenant(value, situation);
-    if (isForgiven(back, { trip, ...context })) return "void";
+    if (isForgiven(back, context) || back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
-    if (back.kind === "gone") return "void";
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
     const again = trip.toHost(back.value, situation, { value });
+    if (isForgiven(again, context)) return "void";
     if (again.kind === "value" && jsonEqual(again.value, value)) return undefined;
     return { steps: [...start, stepOf("host", again)], explanation: explainEdit(value, back) };
   },

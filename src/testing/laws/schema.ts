@@ -25,7 +25,13 @@ const SETTLES = {
   description: "From every value, going to the host and back again and again comes to rest.",
   fields: {
     ...SHARED,
-    rounds: { type: "integer", minimum: 1, maximum: 100, default: 3, description: "Journeys to the host and back that it may take." },
+    rounds: {
+      type: "integer",
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      description: "Journeys to the host and back that may change it. A text that only gets shorter may take more.",
+    },
   },
 } as const satisfies ObjectSchema;
 

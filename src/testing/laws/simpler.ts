@@ -12,8 +12,12 @@ export function sizeOf(value: unknown): number {
   if (typeof value === "string") return 2 + [...value].reduce((sum, character) => sum + weightOf(character), 0);
   if (Array.isArray(value)) return 2 + value.reduce<number>((sum, item) => sum + 1 + sizeOf(item), 0);
   if (isRecord(value)) return 2 + Object.entries(value).reduce((sum, [key, item]) => sum + 1 + sizeOf(key) + sizeOf(item), 0);
+  if (typeof value === "number") return String(value).length + Math.abs(value) / (Math.abs(value) + LARGE);
   return canonicalJson(value).length;
 }
+
+/** Of two numbers with as many digits the smaller one is the simpler one. */
+const LARGE = 1_000_000;
 
 function weightOf(character: string): number {
   if (character === "a") return 1;
@@ -33,9 +37,19 @@ export function simplerThan(value: unknown): unknown[] {
 
 function* simpler(value: unknown): Generator<unknown> {
   if (typeof value === "string") yield* simplerTexts(value);
-  else if (typeof value === "number") yield* [0, 1, 80, Math.trunc(value / 2), value - 1];
+  else if (typeof value === "number") yield* simplerNumbers(value);
   else if (Array.isArray(value)) yield* simplerLists(value);
   else if (isRecord(value)) yield* simplerRecords(value);
+}
+
+/** Beyond it numbers have gaps. */
+const EXPONENT_MAX = 52;
+
+/** Steps of all powers of two, so that the search for an edge does not take one step after the other. */
+function* simplerNumbers(value: number): Generator<number> {
+  yield* [0, 1, Math.trunc(value)];
+  for (let step = 2 ** Math.min(EXPONENT_MAX, Math.floor(Math.log2(Math.abs(value) + 1))); step >= 1; step /= 2)
+    yield value - Math.sign(value) * step;
 }
 
 function* simplerTexts(value: string): Generator<string> {
@@ -68,20 +82,23 @@ function* simplerRecords(value: Record<string, unknown>): Generator<unknown> {
 }
 
 /**
- * The simplest value found that `fails` still refuses, starting from one that it does. Asks at most `tries` times.
- *
- * @example
- * shrinkValue("xxweb-yy", (value) => String(value).includes("web-")); // "web-"
+ * The simplest value found that `fails` still refuses, starting from one that it does. Asks at most `tries` times, with a pause
+ * before each.
  */
-export function shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): unknown {
+export function* shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): Generator<void, unknown> {
   let best = value;
   let left = tries;
   for (;;) {
-    const next = simplerThan(best).find((candidate) => {
+    let next: { readonly value: unknown } | undefined;
+    for (const candidate of simplerThan(best)) {
+      if (left <= 0) return best;
       left -= 1;
-      return left >= 0 && fails(candidate);
-    });
-    if (next === undefined || left < 0) return best;
-    best = next;
+      yield;
+      if (!fails(candidate)) continue;
+      next = { value: candidate };
+      break;
+    }
+    if (next === undefined) return best;
+    best = next.value;
   }
 }
