@@ -1,0 +1,80 @@
+/**
+ * Every example of the gallery, evaluated by Node and by the built page's own worker in a real Chromium.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { evaluate } from "../../src/playground/evaluate.ts";
+import { GALLERY } from "../../src/playground/gallery.ts";
+import { tryPairs } from "../../src/playground/pairs.ts";
+import type { PlaygroundReply, PlaygroundRequest } from "../../src/playground/protocol.ts";
+import { WORKER_ELEMENT } from "../../src/playground/worker-element.ts";
+import { buildPage } from "./built-page.ts";
+import { findChromium, launchChromium, tellSkipped } from "./chromium.ts";
+
+const chromium = findChromium();
+if (chromium === undefined) tellSkipped("the gallery in Chromium");
+
+/** Asks a worker that is made of the page's script, under the page's policy. */
+const ASK = `(requests) => new Promise((resolve, reject) => {
+  const script = document.getElementById(${JSON.stringify(WORKER_ELEMENT)}).textContent;
+  const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const replies = [];
+  worker.onerror = (event) => reject(new Error(event.message));
+  worker.onmessage = ({ data }) => {
+    replies.push(data);
+    if (replies.length === requests.length) resolve(JSON.stringify(replies));
+  };
+  for (const request of requests) worker.postMessage(request);
+})`;
+
+/** As it crosses: what is undefined is not there. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe.skipIf(chromium === undefined)("in Chromium, from a file", () => {
+  let folder = "";
+  let browser: Browser;
+  let page: Page;
+  const refusals: string[] = [];
+  const replies = new Map<string, PlaygroundReply>();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "playground-"));
+    const file = join(folder, "index.html");
+    await writeFile(file, await buildPage());
+    browser = await launchChromium(chromium!);
+    page = await browser.newPage();
+    page.on("console", (message) => message.type() === "error" && refusals.push(message.text()));
+    page.on("pageerror", (error) => refusals.push(error.message));
+    await page.goto(pathToFileURL(file).href);
+    const requests = GALLERY.flatMap(({ state }, index): PlaygroundRequest[] => [
+      { id: 2 * index, wanted: "answer", state },
+      { id: 2 * index + 1, wanted: "pairs", state },
+    ]);
+    const text = await page.evaluate<string>(`(${ASK})(${JSON.stringify(requests)})`);
+    for (const reply of JSON.parse(text) as PlaygroundReply[]) {
+      const { name } = GALLERY[Math.floor(reply.id / 2)]!;
+      replies.set(`${name} ${reply.id % 2 === 0 ? "answer" : "pairs"}`, reply);
+    }
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("breaks no rule of the page's policy", () => {
+    expect(refusals).toEqual([]);
+  });
+
+  test.each(GALLERY)("$name has the same values for the same fuel", async ({ name, state }) => {
+    expect(replies.get(`${name} answer`)).toEqual({ kind: "answer", id: expect.any(Number) as number, answer: asJson(await evaluate(state)) });
+  });
+
+  test.each(GALLERY)("$name has the same verdicts by the same counter-examples", async ({ name, state }) => {
+    expect(replies.get(`${name} pairs`)).toEqual({ kind: "pairs", id: expect.any(Number) as number, pairs: asJson(await tryPairs(state)) });
+  });
+});
