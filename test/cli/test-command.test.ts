@@ -108,6 +108,46 @@ test("--fail-fast runs no file behind one with a failure", async () => {
   expect([code, stdout.match(/^\S*[abc]\.patch-test\.yaml/gm)?.map((line) => line.at(-17))]).toEqual([1, ["a", "b"]]);
 });
 
+describe("coverage", () => {
+  const config = `sync:
+  toHost:
+    endpoints:
+      patches:
+        - path: metadata.labels.tier
+          expression: 'value === "db" ? "database" : value'
+          reverseExpression: value
+`;
+  const suite = (tier: string) => `apiVersion: cli.endpointsync.dev/v1alpha1
+kind: PatchTest
+config: vcluster.yaml
+tests:
+  - it: is named
+    object: { metadata: { name: web, labels: { tier: ${tier} } } }
+`;
+  const back = `  - it: comes back
+    direction: toTenant
+    object: { metadata: { name: web-x-shop-x-blue, namespace: vc-blue, labels: { tier: web } } }
+    context: { virtualObject: { metadata: { name: web, namespace: shop } } }
+`;
+
+  test("counts the patches and branches that all files reach together, and tells what none of them does", async () => {
+    write({ "vcluster.yaml": config, "a.patch-test.yaml": suite("db"), "b.patch-test.yaml": suite("db") });
+    const { code, stdout, stderr } = await test_("--coverage");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("patch coverage 50% branch 50%");
+    expect(stdout).toMatch(/^Not covered\n.*never taken: .*value\n.*reverseExpression \(metadata\.labels\.tier\): never ran\n/m);
+  });
+
+  test("below the threshold fails, and says so", async () => {
+    write({ "vcluster.yaml": config, "a.patch-test.yaml": suite("db") + back });
+    const { code, stdout, stderr } = await test_("--threshold", "80");
+    expect([code, stderr]).toEqual([1, "Coverage is below 80%: 100% of the patches and 50% of their branches ran\n"]);
+    expect(stdout).toMatch(/^PASS 2 {2}FAIL 0 /m);
+    write({ "b.patch-test.yaml": suite("web") });
+    expect(await test_("--threshold", "100")).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
 describe("golden files", () => {
   const withGolden = (expected: string) => file({}, `  - it: as it was\n    object: web\n    expected: ${expected}\n`);
 

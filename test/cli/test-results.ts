@@ -52,6 +52,18 @@ export function mixedReport(): TestReport {
       },
     ],
   });
+  const patch = { source: "vcluster.yaml", list: "endpoints", index: 0, path: "subsets[*].addresses[*].ip", direction: "toHost" } as const;
+  const coverage = {
+    patches: [
+      { ...patch, hit: 3 },
+      { ...patch, direction: "toTenant" as const, hit: 0 },
+    ],
+    branches: [
+      { ...patch, text: expression, start: 25, end: 53, label: "condition true", hit: 0 },
+      { ...patch, text: expression, start: 55, end: 60, label: "condition false", hit: 2 },
+      { ...patch, text: "a || b", start: 5, end: 6, label: "right side", hit: 2 },
+    ],
+  };
   const law = result("roundTrip subsets[*].addresses[*].ip", { kind: "law", fuel: 0, runs: 2000, seed: 1 });
   const later = result("waits for IPv6", { verdict: "skipped", reason: "no IPv6 here", fuel: 0 });
   const unusable = suite([], {
@@ -71,7 +83,7 @@ export function mixedReport(): TestReport {
     ],
   });
   return reportOf([
-    { suite: suite([result("leaves headless services alone"), failed, wrong, later, law]), ms: 12.4 },
+    { suite: suite([result("leaves headless services alone"), failed, wrong, later, law], { coverage }), ms: 12.4 },
     { suite: unusable, ms: 1 },
   ]);
 }

@@ -28,7 +28,7 @@ export function prettySuite({ suite }: RanSuite, paint: Paint): string {
 /** What failed, and the sum. */
 export function prettyEnd(report: TestReport, paint: Paint): string {
   const blocks = report.suites.flatMap(({ suite }) => suite.results.filter(isFailure).map((result) => failureBlock(suite, result, paint)));
-  return `\n${blocks.map((block) => `${block}\n`).join("")}${summaryLine(report.totals, paint)}\n`;
+  return `\n${[...blocks, ...missedBlock(report.totals)].map((block) => `${block}\n`).join("")}${summaryLine(report.totals, paint)}\n`;
 }
 
 /** `PASS 12  FAIL 1  ERROR 0  SKIP 1   laws 4/4 (8,000 cases, seed 1)   fuel p95 412`. */
@@ -37,16 +37,28 @@ export function summaryLine(totals: Totals, paint: Paint): string {
     const text = `${WORDS[verdict]} ${grouped(totals[verdict])}`;
     return totals[verdict] === 0 ? text : paint(MEANINGS[verdict], text);
   });
-  const { unusable, laws, fuelP95 } = totals;
+  const { unusable, laws, coverage, fuelP95 } = totals;
   const parts = [
     counts.join("  "),
     ...(unusable > 0 ? [paint("bad", unusable === 1 ? "1 file could not be run" : `${grouped(unusable)} files could not be run`)] : []),
     ...(laws === undefined
       ? []
       : [`laws ${laws.held}/${laws.total} (${[`${grouped(laws.runs)} cases`, ...seedsText(laws.seeds)].join(", ")})`]),
+    ...(coverage === undefined ? [] : [`patch coverage ${percent(coverage.patches)} branch ${percent(coverage.branches)}`]),
     ...(fuelP95 === undefined ? [] : [`fuel p95 ${grouped(fuelP95)}`]),
   ];
   return parts.join("   ");
+}
+
+function missedBlock({ coverage }: Totals): string[] {
+  return coverage === undefined || coverage.missed.length === 0
+    ? []
+    : [lines(["Not covered", ...coverage.missed.map((line) => `  ${oneLine(line)}`)])];
+}
+
+/** Rounded down: 100% is all. */
+export function percent(share: number): string {
+  return `${Math.floor(share)}%`;
 }
 
 function seedsText(seeds: readonly number[]): string[] {
@@ -124,7 +136,7 @@ function indented(text: string, columns = 2): string {
 
 /** `8,000`. */
 function grouped(count: number): string {
-  return count.toLocaleString("en-US");
+  return String(count).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
 function lines(all: readonly string[]): string {

@@ -1,3 +1,6 @@
+import { formatCoverage, mergeCoverage, percentagesOf } from "../../testing/coverage/report.ts";
+import type { SuiteCoverage } from "../../testing/coverage/types.ts";
+import type { Percentages } from "../../testing/coverage/report.ts";
 import type { SuiteResult, TestResult, Verdict } from "../../testing/patch-tests/results.ts";
 
 /** A test file that was run, and how long that took, in milliseconds. */
@@ -16,12 +19,19 @@ export interface LawTotals {
   readonly seeds: readonly number[];
 }
 
+/** How much of the patches ran, and what did not, one line each. */
+export interface CoverageTotals extends Percentages {
+  readonly missed: readonly string[];
+}
+
 /** What all results say together. */
 export interface Totals extends Readonly<Record<Verdict, number>> {
   /** Files of which nothing ran, as they or their configuration are wrong. */
   readonly unusable: number;
   /** Absent without laws. */
   readonly laws?: LawTotals;
+  /** Absent when nothing was measured. */
+  readonly coverage?: CoverageTotals;
   /** What nineteen of twenty tests cost at most; absent where nothing cost anything. */
   readonly fuelP95?: number;
 }
@@ -61,6 +71,7 @@ function totalsOf(suites: readonly SuiteResult[]): Totals {
   const results = suites.flatMap((suite) => suite.results);
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
   const laws = results.filter(({ kind, verdict }) => kind === "law" && verdict !== "skipped");
+  const coverages = suites.flatMap(({ coverage }) => coverage ?? []);
   const fuelP95 = p95(results.map(({ fuel }) => fuel).filter((fuel) => fuel > 0));
   return {
     passed: count("passed"),
@@ -69,6 +80,7 @@ function totalsOf(suites: readonly SuiteResult[]): Totals {
     skipped: count("skipped"),
     unusable: suites.filter(isUnusable).length,
     ...(laws.length > 0 && { laws: lawTotals(laws) }),
+    ...(coverages.length > 0 && { coverage: coverageTotals(coverages) }),
     ...(fuelP95 !== undefined && { fuelP95 }),
   };
 }
@@ -80,6 +92,12 @@ function lawTotals(laws: readonly TestResult[]): LawTotals {
     runs: laws.reduce((sum, { runs = 0 }) => sum + runs, 0),
     seeds: [...new Set(laws.flatMap(({ seed }) => seed ?? []))],
   };
+}
+
+/** Patches of one configuration count once, whichever of the files reach them. */
+function coverageTotals(coverages: readonly SuiteCoverage[]): CoverageTotals {
+  const all = mergeCoverage(coverages);
+  return { ...percentagesOf(all), missed: formatCoverage(all) };
 }
 
 /** The nearest-rank percentile. */

@@ -4,6 +4,7 @@ import type { CommandContext } from "../command.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
 import { discoverTests, TEST_FILE_SUFFIX } from "./discover.ts";
 import type { NameFilter } from "./name-filter.ts";
+import { percent } from "./pretty.ts";
 import { createReporting, isDocumentPrinted } from "./reporters.ts";
 import type { ChosenReporter } from "./reporters.ts";
 import { reportOf } from "./report.ts";
@@ -41,7 +42,9 @@ export async function runTestCommand({ terminal, exit }: CommandContext, named: 
     const report = reportOf(ran);
     await reporting.end(report);
     if (files.length > 0 && isEmpty(report) && flags.passWithNoTests !== true) throw noneRan(flags);
-    exit(exitCodeOf(report));
+    const low = lowCoverage(report, flags.threshold);
+    if (low !== undefined) terminal.err(low);
+    exit(low === undefined ? exitCodeOf(report) : Math.max(exitCodeOf(report), EXIT_FAILED));
   } finally {
     engines.dispose();
   }
@@ -51,6 +54,12 @@ export async function runTestCommand({ terminal, exit }: CommandContext, named: 
 function exitCodeOf({ totals }: TestReport): number {
   if (totals.unusable > 0) return EXIT_USAGE;
   return totals.failed + totals.error > 0 ? EXIT_FAILED : 0;
+}
+
+/** What is to be said of coverage below the threshold. */
+function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | undefined): string | undefined {
+  if (coverage === undefined || threshold === undefined || Math.min(coverage.patches, coverage.branches) >= threshold) return undefined;
+  return `Coverage is below ${threshold}%: ${percent(coverage.patches)} of the patches and ${percent(coverage.branches)} of their branches ran`;
 }
 
 function noTests(named: readonly string[]): EngineError {
