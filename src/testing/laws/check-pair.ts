@@ -6,6 +6,7 @@ import type { Random } from "../simulator/random.ts";
 import { drawValue, edgeValues, editOf } from "./draw.ts";
 import type { Sources } from "./draw.ts";
 import { domainOf } from "./domain.ts";
+import { isWellFormed } from "./formats.ts";
 import { LAWS_KNOWN } from "./laws.ts";
 import type { Breach, Law, LawContext, Trial } from "./laws.ts";
 import type { LawCounterExample, LawName, LawResult, PairReport, PairVerdict, PatchListName } from "./report.ts";
@@ -159,7 +160,7 @@ class PairCheck {
     if (made === undefined || this.#random.happens(0.4)) return drawn();
     const edited = editOf(made, this.#random);
     const isValid =
-      typeof edited === "string" && this.#hostShape === undefined ? edited.isWellFormed() : accepts(this.#hostShape ?? this.#shape, edited);
+      typeof edited === "string" && this.#hostShape === undefined ? isWellFormed(edited) : accepts(this.#hostShape ?? this.#shape, edited);
     return isValid ? edited : drawn();
   }
 

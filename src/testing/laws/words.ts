@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { AnyNode } from "acorn";
 import { findReads, memberName } from "../../expression/reads.ts";
 import type { Reads } from "../../expression/reads.ts";
 import { parseExpression, walk } from "../../expression/syntax.ts";
+import type { Step } from "../../expression/syntax.ts";
 
 /** Found in the expressions of one patch. */
 export interface Words {
@@ -60,7 +60,7 @@ interface Found {
   readonly keys: Set<string>;
 }
 
-function collect(node: AnyNode, { texts, numbers, patterns, keys }: Found): void {
+function collect(node: Step["node"], { texts, numbers, patterns, keys }: Found): void {
   const addText = (value: string) => {
     if (value !== "" && value.length <= TEXT_MAX) texts.add(value);
   };
