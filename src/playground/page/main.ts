@@ -15,7 +15,6 @@ const workbench = createWorkbench({
   startWorker: () => startWorker() as WorkerLike,
   examples: GALLERY,
   first: linked?.ok ? linked.state : (settings.get().draft ?? GALLERY[0]!.state),
-  testFile: () => "",
 });
 document.body.append(...workbench.elements);
 if (linked?.ok === false) workbench.tell(linked.message);

@@ -1,6 +1,7 @@
 import type { PatchListName } from "../../testing/laws/report.ts";
 import type { ShownOutcome, ShownPair } from "../protocol.ts";
 import { h } from "./h.ts";
+import type { Child } from "./h.ts";
 import { icon } from "./icons.ts";
 import { createRounds } from "./rounds.ts";
 import { count, LISTS, outcomeTag, verdictWord } from "./words.ts";
@@ -48,7 +49,7 @@ export function createPatchCard(patch: ShownPatch, open: boolean, actions: Patch
           onclick: () => actions.jump(patch),
         },
         h("span", { class: "unseen" }, `Patch ${patch.patch + 1} of ${LISTS[patch.list]}, `),
-        patch.path,
+        ...breakable(patch.path),
       ),
       pair && verdictButton(patch, pair, open, actions),
     ),
@@ -91,6 +92,11 @@ function verdictDetails(patch: ShownPatch, { verdict, counterExample }: ShownPai
   );
 }
 
+/** A path that goes on to the next line between its parts rather than within one. */
+function breakable(path: string): Child[] {
+  return path.split(/(?<=[./[])/).flatMap((part, index) => (index === 0 ? [part] : [h("wbr"), part]));
+}
+
 /** That a patch has nothing for the way back is told by its verdict. */
 function isTold({ direction, outcome }: ShownOutcome): boolean {
   return direction === "toHost" || outcome !== "noExpression";
@@ -102,7 +108,12 @@ function way(outcome: ShownOutcome): HTMLElement {
   return h(
     "div",
     { class: "way", "data-way": direction, "data-outcome": kind },
-    h("span", { class: "way-name" }, icon(direction), direction === "toHost" ? "To host" : "To tenant"),
+    h(
+      "span",
+      { class: "way-name" },
+      icon(direction),
+      h("span", {}, h("span", { class: "unseen" }, "To "), direction === "toHost" ? "Host" : "Tenant"),
+    ),
     h(
       "span",
       { class: "way-facts" },

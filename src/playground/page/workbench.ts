@@ -10,6 +10,7 @@ import type { WorkerLike } from "../channel.ts";
 import type { Example } from "../gallery.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
 import { packState } from "../share.ts";
+import { testFileOf } from "../test-file.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createAsking } from "./asking.ts";
 import { copyText } from "./clipboard.ts";
@@ -35,8 +36,6 @@ export interface WorkbenchOptions {
   readonly examples: readonly Example[];
   /** What is shown first. */
   readonly first: PlaygroundState;
-  /** A test file that expects what an answer says. */
-  readonly testFile: (state: PlaygroundState, answer: PlaygroundAnswer) => string;
 }
 
 /** The page. */
@@ -188,9 +187,10 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   }
 
   async function copyTest(): Promise<void> {
-    if (answer === undefined) return;
-    const copied = await copyText(options.testFile(texts.state(), answer));
-    announcer.toast(copied ? "Copied: save it as web.patch-test.yaml" : "The browser did not let the page copy");
+    const file = answer && testFileOf(texts.state(), answer);
+    if (file === undefined) return announcer.toast("There is nothing to expect yet: the results say why");
+    const copied = await copyText(file);
+    announcer.toast(copied ? "Test file copied. Its first line says how to run it." : "The browser did not let the page copy");
   }
 
   listenToShortcuts(document, {

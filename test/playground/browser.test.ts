@@ -1,0 +1,210 @@
+import { load } from "js-yaml";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { CHROMIUM, hasChromium, startBrowser } from "./browser-page.ts";
+import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
+import { focusedPane, editor, linesOf, markedIn, pane, replaceIn, STATE } from "./browser-panes.ts";
+
+test.runIf(false).each(hasChromium ? [] : [CHROMIUM])("no browser at %s: the page was not tried in one", () => {});
+
+describe.runIf(hasChromium)("the playground in a browser", () => {
+  let browser: PlaygroundBrowser;
+  let opened: OpenedPage[] = [];
+
+  const open = async (options?: Parameters<PlaygroundBrowser["open"]>[0]): Promise<Page> => {
+    const one = await browser.open(options);
+    opened.push(one);
+    return one.page;
+  };
+  /** Opened with {@link STATE}, and answered. */
+  const openState = async (change: Partial<typeof STATE> = {}): Promise<Page> => {
+    const page = await open({ state: { ...STATE, ...change } });
+    await pane(page, "results").locator(".patch, .problems").first().waitFor();
+    return page;
+  };
+  const clipboard = (page: Page) => page.evaluate<string>("navigator.clipboard.readText()");
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 120_000);
+  afterAll(() => browser?.close());
+
+  afterEach(async () => {
+    const complaints = opened.flatMap((one) => one.complaints);
+    await Promise.all(opened.map(({ page }) => page.context().close()));
+    opened = [];
+    expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
+  });
+
+  test("opens with an example, answers it, and judges its pairs", async () => {
+    const page = await open();
+    await page.getByText("5 applied").waitFor();
+    await expect.poll(() => pane(page, "results").locator(".verdict").count(), { timeout: 20_000 }).toBe(5);
+    expect(await linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
+  });
+
+  test("shows in the host object what an edit of a patch comes to, and marks the difference", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', '"green-" + value');
+    await expect.poll(() => linesOf(page, "host")).toContain("    example.com/team: green-storefront");
+    expect(await editor(page, "host").locator(".cm-changedText").allInnerTexts()).toContain("green-");
+    expect(await editor(page, "host").locator(".cm-deletedChunk").allInnerTexts()).toContainEqual(
+      expect.stringContaining("example.com/team: storefront"),
+    );
+  });
+
+  test("compares with what is chosen", async () => {
+    const page = await openState();
+    await pane(page, "host").getByText("Off").click();
+    await expect.poll(() => editor(page, "host").locator(".cm-changedText").count()).toBe(0);
+    await pane(page, "host").getByText("Synced").click();
+    await replaceIn(page, "host", "blue-storefront", "blue-ops");
+    await expect
+      .poll(() => editor(page, "host").locator(".cm-deletedChunk").allInnerTexts())
+      .toEqual([expect.stringContaining("blue-storefront")]);
+  });
+
+  test("shows the place of a broken expression, and goes there", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', '"blue-" + value;');
+    const problem = pane(page, "results").locator(".problems button");
+    await problem.waitFor();
+    expect(await problem.innerText()).toMatch(/EXPRESSION_SYNTAX[\s\S]*line 6, column 39[\s\S]*Leave out the semicolon/);
+    expect(await editor(page, "config").locator(".cm-lintRange-error").allInnerTexts()).toEqual([";"]);
+    await pane(page, "host").getByText("Out of date").waitFor();
+    await editor(page, "tenant").click();
+    await problem.click();
+    expect(await focusedPane(page)).toBe("config");
+    expect(await pane(page, "config").locator(".cm-activeLineGutter").innerText()).toBe("6");
+    await page.keyboard.press("Delete");
+    await page.getByText("2 applied").waitFor();
+    expect(await editor(page, "config").locator(".cm-lintRange-error").count()).toBe(0);
+  });
+
+  test("draws what the parts of a failing expression came to", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', "value.owner.name");
+    const drawing = pane(page, "results").locator(".drawing");
+    await drawing.waitFor();
+    expect(await drawing.innerText()).toMatch(/^value\.owner\.name\n[\s\S]*undefined[\s\S]*"storefront"/);
+    expect(await editor(page, "config").locator(".cm-lintRange-error").innerText()).toContain("value.owner.name");
+  });
+
+  test("brings a host edit back into the tenant, and says what it takes back", async () => {
+    const page = await openState();
+    await replaceIn(page, "host", "blue-storefront", "blue-ops");
+    await expect.poll(() => linesOf(page, "back")).toContain("    example.com/team: ops");
+    expect(await pane(page, "back").getByRole("listitem").allInnerTexts()).toEqual([
+      expect.stringMatching(/Came back[\s\S]*"storefront" → "ops"/),
+    ]);
+    await replaceIn(page, "host", "blue-web-0", "blue-web-9");
+    await expect.poll(() => pane(page, "back").getByRole("listitem").allInnerTexts()).toContainEqual(expect.stringMatching(/^Undone/));
+    await page.getByRole("button", { name: "Discard" }).click();
+    await pane(page, "back").getByText("Nothing has come back yet").waitFor();
+    await expect.poll(() => linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
+  });
+
+  test("shows on demand how a pair oscillates", async () => {
+    const config = STATE.config.replace('value.replace(/^blue-/, "")', "value.slice(4)");
+    const page = await openState({ config });
+    const verdict = page.getByRole("button", { name: "Round trip: Oscillates" });
+    await verdict.waitFor({ timeout: 20_000 });
+    expect(await verdict.getAttribute("aria-expanded")).toBe("false");
+    await verdict.click();
+    const rows = await pane(page, "results").locator(".rounds tbody tr").allInnerTexts();
+    expect(rows.length).toBeGreaterThan(2);
+    expect(rows[1]).toMatch(/"-.*"blue--/s);
+    expect(await focusedPane(page)).toBe("results");
+    await verdict.click();
+    expect(await pane(page, "results").locator(".rounds").count()).toBe(0);
+  });
+
+  test("marks what a patch finds when it is clicked, and when the cursor is in it", async () => {
+    const page = await openState();
+    await pane(page, "results").getByRole("button", { name: "hostname" }).click();
+    expect(await focusedPane(page)).toBe("config");
+    await expect.poll(() => markedIn(page, "tenant")).toEqual(["web-0", "web-1"]);
+    await editor(page, "config").locator(".cm-line", { hasText: "reverseExpression" }).click();
+    await expect.poll(() => markedIn(page, "tenant")).toEqual(["storefront"]);
+  });
+
+  test("opens examples, and comes back by undo and reset", async () => {
+    const page = await openState();
+    await page.getByRole("button", { name: "Examples" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "A pair that oscillates" }).click();
+    await expect.poll(() => linesOf(page, "config")).toContain("          expression: '\"my-prefix-\" + value'");
+    expect(await focusedPane(page)).toBe("config");
+    await page.keyboard.press("Control+Z");
+    await expect.poll(() => linesOf(page, "config")).toContain("          expression: '\"blue-\" + value'");
+    await page.getByRole("button", { name: "Reset" }).click();
+    await expect.poll(() => linesOf(page, "config")).toContain("          expression: '\"my-prefix-\" + value'");
+  });
+
+  test("shares everything that is on the page by a link", async () => {
+    const page = await openState();
+    await replaceIn(page, "host", "blue-storefront", "blue-ops");
+    await expect.poll(() => linesOf(page, "back")).toContain("    example.com/team: ops");
+    await page.getByLabel("vcluster").fill("green");
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByText("Link copied").waitFor();
+    const link = await clipboard(page);
+    const other = await open();
+    await other.goto(link);
+    await other.reload();
+    await expect.poll(() => linesOf(other, "host")).toContain("    example.com/team: blue-ops");
+    expect(await linesOf(other, "config")).toEqual(await linesOf(page, "config"));
+    expect(await other.getByLabel("vcluster").inputValue()).toBe("green");
+  });
+
+  test("a link with markup in its texts shows it as text", async () => {
+    const markup = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
+    const page = await openState({ config: STATE.config.replace('metadata.annotations["example.com/team"]', `'${markup}'`) });
+    await pane(page, "results").locator(".problems").getByText("<img src=x").first().waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+  });
+
+  test("says why a damaged link is not opened, and opens without it", async () => {
+    const page = await open();
+    await page.goto(`${browser.address}#1.broken`);
+    await page.reload();
+    await page.getByText("The link can not be opened").waitFor();
+    await page.getByText("5 applied").waitFor();
+  });
+
+  test("copies a test file", async () => {
+    const page = await openState();
+    await page.getByRole("button", { name: "Copy test" }).click();
+    await page.getByText("Test file copied").waitFor();
+    expect(load(await clipboard(page))).toMatchObject({ kind: "PatchTest", context: { vcluster: STATE.vcluster } });
+    await replaceIn(page, "config", "sync:", "sync: [");
+    await pane(page, "results").locator(".problems").waitFor();
+    await page.getByRole("button", { name: "Copy test" }).click();
+    await page.getByText("There is nothing to expect yet").waitFor();
+  });
+
+  test("keeps what was written, and the chosen colours, for the next visit", async () => {
+    const page = await openState();
+    await replaceIn(page, "config", '"blue-" + value', '"green-" + value');
+    await page.getByRole("button", { name: /^Colours/ }).click();
+    await page.getByRole("button", { name: /^Colours: light/ }).click();
+    await expect.poll(() => linesOf(page, "host")).toContain("    example.com/team: green-storefront");
+    await page.goto(browser.address);
+    await expect.poll(() => linesOf(page, "host")).toContain("    example.com/team: green-storefront");
+    expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
+  });
+
+  test("works where the browser keeps nothing", async () => {
+    const page = await open({ script: `Object.defineProperty(window, "localStorage", { get() { throw new Error("forbidden"); } });` });
+    await page.getByText("5 applied").waitFor();
+    await page.getByRole("button", { name: /^Colours/ }).click();
+    expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("light");
+  });
+
+  test("refuses a name of a virtual cluster that is none, and keeps the last", async () => {
+    const page = await openState();
+    await page.getByLabel("vcluster").fill("Not a name");
+    expect(await page.getByLabel("vcluster").getAttribute("aria-invalid")).toBe("true");
+    await page.getByLabel("vcluster").fill("green");
+    await expect.poll(() => linesOf(page, "host")).toContain("  name: web-x-shop-x-green");
+  });
+});
