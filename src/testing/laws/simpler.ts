@@ -21,6 +21,7 @@ const LARGE = 1_000_000;
 
 function weightOf(character: string): number {
   if (character === "a") return 1;
+  if (character === "A") return 1.15;
   if (/[a-z]/.test(character)) return 1.1;
   return /[0-9A-Z._/-]/.test(character) ? 1.2 : 1.4;
 }
@@ -60,7 +61,7 @@ function* simplerTexts(value: string): Generator<string> {
       yield [...characters.slice(0, at), ...characters.slice(at + part)].join("");
   }
   for (let at = 0; at < Math.min(characters.length, CHARACTERS_MAX); at += 1)
-    yield* ["a", "0"].map((plain) => [...characters.slice(0, at), plain, ...characters.slice(at + 1)].join(""));
+    yield* ["a", "A", "0"].map((plain) => [...characters.slice(0, at), plain, ...characters.slice(at + 1)].join(""));
 }
 
 function* simplerLists(value: readonly unknown[]): Generator<unknown> {

@@ -1,0 +1,189 @@
+/**
+ * `validate --laws`, and the warning beside a sidecar at work.
+ */
+import { describe, expect, test } from "vitest";
+import { createLineLogger } from "../../src/base/logger.ts";
+import { checkConfiguration } from "../../src/cli/configuration.ts";
+import type { LoadedConfiguration } from "../../src/cli/configuration.ts";
+import { watchLaws } from "../../src/cli/law-watch.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { createTestTerminal, exampleFiles, run } from "./support.ts";
+
+const list = (...patches: readonly string[]) =>
+  ["sync:", "  toHost:", "    endpoints:", "      patches:", ...patches.map((patch) => `        - ${patch}`), ""].join("\n");
+const OSCILLATES = `{ path: 'metadata.annotations[*]', expression: '"my-prefix-" + value', reverseExpression: 'value.slice(9)' }`;
+const DRIFTS = `{ path: metadata.labels.app, expression: value.toLowerCase(), reverseExpression: value }`;
+const LOSSLESS = `{ path: metadata.labels.tier, expression: 'value === "a" ? "b" : value === "b" ? "a" : value', reverseExpression: 'value === "a" ? "b" : value === "b" ? "a" : value' }`;
+const ONE_WAY = `{ path: 'subsets[*].ports[*].name', expression: 'value.split("-")[1].trim()' }`;
+
+const files: Record<string, string> = {
+  ...exampleFiles(),
+  "good.yaml": list(LOSSLESS, ONE_WAY),
+  "drifts.yaml": list(DRIFTS, LOSSLESS),
+  "oscillates.yaml": list(LOSSLESS, OSCILLATES),
+  "bad.yaml": "sync: 1\n",
+  "rare.yaml": list(
+    `{ path: metadata.annotations.a, expression: 'value === atob("c2VsZG9t") ? "often" : value', reverseExpression: value }`,
+  ),
+  "seldom.yaml": "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop, annotations: {a: seldom}}}\n",
+};
+const validate = (...argv: readonly string[]) => run(["validate", "--settings", "settings.yaml", ...argv], { files });
+
+describe("validate --laws", () => {
+  test("tells a verdict for every patch", async () => {
+    const { code, stdout, stderr } = await validate("--config", "good.yaml", "--laws");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
+      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was",
+      "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
+      '  fails: tenant "a" → host fails',
+      "2 patches, many checks, seed 1",
+      "The configuration is valid.",
+      "",
+    ]);
+  });
+
+  test("ends with 2 for a pair that oscillates, at its place", async () => {
+    const { code, stdout, stderr } = await validate("--config", "oscillates.yaml", "--laws");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^oscillates\.yaml:6:\d+: error REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[1\]: The patch oscillates: tenant "a" → host "my-prefix-a" → tenant "-a" → [^]*\n1 error\n$/,
+    );
+    expect(stderr.split("\n").at(-3)!.indexOf("^")).toBe(stderr.split("\n").at(-4)!.indexOf("reverseExpression"));
+    expect(stdout).toContain("endpoints.patches[1] metadata.annotations[*]: oscillates, the two sides would answer each other for ever\n");
+  });
+
+  test("only warns of a pair that drifts", async () => {
+    const { code, stdout, stderr } = await validate("--config", "drifts.yaml", "--laws");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^drifts\.yaml:5:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[0\]: The patch drifts: tenant "A" → host "a" → tenant "a" → host "a"/,
+    );
+    expect(stdout).toMatch(/The configuration is valid, with 1 warning\.\n$/);
+  });
+
+  test("finds the place in the file that wins", async () => {
+    const { stderr } = await validate("--config", "oscillates.yaml", "--config", "drifts.yaml", "--laws");
+    expect(stderr).toMatch(/^drifts\.yaml:5:/);
+  });
+
+  test("answers data", async () => {
+    const { code, stdout } = await validate("--config", "oscillates.yaml", "--laws", "-o", "json", "--seed", "4");
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      problems: [{ severity: "error", code: "REVERSE_NOT_INVERSE", line: 6 }],
+      laws: {
+        seed: 4,
+        pairs: [
+          { list: "endpoints", patch: 0, verdict: "lossless" },
+          { patch: 1, verdict: "oscillates", counterExample: { value: "a" } },
+        ],
+      },
+    });
+    expect((await validate("--config", "good.yaml", "--laws", "-o", "yaml")).stdout).toMatch(/^problems: \[\]\nlaws:\n/);
+  });
+
+  test("tries the values of objects", async () => {
+    expect((await validate("--config", "rare.yaml", "--laws")).stderr).toBe("");
+    expect((await validate("--config", "rare.yaml", "--laws", "-f", "seldom.yaml")).stderr).toContain('tenant "seldom" → host "often"');
+  });
+
+  test("checks nothing when the configuration is wrong", async () => {
+    const { code, stdout, stderr } = await validate("--config", "bad.yaml", "--laws");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/CONFIG_TYPE/);
+  });
+
+  test.each([
+    ["-f", "seldom.yaml"],
+    ["--seed", "1"],
+  ])("refuses %s without --laws", async (flag, value) => {
+    const { code, stderr } = await validate("--config", "good.yaml", flag, value);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error USAGE: --\w+ is for --laws\n {2}Add --laws\n$/);
+  });
+});
+
+describe("beside a sidecar", () => {
+  async function loadedFrom(name: string): Promise<LoadedConfiguration> {
+    const { loaded } = await checkConfiguration(createTestTerminal({ files }), {
+      config: [name],
+      settings: "settings.yaml",
+      name: "blue",
+      namespace: "vc-blue",
+    });
+    return loaded!;
+  }
+
+  /** What is logged by the time nothing is waiting any more. */
+  async function watched(name: string, { readyAfterMs = 0 } = {}) {
+    const clock = createFakeClock();
+    const lines: string[] = [];
+    const logger = createLineLogger({ level: "debug", now: () => clock.now(), write: (line) => lines.push(line) });
+    const stop = watchLaws(await loadedFrom(name), { runtime: { clock, logger }, ready: () => clock.monotonic() >= readyAfterMs });
+    return { clock, lines, stop };
+  }
+
+  async function untilDone({ clock }: { clock: ReturnType<typeof createFakeClock> }): Promise<void> {
+    for (let waits = 0; waits < 2_000 && clock.pending > 0; waits += 1) await clock.advance(1_000);
+    expect(clock.pending).toBe(0);
+  }
+
+  test("a pair that oscillates is told once, some time after the start", async () => {
+    const watch = await watched("oscillates.yaml");
+    await watch.clock.advance(4_000);
+    expect(watch.lines).toEqual([]);
+    await untilDone(watch);
+    expect(watch.lines).toEqual([
+      expect.stringMatching(
+        / warn {2}A patch never comes to rest: .* patch=endpoints\.patches\[1\] path=metadata\.annotations\[\*\] example=.*my-prefix-a/,
+      ),
+    ]);
+    await watch.stop();
+  });
+
+  test("nothing is told of others, and nothing is done without a way back", async () => {
+    const drifting = await watched("drifts.yaml");
+    await untilDone(drifting);
+    expect(drifting.lines).toEqual([]);
+    const config = await loadedFrom("good.yaml");
+    const endpoints = { ...config.config.endpoints, patches: config.config.endpoints.patches.slice(1) };
+    const clock = createFakeClock();
+    const logger = createLineLogger({ now: () => 0, write: () => {} });
+    watchLaws({ ...config, config: { ...config.config, endpoints } }, { runtime: { clock, logger }, ready: () => true });
+    expect(clock.pending).toBe(0);
+  });
+
+  test("it waits until the sidecar does its work", async () => {
+    const watch = await watched("oscillates.yaml", { readyAfterMs: 60_000 });
+    await watch.clock.advance(59_000);
+    expect(watch.lines).toEqual([]);
+    await untilDone(watch);
+    expect(watch.lines).toHaveLength(1);
+    expect(watch.clock.monotonic()).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test("it ends with the sidecar, also in the middle", async () => {
+    const early = await watched("oscillates.yaml");
+    await early.stop();
+    expect(early.clock.pending).toBe(0);
+    const late = await watched("oscillates.yaml");
+    await late.clock.advance(5_000);
+    await late.stop();
+    expect({ pending: late.clock.pending, lines: late.lines }).toEqual({ pending: 0, lines: [] });
+  });
+
+  test("a check that fails is a word for those who debug", async () => {
+    const config = await loadedFrom("oscillates.yaml");
+    const patches = [{ path: "metadata..", expression: "value", reverseExpression: "value" }];
+    const clock = createFakeClock();
+    const lines: string[] = [];
+    const logger = createLineLogger({ level: "debug", now: () => 0, write: (line) => lines.push(line) });
+    watchLaws(
+      { ...config, config: { ...config.config, endpoints: { ...config.config.endpoints, patches } } },
+      { runtime: { clock, logger }, ready: () => true },
+    );
+    await untilDone({ clock });
+    expect(lines).toEqual([expect.stringMatching(/ debug The laws of the patches could not be checked error=/)]);
+  });
+});
