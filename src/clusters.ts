@@ -15,6 +15,8 @@ export { createMemoryStore } from "./server/memory-store.ts";
 export type { MemoryStoreOptions } from "./server/memory-store.ts";
 export { openSqliteStore } from "./server/sqlite-store.ts";
 export type { SqliteStoreOptions } from "./server/sqlite-store.ts";
+export { ETCD_TIMES, openEtcdStore } from "./server/etcd-store.ts";
+export type { EtcdCredentials, EtcdStoreOptions, EtcdTimes, EtcdTls } from "./server/etcd-store.ts";
 export type { ClusterTarget, ManagementTarget, Target, VirtualClusterTarget } from "./scope/types.ts";
 export type { Store } from "./server/store.ts";
 export type { IssuedToken, TokenSubject } from "./clusters/token-for.ts";

@@ -30,3 +30,5 @@ export { systemChance } from "./base/chance.ts";
 export { systemClock } from "./base/clock.ts";
 export { createMemoryStore } from "./server/memory-store.ts";
 export { openSqliteStore } from "./server/sqlite-store.ts";
+export { openEtcdStore } from "./server/etcd-store.ts";
+export type { EtcdCredentials, EtcdStoreOptions, EtcdTimes, EtcdTls } from "./server/etcd-store.ts";

@@ -2,6 +2,7 @@ import type { Chance } from "../base/chance.ts";
 import { systemChance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import { systemClock } from "../base/clock.ts";
+import { isEngineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Store } from "./store.ts";
@@ -9,7 +10,8 @@ import { EtcdClient } from "./etcd/client.ts";
 import type { EtcdCredentials } from "./etcd/client.ts";
 import { Connection } from "./etcd/connection.ts";
 import type { EtcdTls } from "./etcd/connection.ts";
-import { layoutOf, loadPast } from "./etcd/contents.ts";
+import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
+import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
 import { ReplicatedStore } from "./etcd/replicated-store.ts";
@@ -42,7 +44,7 @@ export interface EtcdStoreOptions {
 export interface EtcdTimes {
   /** Until a member must be connected. */
   readonly connectMs: number;
-  /** Until a member must have answered. Longer than etcd's own 7 s for a write that finds no quorum would only wait. */
+  /** Until a member must have answered. */
   readonly requestMs: number;
   /** For how long a read or write is repeated before it fails. */
   readonly giveUpMs: number;
@@ -79,22 +81,20 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
-  try {
-    const contents = await loadPast({ client, layout, cipher, history });
-    const store = new ReplicatedStore({
-      connection,
-      client,
-      layout,
-      cipher,
-      history,
-      contents,
-      times,
-      clock,
-      logger,
-      processId: chance.uuid(),
-    });
+  const begin = async (contents: EtcdContents) => {
+    const parts = { connection, client, layout, cipher, history, contents, times, clock, logger, processId: chance.uuid() };
+    const store = new ReplicatedStore(parts);
     await store.start();
     return store;
+  };
+  try {
+    try {
+      return await begin(await loadPast({ client, layout, cipher, history }));
+    } catch (error) {
+      if (!isEngineError(error, "STORE_FAILED")) throw error;
+      // What was sealed with a key that has been replaced since is no reason to refuse what is there now.
+      return await begin(await loadContents({ client, layout, cipher }));
+    }
   } catch (error) {
     connection.close();
     throw openError(error);

@@ -18,9 +18,14 @@ import { delay, systemClock } from "../../src/base/clock.ts";
 const BINARY = process.env["ETCD"] ?? "etcd";
 const version = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
 
-/** Runs its cases if there is an etcd; the title tells of the one, or of the lack. */
-export function describeEtcd(title: string, cases: () => void): void {
-  describe.skipIf(version === undefined)(`${title} (${version === undefined ? `skipped: no "${BINARY}" here` : `etcd ${version}`})`, cases);
+/**
+ * Runs its cases if there is an etcd, and whatever else they need; the title tells of the one, or of the lack.
+ *
+ * @param lacks What is missing beside etcd, if anything is.
+ */
+export function describeEtcd(title: string, cases: () => void, lacks?: string): void {
+  const lack = version === undefined ? `"${BINARY}"` : lacks;
+  describe.skipIf(lack !== undefined)(`${title} (${lack === undefined ? `etcd ${version}` : `skipped: no ${lack} here`})`, cases);
 }
 
 /** How an etcd is started. */

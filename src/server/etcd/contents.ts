@@ -10,7 +10,6 @@
  *
  * @module
  */
-import { isEngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
@@ -143,10 +142,9 @@ export async function loadContents({ client, layout, cipher, revision: wanted = 
 }
 
 /**
- * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows, and as the key
- * at hand opens what was there.
+ * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows.
  *
- * @throws as {@link loadContents} when the present contents can not be read.
+ * @throws as {@link loadContents}.
  */
 export async function loadPast({ history, ...options }: LoadOptions & { readonly history: number }): Promise<EtcdContents> {
   const { header } = (await options.client.call("/v3/kv/range", { key: encodeBase64(options.layout.last) })) as WireRange;
@@ -159,8 +157,6 @@ async function loadAt(options: LoadOptions, revision: number): Promise<EtcdConte
     return await loadContents({ ...options, revision });
   } catch (error) {
     if (error instanceof EtcdFailure && error.compacted) return loadAt(options, await compactRevision(options));
-    // What was sealed with a key that has been replaced since is no reason to refuse what is there now.
-    if (isEngineError(error, "STORE_FAILED")) return loadContents(options);
     throw error;
   }
 }

@@ -37,7 +37,7 @@ export class Feed {
     this.#heard = options.clock.monotonic();
   }
 
-  /** Why the last stream ended; undefined while one runs. */
+  /** Why the last stream ended, until something came after it. */
   get problem(): unknown {
     return this.#problem;
   }
@@ -99,11 +99,11 @@ export class Feed {
     );
   }
 
-  #take({ created, canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
+  #take({ canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
     this.#heard = this.#options.clock.monotonic();
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
-    if (created === true) this.#problem = undefined;
     this.#options.onEvents(events);
+    if (events.length > 0) this.#problem = undefined;
   }
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {

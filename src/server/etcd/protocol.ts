@@ -44,7 +44,6 @@ export interface WireEvent {
 /** A message of a watch. */
 export interface WireWatch {
   readonly header?: WireHeader;
-  readonly created?: boolean;
   readonly canceled?: boolean;
   readonly cancel_reason?: string;
   readonly compact_revision?: string;

@@ -189,30 +189,28 @@ export class ReplicatedStore implements Store {
     throw error;
   }
 
-  /** @throws API_UNAVAILABLE when the watch does not get there in time. */
+  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what can not be read. */
   #reach(revision: number): Promise<void> {
-    if (this.#replica.view.revision >= revision) return Promise.resolve();
     const { clock, times } = this.#options;
+    const deadline = clock.monotonic() + times.giveUpMs;
     return new Promise((resolve, reject) => {
-      const settle = (act: () => void) => {
-        late.cancel();
-        prodding.cancel();
-        act();
-      };
-      const forget = this.#replica.whenReached(revision, () => settle(resolve));
-      const late = clock.schedule(times.giveUpMs, () => {
-        forget();
-        settle(() => reject(this.#behind(revision)));
-      });
-      const prod = () => {
+      const look = () => {
         this.#feed.prod(times.silentMs);
-        prodding = clock.schedule(times.silentMs, prod);
+        if (clock.monotonic() < deadline && !(this.#feed.problem instanceof EngineError)) return void (timer = wait());
+        forget();
+        reject(this.#behind(revision));
       };
-      let prodding = clock.schedule(times.silentMs, prod);
+      const wait = () => clock.schedule(Math.min(times.silentMs, times.giveUpMs), look, { keepAlive: true });
+      let timer: Timer | undefined;
+      const forget = this.#replica.whenReached(revision, () => {
+        timer?.cancel();
+        resolve();
+      });
+      if (this.#replica.view.revision < revision) timer = wait();
     });
   }
 
-  #behind(revision: number): unknown {
+  #behind(revision: number): EngineError {
     const { problem } = this.#feed;
     if (problem instanceof EngineError) return problem;
     const why = problem === undefined ? "" : `: ${messageOf(problem)}`;
