@@ -49,7 +49,7 @@ const never = () => false;
 function wait(world: SequenceWorld, places: Places, fault: RequestFault): () => boolean {
   if (fault.kind === "rival") {
     const { resource, key } = places.find("host", fault.object);
-    world.broken.add(fault, key && { resource, key });
-  } else world.broken.add(fault);
-  return () => world.broken.unmet.includes(fault);
+    world.wire.broken.add(fault, key && { resource, key });
+  } else world.wire.broken.add(fault);
+  return () => world.wire.broken.unmet.includes(fault);
 }

@@ -50,17 +50,25 @@ export async function runSequence(sequence: Sequence, options: SequenceOptions):
   const { name, place, skip, seed, runs } = sequence;
   const result = { kind: "sequence", name, place, failures: [], fuel: 0 } as const;
   if (skip !== undefined) return { ...result, verdict: "skipped", reason: skip };
+  const isSeeded = runs > 1 || seed > 0;
   try {
     const parts = await prepare(sequence, options);
+    if ("failure" in parts) return { ...result, verdict: "error", failures: [parts.failure] };
     for (let run = 0; run < runs; run += 1) {
       const { verdict, failures } = await runSeed(sequence, { ...options, ...parts, seed: seed + run });
-      if (verdict !== "passed") return { ...result, verdict, failures, runs: run + 1, seed: seed + run };
+      const tried = isSeeded && { runs: run + 1, seed: seed + run };
+      if (verdict !== "passed") return { ...result, verdict, failures, ...tried };
     }
-    return { ...result, verdict: "passed", runs, seed };
+    return { ...result, verdict: "passed", ...(isSeeded && { runs, seed }) };
   } catch (error) {
-    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
-    return { ...result, verdict: "error", failures: [{ message: error.message, code: error.code, place }] };
+    return { ...result, verdict: "error", failures: [failureOf(error, place)] };
   }
+}
+
+/** What people can do something about; everything else is thrown on. */
+function failureOf(error: unknown, place: TestPlace): TestFailure {
+  if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+  return { message: error.message, code: error.code, place };
 }
 
 interface Parts {
@@ -68,9 +76,19 @@ interface Parts {
   readonly matches: RegexMatcher;
 }
 
-async function prepare({ events, expectations }: Sequence, { reload, matcher }: SequenceOptions): Promise<Parts> {
+async function prepare(
+  { events, expectations }: Sequence,
+  { reload, matcher }: SequenceOptions,
+): Promise<Parts | { readonly failure: TestFailure }> {
   const engines = new Map<SequenceEvent, SyncEngine>();
-  for (const event of events) if ("reload" in event) engines.set(event, await reload(event.reload));
+  for (const event of events) {
+    if (!("reload" in event)) continue;
+    try {
+      engines.set(event, await reload(event.reload));
+    } catch (error) {
+      return { failure: failureOf(error, event.place) };
+    }
+  }
   const asserts = expectations.flatMap(({ statements }) => statements.flatMap((one) => (one.kind === "asserts" ? one.asserts : [])));
   const matches = needsMatcher(asserts) ? await matcher() : () => false;
   return { engines, matches };
@@ -98,6 +116,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     if (message !== undefined) errors.push(withStory({ message, place }));
   };
 
+  if (seed > 0) world.tell("seed", `${seed} decides how long everything takes`);
   for (const side of ["tenant", "host"] satisfies Side[])
     for (const object of sequence.given[side]) wrong(await give(world, places, { side, object }), sequence.place);
   world.start();

@@ -13,7 +13,6 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Planner, Response } from "../../reconcile/machine.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
-import { responseTo, send } from "../../sync/apply.ts";
 import { createSyncCore } from "../../sync/core.ts";
 import { createEventRecorder } from "../../sync/events.ts";
 import type { EventRecorder } from "../../sync/events.ts";
@@ -26,11 +25,10 @@ import { createRandom } from "../simulator/random.ts";
 import { Replica } from "../simulator/replica.ts";
 import type { CreateCore, Flight } from "../simulator/replica.ts";
 import { describeRequest, unreachable } from "../simulator/world.ts";
-import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
-import type { RequestFault, SentRequest } from "./broken-requests.ts";
 import { formatSeconds } from "./durations.ts";
 import { createLedger } from "./ledger.ts";
 import type { Ledger } from "./ledger.ts";
+import { Wire } from "./wire.ts";
 
 /** Virtual time begins here: 2026-01-01. */
 const EPOCH_MS = 1_767_225_600_000;
@@ -78,8 +76,7 @@ export class SequenceWorld {
   now = 0;
   engine: SyncEngine;
   readonly ledger: Ledger;
-  /** Faults that wait for a request. */
-  readonly broken = new BrokenRequests();
+  readonly wire: Wire;
   /** Events that will be lost, by cluster. */
   readonly lostEvents: Record<Side, number> = { tenant: 0, host: 0 };
   readonly #options: WorldOptions;
@@ -92,7 +89,6 @@ export class SequenceWorld {
   readonly #dues: Due[] = [];
   #replica: Replica | undefined;
   #events: EventRecorder | undefined;
-  #rivals = 0;
   #moments = 0;
 
   private constructor(
@@ -105,6 +101,12 @@ export class SequenceWorld {
     this.#clock = parts.clock;
     this.#delay = parts.delay;
     this.#resources = parts.resources;
+    this.wire = new Wire({
+      ledger: parts.ledger,
+      isDown: (side) => this.isDown(side),
+      tell: (who, what) => this.tell(who, what),
+      later: (afterMs, what, perform) => this.#later(this.now + afterMs, what, perform),
+    });
   }
 
   /** A world of two empty clusters, without a syncer. */
@@ -171,7 +173,7 @@ export class SequenceWorld {
       const { request } = flight;
       // What it has sent arrives all the same.
       if (journey !== undefined && journey.arrivesAt > this.now && request.type === "write")
-        this.#later(journey.arrivesAt, "a write on its way", () => this.#deliverLate(flight, request));
+        this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.turn.resource }));
     }
     this.#journeys.clear();
     this.#replica = undefined;
@@ -304,10 +306,16 @@ export class SequenceWorld {
     if (replica.pausedUntil <= this.now) this.#think(replica);
     for (const [flight, journey] of this.#journeys) {
       if (journey.answeredAt !== Infinity || journey.arrivesAt > this.now) continue;
-      flight.response = await this.#transmit(flight);
+      flight.response = await this.#answer(flight);
       journey.answeredAt = this.now + 1 + this.#delay();
     }
     return true;
+  }
+
+  async #answer({ request, turn }: Flight): Promise<Response> {
+    if (request.type !== "report") return this.wire.transmit({ request, resource: turn.resource });
+    await this.#events?.record(request.object, request.notes);
+    return { type: "absent" };
   }
 
   /** What the process does by itself. */
@@ -331,69 +339,6 @@ export class SequenceWorld {
     this.lostEvents[side] -= 1;
     const { type, object } = cache.skip();
     this.tell("fault", `the syncer does not hear ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
-  }
-
-  async #transmit({ request, turn }: Flight): Promise<Response> {
-    if (request.type === "report") {
-      await this.#events?.record(request.object, request.notes);
-      return { type: "absent" };
-    }
-    const side = sideOf(request);
-    const text = describeRequest(request, turn.resource.plural);
-    if (this.isDown(side)) {
-      this.tell("syncer", `can not reach the ${side} cluster: ${text}`);
-      return responseTo(request, unreachable(side));
-    }
-    const fault = this.broken.take(request, turn.resource);
-    if (fault === undefined) return this.#answer(request, turn.resource);
-    this.tell("fault", `${fault.kind === "answered" ? `answered ${fault.status}` : fault.kind}: ${text}`);
-    return this.#break(fault, { request, turn });
-  }
-
-  async #break(fault: RequestFault, { request, turn }: { request: SentRequest; turn: Flight["turn"] }): Promise<Response> {
-    const lost: Response = { type: "failed", error: unreachable(sideOf(request)) };
-    switch (fault.kind) {
-      case "answered":
-        return responseTo(request, errorOf(fault.status));
-      case "lostRequest":
-        return lost;
-      case "lostAnswer":
-        await this.#answer(request, turn.resource);
-        return lost;
-      case "lateWrite":
-        this.#later(this.now + fault.forMs, "a late write", () => this.#deliverLate({ turn }, request));
-        return lost;
-      case "rival":
-        await this.#writeAsRival(request, turn.resource);
-        return this.#answer(request, turn.resource);
-    }
-  }
-
-  async #answer(request: SentRequest, resource: ResourceType): Promise<Response> {
-    this.ledger.author = "syncer";
-    const { tenant, host } = this.ledger.clusters;
-    const response = await send(request, resource, { tenant: tenant.writer, host: host.writer });
-    if (response.type === "refused" || response.type === "outdated" || response.type === "failed")
-      this.tell("syncer", `is ${response.type}: ${describeRequest(request, resource.plural)}`);
-    return response;
-  }
-
-  async #deliverLate({ turn }: Pick<Flight, "turn">, request: SentRequest): Promise<void> {
-    this.tell("fault", `a late write arrives: ${describeRequest(request, turn.resource.plural)}`);
-    await this.#answer(request, turn.resource);
-  }
-
-  async #writeAsRival(request: SentRequest, resource: ResourceType): Promise<void> {
-    if (request.type !== "write") return;
-    const { operation } = request;
-    const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
-    const { writer } = this.ledger.clusters[operation.side];
-    const object = await writer.get(resource, key);
-    if (object === undefined) return;
-    this.#rivals += 1;
-    this.ledger.author = "rival";
-    const annotations = { ...object.metadata.annotations, "example.com/rival": String(this.#rivals) };
-    await writer.update(resource, { ...object, metadata: { ...object.metadata, annotations } });
   }
 }
 

@@ -198,7 +198,7 @@ describe("what can not be done", () => {
     const reload = () => Promise.reject(new EngineError("CONFIG_VALUE", "Cannot read the configuration"));
     const result = await play(sequence(["{ at: 1s, reload: {} }"], ["{ quiescent: true }"]), { reload });
     expect(result.verdict).toBe("error");
-    expect(messagesOf(result)).toEqual(["web.patch-test.yaml:18:5 Cannot read the configuration"]);
+    expect(messagesOf(result)).toEqual(["web.patch-test.yaml:20:9 Cannot read the configuration"]);
   });
 });
 

@@ -152,11 +152,19 @@ test("other seeds, other times; the first that fails is told", async () => {
   const events = [WEB, "{ at: 100ms, tenant: { edit: web, set: { metadata.labels.tier: back } } }"];
   const expected = "{ at: 120ms, host: { writes: { exact: 2 } } }";
   const text = (more: string) => sequence(events, [expected]).replace("    events:", `    ${more}\n    events:`);
-  expect(await play(text("seed: 0"))).toMatchObject({ verdict: "passed", runs: 1, seed: 0 });
+  expect(await play(text("seed: 0"))).toEqual({
+    kind: "sequence",
+    name: "shows something",
+    verdict: "passed",
+    failures: [],
+    fuel: 0,
+    place: expect.anything(),
+  });
   const failed = await play(text("runs: 100"));
   expect(failed.verdict).toBe("failed");
   expect(failed.seed).toBeGreaterThan(0);
   expect(failed.runs).toBe(failed.seed! + 1);
+  expect(failed.failures[0]!.explanation).toContain(`seed    ${failed.seed} decides how long everything takes`);
   expect(await play(text(`seed: ${failed.seed}`))).toEqual({ ...failed, runs: 1 });
 });
 
