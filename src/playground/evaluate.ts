@@ -149,18 +149,22 @@ function fuelOf(outcomes: readonly Outcome[]): number {
   return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
 }
 
-/** What only the engine's own compiler refuses, at its patch. */
-function compileProblem(text: string, { endpoints, services, endpointSlices }: Config, error: EngineError): Problem {
-  const { patch, field = "" } = error.details as { patch?: number; field?: string; hint?: string };
-  const lists = { services: services.patches, endpointSlices: endpointSlices.patches, endpoints: endpoints.patches };
-  const list = Object.entries(lists).find(([, patches]) => {
-    const written = patch === undefined ? undefined : patches[patch];
-    return written !== undefined && field in written && error.message.includes(JSON.stringify(written[field as "expression"]));
-  })?.[0];
+/** What only the engine's own compiler refuses, because it is too much work, at its patch. */
+function compileProblem(text: string, config: Config, { code, message, details }: EngineError): Problem {
+  const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;
+  const list = (["services", "endpointSlices", "endpoints"] as const).find(
+    (name) => config[name].patches[patch]?.[field as "expression"] === expression,
+  );
   const root = readYaml(text, { file: "config", report: new Report() });
-  const place = list === undefined || root === undefined ? undefined : locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`);
-  const { line, column } = place?.value ?? { line: 1, column: 1 };
-  const { hint = "" } = error.details as { hint?: string };
+  const place = root && list && locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`)?.value;
+  const { line, column } = place ?? { line: 1, column: 1 };
   const path = list === undefined ? "" : `sync.toHost.${list}.patches[${patch}].${field}`;
-  return { code: error.code, severity: "error", message: error.message, file: "config", line, column, field: path, hint };
+  return { code, severity: "error", message, file: "config", line, column, field: path, hint };
+}
+
+interface CompileDetails {
+  readonly patch?: number;
+  readonly field?: string;
+  readonly text?: unknown;
+  readonly hint?: string;
 }

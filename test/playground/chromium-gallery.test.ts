@@ -71,7 +71,11 @@ describe.skipIf(chromium === undefined)("in Chromium, from a file", () => {
   });
 
   test.each(GALLERY)("$name has the same values for the same fuel", async ({ name, state }) => {
-    expect(replies.get(`${name} answer`)).toEqual({ kind: "answer", id: expect.any(Number) as number, answer: asJson(await evaluate(state)) });
+    expect(replies.get(`${name} answer`)).toEqual({
+      kind: "answer",
+      id: expect.any(Number) as number,
+      answer: asJson(await evaluate(state)),
+    });
   });
 
   test.each(GALLERY)("$name has the same verdicts by the same counter-examples", async ({ name, state }) => {

@@ -7,39 +7,50 @@ import { aborted, examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { parsePort } from "../options.ts";
 import { startPageServer } from "../page-server.ts";
+import type { Terminal } from "../terminal.ts";
 
-interface PlaygroundOptions {
+/** How the page is served. */
+export interface PlaygroundOptions {
+  /** Default a free one. */
   readonly port?: number;
+  /** The page. Default the one that the package is built with. */
+  readonly page?: URL;
 }
+
+/** The package's root is at the same distance from the sources and from what is built of them. */
+const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
 
 /** `playground`: the page on loopback until it is stopped. */
 export function definePlayground(command: Command, { terminal }: CommandContext): void {
   command
     .option("--port <port>", "TCP port on loopback; a free one when left out", parsePort)
     .addHelpText("after", examples("endpoint-sync playground --port 7070"))
-    .action(async ({ port }: PlaygroundOptions) => {
-      const page = await readPage();
-      const stop = terminal.stopSignal();
-      const server = await startPageServer(page, port === undefined ? {} : { port });
-      try {
-        terminal.out(`Playground: ${server.url}\nWhat you write there stays in the browser. Ctrl-C ends it.\n`);
-        await aborted(stop);
-      } finally {
-        await server.stop();
-      }
-    });
+    .action((options: { readonly port?: number }) => servePlayground(terminal, options));
 }
 
-/** The package's root is at the same distance from the sources and from what is built of them. */
-const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
-
-/** @throws USAGE in a source checkout that has not built it. */
-async function readPage(): Promise<string> {
+/**
+ * Serves the page until the terminal says stop.
+ *
+ * @throws USAGE when the page was not built, or the port is taken.
+ */
+export async function servePlayground(terminal: Terminal, { page = PAGE, port = 0 }: PlaygroundOptions): Promise<void> {
+  const text = await readPage(page);
+  const stop = terminal.stopSignal();
+  const server = await startPageServer(text, { port });
   try {
-    return await readFile(PAGE, "utf8");
+    terminal.out(`Playground: ${server.url}\nWhat is written there stays in the browser. Ctrl-C ends it.\n`);
+    await aborted(stop);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function readPage(page: URL): Promise<string> {
+  try {
+    return await readFile(page, "utf8");
   } catch (cause) {
     const fromSources = fileURLToPath(import.meta.url).includes(`${sep}src${sep}cli${sep}`);
-    const hint = fromSources ? "Build it: npm run build:playground; npm run playground does both" : "Install the package anew";
+    const hint = fromSources ? "Build it: npm run build:playground; npm run playground builds and serves it" : "Install the package anew";
     throw new EngineError("USAGE", "Cannot find the page of the playground", { cause, details: { hint } });
   }
 }
