@@ -59,7 +59,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "test",
-    summary: "run patch test files",
+    summary: "run patch test files; test init writes a first one",
     load: async () => (await import("./commands/test.ts")).defineTest,
   },
   {

@@ -8,8 +8,8 @@ import { createTestTerminal, exampleFiles, readmeBlock, run, shellWords } from "
 const files = exampleFiles();
 const endpoints = files["endpoints.yaml"]!;
 
-/** Commands that need a cluster, or run until they are stopped; their own tests start them. */
-const ONLINE = ["demo", "run", "plan", "why", "audit", "cleanup", "cluster", "management", "secret", "playground"];
+/** Commands that need a cluster or a folder of their own, or run until they are stopped; their own tests start them. */
+const ONLINE = ["demo", "run", "plan", "why", "audit", "cleanup", "cluster", "management", "secret", "playground", "test"];
 
 describe("the README's commands without a cluster", () => {
   const commands = readmeBlock("Try patches without a cluster", "sh").trim().split("\n");

@@ -41,9 +41,7 @@ export function summaryLine(totals: Totals, paint: Paint): string {
   const parts = [
     counts.join("  "),
     ...(unusable > 0 ? [paint("bad", unusable === 1 ? "1 file could not be run" : `${grouped(unusable)} files could not be run`)] : []),
-    ...(laws === undefined
-      ? []
-      : [`laws ${laws.held}/${laws.total} (${[`${grouped(laws.runs)} cases`, ...seedsText(laws.seeds)].join(", ")})`]),
+    ...(laws === undefined ? [] : [`laws ${laws.held}/${laws.total} (${[casesText(laws.runs), ...seedsText(laws.seeds)].join(", ")})`]),
     ...(coverage === undefined ? [] : [`patch coverage ${percent(coverage.patches)} branch ${percent(coverage.branches)}`]),
     ...(fuelP95 === undefined ? [] : [`fuel p95 ${grouped(fuelP95)}`]),
   ];
@@ -66,22 +64,24 @@ function seedsText(seeds: readonly number[]): string[] {
   return [seeds.length === 1 ? `seed ${seeds[0]}` : `seeds ${seeds.slice(0, 3).join(", ")}${seeds.length > 3 ? ", …" : ""}`];
 }
 
-function resultLine({ verdict, name, reason, fuel, runs }: TestResult, paint: Paint): string {
-  const behind = [
-    ...(runs === undefined ? [] : [`${grouped(runs)} cases`]),
-    ...(fuel > 0 ? [`fuel ${grouped(fuel)}`] : []),
-    ...(reason === undefined ? [] : [reason]),
-  ];
+function resultLine(result: TestResult, paint: Paint): string {
+  const { verdict, name, reason, runs } = result;
+  const behind = [...(runs === undefined ? [] : [casesText(runs)]), ...fuelText(result), ...(reason === undefined ? [] : [reason])];
   const word = paint(MEANINGS[verdict], WORDS[verdict].padEnd(5));
   const shown = oneLine(name);
   if (behind.length === 0) return `  ${word} ${shown}`;
   return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", oneLine(behind.join(", ")))}`;
 }
 
+/** What a test costs; of a law that depends on how it was tried. */
+function fuelText({ kind, fuel }: TestResult): string[] {
+  return kind === "test" && fuel > 0 ? [`fuel ${grouped(fuel)}`] : [];
+}
+
 function failureBlock(suite: SuiteResult, result: TestResult, paint: Paint): string {
   const place = `${result.place.file}${result.place.line > 0 ? `:${result.place.line}` : ""}`;
   const head = `${paint(MEANINGS[result.verdict], WORDS[result.verdict].padEnd(5))} ${oneLine(result.name).padEnd(NAME_COLUMNS)}  ${oneLine(place)}`;
-  const fuel = result.fuel > 0 ? [`  fuel ${grouped(result.fuel)}`] : [];
+  const fuel = fuelText(result).map((text) => `  ${text}`);
   return lines([
     head,
     ...result.failures.map((failure) => failureText(suite, failure, paint)),
@@ -132,6 +132,11 @@ function asText(value: unknown): string {
 
 function indented(text: string, columns = 2): string {
   return text.replace(/^(?=.)/gm, " ".repeat(columns));
+}
+
+/** `8,000 cases`. */
+function casesText(runs: number): string {
+  return runs === 1 ? "1 case" : `${grouped(runs)} cases`;
 }
 
 /** `8,000`. */

@@ -32,7 +32,7 @@ export interface Totals extends Readonly<Record<Verdict, number>> {
   readonly laws?: LawTotals;
   /** Absent when nothing was measured. */
   readonly coverage?: CoverageTotals;
-  /** What nineteen of twenty tests cost at most; absent where nothing cost anything. */
+  /** What nineteen of twenty tests cost at most, laws and sequences aside; absent where nothing cost anything. */
   readonly fuelP95?: number;
 }
 
@@ -72,7 +72,7 @@ function totalsOf(suites: readonly SuiteResult[]): Totals {
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
   const laws = results.filter(({ kind, verdict }) => kind === "law" && verdict !== "skipped");
   const coverages = suites.flatMap(({ coverage }) => coverage ?? []);
-  const fuelP95 = p95(results.map(({ fuel }) => fuel).filter((fuel) => fuel > 0));
+  const fuelP95 = p95(results.flatMap(({ kind, fuel }) => (kind === "test" && fuel > 0 ? [fuel] : [])));
   return {
     passed: count("passed"),
     failed: count("failed"),
