@@ -96,7 +96,10 @@ describe.each(sources)("%s", (file) => {
       if (!name.startsWith(".")) return !rule!.packages?.test(name);
       const path = relative(ROOT, resolve(ROOT, dirname(file), name));
       const target = path.split("/")[1]!;
-      const joins = folder === "cli" ? COMPOSITION.includes(path) : folder === "testing" && ["src/engine.ts", "src/patcher.ts"].includes(path);
+      const joins =
+        folder === "cli"
+          ? COMPOSITION.includes(path)
+          : ["testing", "playground"].includes(folder) && ["src/engine.ts", "src/patcher.ts"].includes(path);
       return target !== folder && !rule!.folders.includes(target) && !joins;
     });
     expect(wrong).toEqual([]);

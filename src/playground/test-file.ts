@@ -112,7 +112,7 @@ function shellWord(text: string): string {
   return /^[-\w.]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A program that renders the object. */
+/** A module that renders the object and exports what it comes to. */
 export function typeScriptOf({ config, vcluster = DEFAULT_VCLUSTER }: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
   if (tenant === undefined) return undefined;
   const object: unknown = load(tenant);
@@ -124,8 +124,7 @@ export function typeScriptOf({ config, vcluster = DEFAULT_VCLUSTER }: Playground
     `const parsed = parseConfig(${templateOf(config)}, { vcluster });`,
     "if (!parsed.ok) throw new Error(parsed.problems[0]?.message);",
     "const patcher = await createPatcher({ config: parsed.config, vcluster });",
-    `const { object, outcomes } = patcher.toHost(${JSON.stringify(object, null, 2)});`,
-    "console.log(object, outcomes);",
+    `export const { object, outcomes } = patcher.toHost(${JSON.stringify(object, null, 2)});`,
     "patcher.dispose();",
     "",
   ].join("\n");

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../src/playground/evaluate.ts";
@@ -89,13 +89,18 @@ test("a command line writes the very texts, whatever is in them, and renders the
   }
 });
 
-test("a program renders the object", async () => {
+test("a module renders the object", async () => {
   const { state } = GALLERY.find(({ name }) => name === "every-address")!;
   const answer = await evaluate(state);
-  const index = resolve(import.meta.dirname, "../../src/index.ts");
-  const program = typeScriptOf(state, answer)!.replace('"endpoint-sync"', JSON.stringify(index)).replace("console.log(object, outcomes)", "console.log(JSON.stringify(object))"); // prettier-ignore
-  const said = execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "--eval", stripTypeScriptTypes(program)], {
-    encoding: "utf8",
-  });
-  expect(JSON.parse(said)).toEqual(load(answer.host!));
+  const folder = mkdtempSync(join(tmpdir(), "playground-module-"));
+  try {
+    const index = pathToFileURL(resolve(import.meta.dirname, "../../src/index.ts")).href;
+    const file = join(folder, "render.mts");
+    writeFileSync(file, typeScriptOf(state, answer)!.replace('"endpoint-sync"', JSON.stringify(index)));
+    const print = `import(${JSON.stringify(pathToFileURL(file).href)}).then(({ object }) => console.log(JSON.stringify(object)))`;
+    const said = execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "--eval", print], { encoding: "utf8" });
+    expect(JSON.parse(said)).toEqual(load(answer.host!));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
