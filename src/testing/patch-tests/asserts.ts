@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isEngineError } from "../../base/errors.ts";
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import { compileText } from "../../config/compile-text.ts";
 import { compilePath, nearestPath } from "../../path/path.ts";
@@ -112,12 +113,28 @@ interface Property {
   holds(value: unknown): boolean;
 }
 
-/**
- * Checks one statement; undefined when it holds.
- *
- * @throws EXPRESSION_FUEL and the like when a regular expression takes too much.
- */
+/** A failure, with the place in the object that it speaks of when there is one: a concrete path, or the path as it was written. */
+export interface Finding {
+  readonly failure: TestFailure;
+  readonly at?: string;
+}
+
+/** Checks one statement; undefined when it holds. A regular expression that takes too many steps does not. */
 export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure | undefined {
+  return findFailure(assert, subject)?.failure;
+}
+
+/** As {@link checkAssert}, with the place in the object. */
+export function findFailure(assert: Assert, subject: AssertSubject): Finding | undefined {
+  try {
+    return check(assert, subject);
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return { failure: { message: error.message, place: assert.place, code: error.code } };
+  }
+}
+
+function check(assert: Assert, subject: AssertSubject): Finding | undefined {
   const { name, definition } = assert;
   const negated = definition.not !== (name === "notEqual" || name === "notExists");
   if (name === "unchanged") return checkFrame(assert, subject, negated);
@@ -132,46 +149,40 @@ export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure
   const to = negated ? property.notTo : property.to;
   const place = wrong?.path ?? path.canonical;
   const absent = found.length === 0 ? `nothing there${whereItEnds(path, subject.object)}` : shown(wrong?.value);
-  return {
+  const failure = {
     message: `Expected ${place} ${to}, found ${absent}`,
     place: assert.place,
     ...(property.expected !== undefined && !negated && { expected: property.expected }),
     ...(wrong !== undefined && "value" in wrong && { actual: wrong.value }),
   };
+  return { failure, at: place };
 }
 
-/**
- * Where the failure of a statement is, as a concrete path or, when nothing is there, as the path that was written. Undefined for
- * `unchanged`, whose message names its places.
- */
-export function placeOfFailure(assert: Assert, object: unknown): string | undefined {
-  if (assert.name === "unchanged") return undefined;
-  const path = assert.paths[0]!;
-  return path.find(object)[0]?.path ?? path.canonical;
-}
-
-function checkFrame({ place, paths }: Assert, { object, baseline }: AssertSubject, negated: boolean): TestFailure | undefined {
+function checkFrame({ place, paths }: Assert, { object, baseline }: AssertSubject, negated: boolean): Finding | undefined {
   const changes = differencesExcept(baseline(), object, paths);
-  if (changes.length === 0 && negated) return { message: "Expected the patches to change something more, found no other change", place };
+  if (changes.length === 0 && negated)
+    return { failure: { message: "Expected the patches to change something more, found no other change", place } };
   const [first] = changes;
   if (first === undefined || negated) return undefined;
   const others = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
-  return {
+  const failure = {
     message: `Expected ${first.path} to stay ${shown(first.before)}, found ${shown(first.after)}${others}`,
     place,
     ...("before" in first && { expected: first.before }),
     ...("after" in first && { actual: first.after }),
   };
+  return { failure, at: first.path };
 }
 
 function checkPresence(
   { place }: Assert,
   { path, found, negated }: { path: Path; found: readonly Match[]; negated: boolean },
-): TestFailure | undefined {
+): Finding | undefined {
   if (found.length > 0 !== negated) return undefined;
   const [match] = found;
-  if (match === undefined) return { message: `Expected ${path.canonical} to exist, found nothing there`, place };
-  return { message: `Expected nothing at ${match.path}, found ${shown(match.value)}`, place, actual: match.value };
+  const at = match?.path ?? path.canonical;
+  if (match === undefined) return { failure: { message: `Expected ${at} to exist, found nothing there`, place }, at };
+  return { failure: { message: `Expected nothing at ${at}, found ${shown(match.value)}`, place, actual: match.value }, at };
 }
 
 function whereItEnds(path: Path, object: unknown): string {

@@ -10,11 +10,10 @@ import type { CompiledPatch } from "../../patch/compile.ts";
 import type { Outcome, PatchFailure } from "../../patch/types.ts";
 import type { Patched } from "../../patcher.ts";
 import { nearestPath } from "../../path/path.ts";
-import { checkAssert, placeOfFailure } from "./asserts.ts";
-import type { AssertSubject } from "./asserts.ts";
+import { findFailure } from "./asserts.ts";
+import type { AssertSubject, Finding } from "./asserts.ts";
 import { differences, isWithin } from "./differences.ts";
 import type { RegexMatcher } from "./regex.ts";
-import type { TestFailure } from "./results.ts";
 import { shown } from "./shown.ts";
 import type { PatchExpectation, SuiteTest, TestCase } from "./suite.ts";
 
@@ -37,16 +36,10 @@ export interface TestRun {
   readonly update: boolean;
 }
 
-/** A failure, with the place in the object that it speaks of when there is one. */
-export interface Finding {
-  readonly failure: TestFailure;
-  readonly at?: string;
-}
-
 /**
  * Everything that does not hold, in the order of a report: failed patches first, since they are most often the cause of the rest.
  *
- * @throws EXPRESSION_FUEL and the like when a regular expression of the test takes too much.
+ * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.
  */
 export function checkRun(run: TestRun): readonly Finding[] {
   return [
@@ -106,7 +99,7 @@ function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => bool
     if (code === undefined || isExcused(outcome)) return [];
     const others = outcome.failures!.length > 1 ? ` (and ${outcome.failures!.length - 1} more)` : "";
     const failure = {
-      message: `Patch ${patch} (${path}) ${outcome.outcome === "denied" ? "was denied" : "failed"} at ${place}${others}: ${code}: ${message}`,
+      message: `Patch ${patch} (${path}) ${outcome.outcome === "denied" ? "was denied" : "failed"} at ${place}${others}: ${message}`,
       place: (entry ?? test).place,
       code,
       patch: { index: patch, path, ...(place !== undefined && { at: place }) },
@@ -203,11 +196,7 @@ function checkCase({ test, entry, patched }: TestRun): Finding[] {
 }
 
 function checkAsserts({ test, patched, baseline, matches }: TestRun): Finding[] {
-  return test.asserts.flatMap((assert) => {
-    const failure = checkAssert(assert, { object: patched.object, baseline, matches });
-    const at = placeOfFailure(assert, patched.object);
-    return failure === undefined ? [] : [{ failure, ...(at !== undefined && { at }) }];
-  });
+  return test.asserts.flatMap((assert) => findFailure(assert, { object: patched.object, baseline, matches }) ?? []);
 }
 
 function checkExpected({ test, patched, update }: TestRun): Finding[] {

@@ -44,7 +44,7 @@ export interface ConfigurationSource {
  */
 export async function readConfiguration(nodes: ConfigurationNodes, source: ConfigurationSource): Promise<SuiteConfiguration | undefined> {
   const [resolved, settings] = [await configReader(nodes, source), await readSettings(nodes.settings, source)];
-  if (resolved === undefined || settings === undefined) return undefined;
+  if (resolved === undefined) return undefined;
   const known = new Map<string, ConfigResult>();
   return {
     settings,
@@ -90,12 +90,13 @@ async function configReader({ config, patches }: ConfigurationNodes, source: Con
   return texts.length < names.length ? undefined : (options) => parseConfig(texts, options);
 }
 
-async function readSettings(node: Node | undefined, { files, report }: ConfigurationSource): Promise<Settings | undefined> {
+/** Without valid settings, which is reported, the configuration is checked by the defaults: people mend both at once. */
+async function readSettings(node: Node | undefined, { files, report }: ConfigurationSource): Promise<Settings> {
   if (isAbsent(node)) return DEFAULT_SETTINGS;
   const name = textOf(node);
   const at = { report, at: startOf(node), field: "settings" };
   const root = name === undefined ? node : await files.document(name, at);
-  if (root === undefined) return undefined;
+  if (root === undefined) return DEFAULT_SETTINGS;
   if (root.kind !== "map") {
     report.error({
       code: "CONFIG_TYPE",
@@ -103,12 +104,12 @@ async function readSettings(node: Node | undefined, { files, report }: Configura
       field: "settings",
       message: "Expected the name of a file, or a map of settings",
     });
-    return undefined;
+    return DEFAULT_SETTINGS;
   }
   const result = resolveSettingsNode(root);
   if (result.ok) return result.settings;
   copyProblems(result.problems, report);
-  return undefined;
+  return DEFAULT_SETTINGS;
 }
 
 /** Tells a report what another one heard, but for what it knows already. */

@@ -1,3 +1,4 @@
+import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /**
@@ -20,7 +21,15 @@ const CONTEXT = { vcluster: { name: "", namespace: "", config: {} }, hostObject:
  */
 export function createRegexMatcher(sandbox: Sandbox): RegexMatcher {
   const expression = sandbox.compile(TEXT);
-  return (pattern, text) => sandbox.evaluate(expression, { value: { pattern, text }, context: CONTEXT }).value === true;
+  return (pattern, text) => {
+    try {
+      return sandbox.evaluate(expression, { value: { pattern, text }, context: CONTEXT }).value === true;
+    } catch (error) {
+      if (!isEngineError(error)) throw error;
+      const why = error.code === "EXPRESSION_FUEL" ? `it takes more than ${sandbox.limits.fuel} steps` : error.message;
+      throw new EngineError(error.code, `Cannot match /${pattern}/: ${why}`, { cause: error });
+    }
+  };
 }
 
 /**

@@ -6,8 +6,8 @@ import { patcherOf } from "../../patcher.ts";
 import type { Patched } from "../../patcher.ts";
 import { remembered } from "../../reconcile/remembered.ts";
 import type { Rules } from "../../reconcile/rules.ts";
+import type { Finding } from "./asserts.ts";
 import { checkRun, fuelOf } from "./checks.ts";
-import type { Finding } from "./checks.ts";
 import { evaluationAt, watched } from "./evaluations.ts";
 import type { PatchEvaluation } from "./evaluations.ts";
 import type { RegexMatcher } from "./regex.ts";
@@ -116,7 +116,19 @@ const completeOnce = remembered((object: JsonObject) => {
   };
 });
 
-function pass(rules: readonly Rules[], { test, input }: { test: SuiteTest; input: KubeObject }): Patched {
+/** The engine takes objects as API servers answer them, who never put a text in the place of a list. A test file may. */
+function pass(rules: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): Patched {
+  try {
+    return patch(rules, from);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const { apiVersion, kind } = from.input;
+    const message = `Cannot use the object: no API server answers such a ${apiVersion} ${kind} (${error.message})`;
+    throw new EngineError("CONFIG_VALUE", message, { cause: error });
+  }
+}
+
+function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; input: KubeObject }): Patched {
   const { direction, context } = test;
   const { namespace } = context.vcluster;
   const patcher = patcherOf(rules);

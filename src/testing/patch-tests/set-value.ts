@@ -32,7 +32,8 @@ function place(node: unknown, steps: readonly Step[], site: { path: string; valu
   const next = { ...site, depth: site.depth + 1 };
   const into = node ?? (typeof step === "number" ? [] : {});
   if (typeof step === "number" && Array.isArray(into)) {
-    if (step > into.length) throw refusal(site.path, `${at(steps, site.depth)} has ${into.length} elements, and so no place for [${step}]`);
+    if (step > into.length)
+      throw refusal(site.path, `${at(steps, site.depth)} has length ${into.length}, which leaves a gap before [${step}]`);
     const list: readonly unknown[] = into;
     return [...list.slice(0, step), place(list[step], steps, next), ...list.slice(step + 1)];
   }
