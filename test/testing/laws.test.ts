@@ -97,6 +97,11 @@ describe("a pair", () => {
       verdict: "drifts",
     },
     {
+      why: "that loses a character with every round, and rests when nothing is left",
+      patch: pair(ANNOTATION, "value", "value.slice(1)"),
+      verdict: "drifts",
+    },
+    {
       why: "that maps ranges of addresses onto each other by their first digits",
       patch: pair("subsets[*].addresses[*].ip", 'value.replace(/^10[.]/, "192.")', 'value.replace(/^192[.]/, "10.")'),
       verdict: "drifts",
