@@ -60,6 +60,11 @@ const CASES: readonly Case[] = [
     expect: ["{ at: 13s, host: { web: present } }", "{ quiescent: true, host: { web: absent } }"],
   },
   {
+    fault: "{ down: tenant, for: 8s }",
+    events: [WEB, "{ at: 4s, fault: { down: tenant, for: 8s } }", EDIT],
+    expect: ["{ at: 11s, quiescent: false, host: { writes: { exact: 1 } } }", COPIED],
+  },
+  {
     fault: "{ down: host, for: 10s }",
     events: [WEB, "{ at: 4s, fault: { down: host, for: 10s } }", EDIT],
     expect: ["{ at: 13s, host: { writes: { exact: 1 } } }", COPIED],
@@ -148,3 +153,26 @@ test.each(["{ lostAnswer: host }", "{ lostEvent: host }", "{ rival: web }", "{ a
     expect(lineOf(text, result.failures[0]!.place)).toContain(fault);
   },
 );
+
+const SEVERAL = `settings: { deleteBrake: { count: 1, percent: 1 } }
+objects:
+  one: { apiVersion: v1, kind: Endpoints, metadata: { name: one, namespace: shop }, subsets: [] }
+  two: { apiVersion: v1, kind: Endpoints, metadata: { name: two, namespace: shop }, subsets: [] }
+  blue: { apiVersion: v1, kind: Service, metadata: { name: blue, namespace: vc-blue }, spec: { ports: [{ port: 443 }] } }
+`;
+
+test("what the delete brake says is heard on the host", async () => {
+  const events = [
+    "{ at: 0s, tenant: { apply: one } }",
+    "{ at: 0s, tenant: { apply: two } }",
+    "{ at: 5s, fault: { emptyList: tenant, for: 10s } }",
+  ];
+  const expected = ["{ at: 5s, host: { events: [] } }", "{ host: { one: present, two: present, events: [DeleteBrake] } }"];
+  expect(messagesOf(await play(sequence(events, expected, SEVERAL)))).toEqual([]);
+});
+
+test("copies belong to the Service of the virtual cluster, as they do in a real host", async () => {
+  const events = ["{ at: 0s, host: { apply: blue } }", "{ at: 1s, tenant: { apply: one } }"];
+  const owned = "{ host: { one: { asserts: [{ equal: { path: 'metadata.ownerReferences[0].name', value: blue } }] } } }";
+  expect(messagesOf(await play(sequence(events, [owned], SEVERAL)))).toEqual([]);
+});
