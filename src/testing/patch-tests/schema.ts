@@ -191,7 +191,7 @@ export const PATCH_TEST = {
       fields: {
         direction: { ...DIRECTION, default: "toHost", description: "Which way." },
         maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: what the settings allow." },
-        maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: any number." },
+        maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: no limit." },
       },
     },
     tests: { type: "list", description: "Tests.", default: [], items: TEST, maxItems: 100_000 },
