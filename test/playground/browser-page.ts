@@ -4,34 +4,18 @@
  */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { build } from "vite";
-import { packState } from "../../src/playground/share.ts";
 import type { PlaygroundState } from "../../src/playground/protocol.ts";
+import { packState } from "../../src/playground/share.ts";
+import { buildPage } from "./built-page.ts";
+import { findChromium, launchChromium, tellSkipped } from "./chromium.ts";
 
-const ROOT = resolve(import.meta.dirname, "../..");
+const chromium = findChromium();
+if (chromium === undefined) tellSkipped("the playground's page in a browser");
 
-/** The browser of this machine: `CHROMIUM`, else Debian's. */
-export const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-
-/** Tells whether there is one. */
-export const hasChromium = existsSync(CHROMIUM);
-
-const ARGUMENTS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+/** Tells whether there is a browser to try the page in. */
+export const hasChromium = chromium !== undefined;
 
 /** One page, and what must stay empty. */
 export interface OpenedPage {
@@ -48,20 +32,17 @@ export interface PlaygroundBrowser {
   close(): Promise<void>;
 }
 
-/** Builds the page into a folder of its own, serves it, and starts the browser. */
+/** Builds the page, serves it, and starts the browser. */
 export async function startBrowser(): Promise<PlaygroundBrowser> {
-  const folder = mkdtempSync(join(tmpdir(), "playground-"));
-  await build({ configFile: join(ROOT, ".config/vite.playground.config.ts"), build: { outDir: folder } });
-  const server = await serve(readFileSync(join(folder, "index.html")));
+  const server = await serve(await buildPage());
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  const browser = await launchChromium(chromium!);
   return {
     address,
     open: (options = {}) => openPage(browser, address, options),
     async close() {
       await browser.close();
       server.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -93,7 +74,7 @@ async function fragmentOf(state: PlaygroundState): Promise<string> {
 }
 
 /** The one page, and nothing else. */
-async function serve(page: Buffer): Promise<Server> {
+async function serve(page: string): Promise<Server> {
   const server = createServer((request, response) => {
     response.statusCode = request.url === "/" ? 200 : 404;
     response.setHeader("content-type", "text/html; charset=utf-8");

@@ -1,5 +1,6 @@
 /** What tests do with the panes of the page. */
 import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 import type { PlaygroundState } from "../../src/playground/protocol.ts";
 
 /** One pair, on an object with two addresses. */
@@ -69,4 +70,9 @@ export async function markedIn(page: Page, name: PaneName): Promise<string[]> {
 /** The pane that has the focus; undefined when none has. */
 export async function focusedPane(page: Page): Promise<string | undefined> {
   return page.evaluate("document.activeElement.closest('[data-pane]')?.dataset.pane");
+}
+
+/** Expects what comes after a moment: the engine answers when it can. */
+export function eventually<Value>(read: () => Promise<Value>) {
+  return expect.poll(read, { timeout: 25_000 });
 }

@@ -74,6 +74,7 @@ export function createEditor({ label, onEdit, onCursor }: EditorOptions): Editor
           ...(onEdit === undefined ? { "aria-readonly": "true", tabindex: "0" } : {}),
         }),
         leaveByEscape(),
+        replaceSelection(),
         onCursor === undefined ? [] : reportCursor(onCursor),
         onEdit === undefined ? [EditorState.readOnly.of(true), EditorView.editable.of(false)] : reportEdits(onEdit),
       ],
@@ -111,6 +112,22 @@ function reportEdits(onEdit: (text: string) => void) {
 function reportCursor(onCursor: (offset: number) => void) {
   return EditorView.updateListener.of(({ state, view, selectionSet, focusChanged }) => {
     if (view.hasFocus && (selectionSet || focusChanged)) onCursor(state.selection.main.head);
+  });
+}
+
+/**
+ * Text in the place of a selection is put in by the editor. The browser's own way carries the colours of what was selected over as an
+ * inline style, which the policy refuses loudly.
+ */
+function replaceSelection() {
+  return EditorView.domEventHandlers({
+    beforeinput(event, view) {
+      if (event.inputType !== "insertText" || event.isComposing || !event.data || view.state.readOnly) return false;
+      if (view.state.selection.ranges.every(({ empty }) => empty)) return false;
+      event.preventDefault();
+      view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+      return true;
+    },
   });
 }
 

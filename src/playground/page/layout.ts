@@ -74,15 +74,13 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     ),
     back: createPane("back", { title: "Back in the tenant", icon: "toTenant" }, nothingBack, flow, texts.back.element),
   };
-  const paneSwitch = createPaneSwitch(
-    (["config", "tenant", "host", "back", "results"] as const).map((name) => ({ name, label: SHORT[name], element: panes[name].element })),
-  );
+  const paneSwitch = createPaneSwitch(PANES.map((name) => ({ name, label: SHORT[name], element: panes[name].element })));
   const show = (name: PaneName) => {
     paneSwitch.show(name);
     panes[name].element.scrollIntoView({ block: "nearest" });
   };
   return {
-    elements: [skips(show), head(parts), paneSwitch.element, h("main", { class: "bench" }, ...ORDER.map((name) => panes[name].element))],
+    elements: [skips(show), head(parts), paneSwitch.element, h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element))],
     show,
     focus(name) {
       show(name);
@@ -114,7 +112,8 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   };
 }
 
-const ORDER = ["config", "results", "tenant", "host", "back"] as const;
+/** In the order of reading: what is written, what becomes of it, what is to say about it. */
+const PANES = ["config", "tenant", "host", "back", "results"] as const;
 
 const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "Tenant", host: "Host", back: "Back", results: "Results" };
 

@@ -43,7 +43,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   let edited = false;
   /** What the syncer wrote last, and the tenant object beside it. */
   let written: { readonly host: string; readonly tenant: string } | undefined;
-  const config = createEditor({ label: "Patches, vcluster.yaml", onEdit, onCursor });
+  const config = createEditor({ label: "Patches, YAML", onEdit, onCursor });
   const tenant = createEditor({ label: "Tenant object, YAML", onEdit });
   const host = createEditor({
     label: "Host object, YAML. Edit it to see what comes back",
