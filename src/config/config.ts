@@ -21,6 +21,7 @@ import type { PATCH } from "./patch-schema.ts";
 import { checkPatches } from "./patches.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import type { Settings } from "./settings.ts";
+import { warnOfOneWayPatches, warnOfUnreachedReverses } from "./way-back.ts";
 
 /** How one kind is synced. */
 export interface ResourceSync {
@@ -147,8 +148,10 @@ function checkSections(toHost: Node | undefined, options: ConfigOptions & { repo
   const { report, settings = DEFAULT_SETTINGS, vcluster } = options;
   for (const name of ["endpoints", "services", "endpointSlices"] as const) {
     const list = valueAt(valueAt(toHost, name), "patches");
-    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, rules: { report, settings } });
+    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, section: name, rules: { report, settings } });
     if (name !== "services") warnOfDeadReverses(name, patches, report);
+    warnOfUnreachedReverses(name, patches, report);
+    warnOfOneWayPatches(name, patches, report);
   }
   checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
   warnOfServicesAlone(toHost, report);

@@ -5,6 +5,8 @@
  * @module
  */
 import { checkExpression } from "../expression/check.ts";
+import { warnOfOptionalFields } from "../expression/optional-fields.ts";
+import type { KnownShapes, Shape } from "../expression/shape.ts";
 import { compilePath } from "../path/path.ts";
 import type { Path } from "../path/path.ts";
 import { fieldPath, indexPath } from "../schema/field.ts";
@@ -13,10 +15,15 @@ import type { MapNode, Node } from "../schema/node.ts";
 import type { Position, Report } from "../schema/problem.ts";
 import { suggest } from "../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
+import { KIND_SHAPES, shapeAt } from "./kind-shapes.ts";
+import type { PatchedSection } from "./kind-shapes.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
+import { warnOfForeignReading } from "./portable-paths.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
+
+const UNKNOWN: Shape = { kind: "scalar" };
 
 /** One patch of a checked list. */
 export interface CheckedPatch {
@@ -34,18 +41,27 @@ export interface CheckedPatch {
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
  * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.
  */
-export function checkPatches(list: Node | undefined, options: { field: string; rules: PatchRules }): CheckedPatch[] {
+export function checkPatches(
+  list: Node | undefined,
+  options: { field: string; section: PatchedSection; rules: PatchRules },
+): CheckedPatch[] {
   const items = list?.kind === "list" ? list.items : [];
   const patches = items.flatMap((node, index) => (node.kind === "map" ? [{ index, field: indexPath(options.field, index), node }] : []));
-  const checked = patches.map((patch) => checkPatch(patch, options.rules));
+  const checked = patches.map((patch) => checkPatch(patch, options));
   checkDuplicates(checked, options.rules.report);
   return checked;
 }
 
-function checkPatch(patch: CheckedPatch, rules: PatchRules): CheckedPatch {
+function checkPatch(patch: CheckedPatch, { section, rules }: { section: PatchedSection; rules: PatchRules }): CheckedPatch {
   checkMode(patch, rules.report);
   const path = checkPath(patch, rules);
-  for (const name of ["expression", "reverseExpression"]) checkText(patch, name, rules);
+  const shape = KIND_SHAPES[section];
+  const value = path === undefined ? UNKNOWN : shapeAt(shape, path.segments);
+  for (const name of ["expression", "reverseExpression"]) {
+    // Before the first copy there is no host object.
+    const hostObject = { shape, optional: name === "expression" };
+    checkText(patch, name, rules, { value, virtualObject: shape, hostObject });
+  }
   const options = { field: fieldPath(patch.field, "reference"), rules, isSelector: patch.node.entries.has("labels") };
   checkReference(valueAt(patch.node, "reference"), options);
   return path === undefined ? patch : { ...patch, path };
@@ -99,6 +115,9 @@ function checkPath({ node, field }: CheckedPatch, { report, settings }: PatchRul
   const place = { report, node: value, field: fieldPath(field, "path") };
   const path = compileText(place, () => compilePath(text, { syntax: settings.pathSyntax, empty: "whole-object" }));
   const reason = path && protectedReason(path, settings);
+  if (path !== undefined && reason === undefined && settings.pathSyntax !== "jsonpath") {
+    warnOfForeignReading(path, { node: value, field: place.field, report });
+  }
   if (reason === undefined) return path;
   const hint = "Patch labels, annotations or the body of the object";
   report.error({
@@ -126,13 +145,14 @@ function checkDuplicates(patches: readonly CheckedPatch[], report: Report): void
   }
 }
 
-function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules): void {
+function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules, shapes: KnownShapes): void {
   const node = valueAt(patch.node, name);
   const text = textOf(node);
   if (node?.kind !== "scalar" || text === undefined) return;
   const field = fieldPath(patch.field, name);
   const result = compileText({ report, node, field }, () => checkExpression(text, { maximumBytes: settings.limits.sourceBytes }));
-  for (const warning of result?.warnings ?? []) {
+  const warnings = result === undefined ? [] : [...result.warnings, ...warnOfOptionalFields(text, shapes)];
+  for (const warning of warnings) {
     report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
   }
 }
