@@ -4,10 +4,10 @@
  * @module
  */
 import type { AnyNode, ArrowFunctionExpression, Expression, FunctionExpression, MemberExpression } from "acorn";
+import type { Finding } from "./finding.ts";
 import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "./reads.ts";
 import { childrenOf } from "./syntax.ts";
-import type { Finding } from "./warnings.ts";
 
 /** Findings about what an expression comes to. `text` is the parsed text. */
 export function warnOfResult(root: Expression, text: string): Finding[] {

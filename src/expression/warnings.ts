@@ -4,18 +4,12 @@
  * @module
  */
 import type { AnyNode, Expression } from "acorn";
+import type { Finding } from "./finding.ts";
 import { SCOPE } from "./left-out.ts";
 import { adviseOnName } from "./name-advice.ts";
 import { isReference } from "./names.ts";
 import { warnOfResult, warnOfSilentCallback, warnOfUnused } from "./result-warnings.ts";
 import type { Step } from "./syntax.ts";
-
-/** A finding with its offset in the parsed text. */
-export interface Finding {
-  readonly message: string;
-  readonly offset: number;
-  readonly hint: string;
-}
 
 /** What the warnings look at. */
 export interface Findable {
