@@ -1,7 +1,7 @@
 import type { FlowedEdit, ShownBack, UndoneEdit } from "../protocol.ts";
 import { h } from "./h.ts";
 import type { Child } from "./h.ts";
-import { json, tag } from "./words.ts";
+import { breakable, json, tag } from "./words.ts";
 
 /** What became of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
 export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElement {
@@ -20,7 +20,7 @@ function cameBack({ path, before, after }: FlowedEdit): HTMLLIElement {
     "li",
     {},
     tag("Came back", "good", "toTenant"),
-    h("span", {}, h("span", { class: "flow-path" }, path), ...change(before, after)),
+    h("span", {}, h("span", { class: "flow-path" }, ...breakable(path)), ...change(before, after)),
   );
 }
 
@@ -40,6 +40,6 @@ function heldBack({ path, why, code, stays }: UndoneEdit): HTMLLIElement {
     "li",
     {},
     stays ? tag("Stays on host", "quiet", "noChange") : tag("Undone", "warning", "reset"),
-    h("span", {}, h("span", { class: "flow-path" }, path), why, " ", h("code", {}, code)),
+    h("span", {}, h("span", { class: "flow-path" }, ...breakable(path)), why, " ", h("code", {}, code)),
   );
 }

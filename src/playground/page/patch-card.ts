@@ -1,10 +1,9 @@
 import type { PatchListName } from "../../testing/laws/report.ts";
 import type { ShownOutcome, ShownPair } from "../protocol.ts";
 import { h } from "./h.ts";
-import type { Child } from "./h.ts";
 import { icon } from "./icons.ts";
 import { createRounds } from "./rounds.ts";
-import { count, LISTS, outcomeTag, verdictWord } from "./words.ts";
+import { breakable, count, LISTS, outcomeTag, verdictWord } from "./words.ts";
 
 /** Everything that is known of one patch. */
 export interface ShownPatch {
@@ -90,11 +89,6 @@ function verdictDetails(patch: ShownPatch, { verdict, counterExample }: ShownPai
     counterExample && h("p", {}, counterExample.explanation),
     counterExample && createRounds(counterExample),
   );
-}
-
-/** A path that goes on to the next line between its parts rather than within one. */
-function breakable(path: string): Child[] {
-  return path.split(/(?<=[./[])/).flatMap((part, index) => (index === 0 ? [part] : [h("wbr"), part]));
 }
 
 /** That a patch has nothing for the way back is told by its verdict. */

@@ -3,6 +3,7 @@ import type { OutcomeKind } from "../../patch/types.ts";
 import type { PairVerdict, PatchListName } from "../../testing/laws/report.ts";
 import type { TextName } from "../protocol.ts";
 import { h } from "./h.ts";
+import type { Child } from "./h.ts";
 import { icon } from "./icons.ts";
 import type { IconName } from "./icons.ts";
 
@@ -66,4 +67,9 @@ export function count(number: number, one: string, more = `${one}s`): string {
 export function json(value: unknown, length = 160): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+/** A path that goes on to the next line between its parts rather than within one. */
+export function breakable(path: string): Child[] {
+  return path.split(/(?<=[./[])/).flatMap((part, index) => (index === 0 ? [part] : [h("wbr"), part]));
 }
