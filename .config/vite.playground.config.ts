@@ -3,22 +3,23 @@
  * that it works from any server, any folder and any disk, and reaches no network.
  */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { build, defineConfig } from "vite";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
 import { WORKER_ELEMENT } from "../src/playground/worker-element.ts";
+import { readMeteredEngine } from "../src/sandbox/metered-engine.ts";
 
 const inProject = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** Files that need Node, and what stands in for them in a browser. */
+/** Files that need Node, or time, and what stands in for them in a browser. */
 const STAND_INS = [
   { find: /^.*\/base\/digest\.ts$/, replacement: inProject("src/playground/browser/digest.ts") },
-  { find: /^.*\/engine-bytes\.ts$/, replacement: inProject("src/playground/browser/engine-bytes.ts") },
+  { find: /^.*\/metered-engine\.ts$/, replacement: inProject("src/playground/browser/metered-engine.ts") },
 ];
 
-const engine = readFileSync(fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")));
+/** The engine as Node runs it: the package's file, checked, and rewritten by the sandbox's own rewriter. */
+const engine = await readMeteredEngine();
 
 const shared = {
   configFile: false,
@@ -34,7 +35,11 @@ const output = { target: "es2023", reportCompressedSize: false, modulePreload: f
 async function buildWorker(): Promise<string> {
   const built = (await build({
     ...shared,
-    define: { ...shared.define, INLINED_ENGINE: JSON.stringify(deflateRawSync(engine, { level: 9 }).toString("base64")) },
+    define: {
+      ...shared.define,
+      INLINED_ENGINE: JSON.stringify(deflateRawSync(engine, { level: 9 }).toString("base64")),
+      INLINED_DIGEST: JSON.stringify(createHash("sha256").update(engine).digest("hex")),
+    },
     build: { ...output, lib: { entry: inProject("src/playground/worker.ts"), formats: ["iife"], name: "playground" } },
   })) as Rolldown.RolldownOutput[];
   const chunks = built.flatMap((one) => one.output);

@@ -7,6 +7,7 @@ import { messageOf } from "../base/errors.ts";
 import { evaluate } from "./evaluate.ts";
 import { tryPairs } from "./pairs.ts";
 import type { PlaygroundReply, PlaygroundRequest } from "./protocol.ts";
+import { createSandbox } from "../sandbox/sandbox.ts";
 
 /** As much of a worker's own scope as is used. */
 interface WorkerScope {
@@ -16,10 +17,14 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope;
 
+// The engine starts while the page still builds its editors.
+const warm = createSandbox().then((sandbox) => sandbox.dispose());
+
 scope.onmessage = ({ data }) => void reply(data).then((message) => scope.postMessage(message));
 
 async function reply({ id, wanted, state }: PlaygroundRequest): Promise<PlaygroundReply> {
   try {
+    await warm;
     if (wanted === "pairs") return { kind: "pairs", id, pairs: await tryPairs(state) };
     return { kind: "answer", id, answer: await evaluate(state) };
   } catch (error) {

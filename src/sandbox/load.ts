@@ -1,8 +1,6 @@
 import { buildRealm } from "./realm.ts";
 import type { RealmImage } from "./realm.ts";
-import { meterModule } from "./meter.ts";
-import { OVERHEAD_POINTS } from "./overhead-points.ts";
-import { readEngineFile } from "./wasm-file.ts";
+import { readMeteredEngine } from "./metered-engine.ts";
 
 /** The metered engine and an image of its realm; both are read-only and shared by all sandboxes of the process. */
 export interface LoadedRealm {
@@ -16,11 +14,10 @@ const images = new Map<number, RealmImage>();
 /**
  * The engine, metered and with its realm, for a stack of `stackBytes`.
  *
- * Metering takes tens of milliseconds and booting as long again, so both are done once in a process. The rewritten module is
- * kept in memory only: what was reviewed is the package's file and the rewriter.
+ * Metering takes tens of milliseconds and booting as long again, so both are done once in a process.
  */
 export async function loadRealm(stackBytes: number): Promise<LoadedRealm> {
-  metered ??= readEngineFile().then((bytes) => WebAssembly.compile(meterModule(bytes, OVERHEAD_POINTS)));
+  metered ??= readMeteredEngine().then((bytes) => WebAssembly.compile(bytes));
   const module = await metered;
   let image = images.get(stackBytes);
   if (image === undefined) {

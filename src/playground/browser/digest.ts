@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sha256 } from "../../base/sha256.ts";
+import { sha256 } from "./sha256.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { sha256 } from "../../src/base/sha256.ts";
+import { sha256 } from "../../src/playground/browser/sha256.ts";
 import { sha256Hex } from "../../src/playground/browser/digest.ts";
 
 test("is the platform's SHA-256, at every length around a block", () => {
