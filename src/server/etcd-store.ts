@@ -46,7 +46,7 @@ export interface EtcdTimes {
   readonly connectMs: number;
   /** Until a member must have answered. */
   readonly requestMs: number;
-  /** For how long a read or write is repeated before it fails. */
+  /** For how long a read or write that has failed is repeated. */
   readonly giveUpMs: number;
   /** Silence of the watch, while there is something to tell, after which another one is begun. */
   readonly silentMs: number;

@@ -18,7 +18,7 @@ export interface EtcdClientOptions {
   readonly credentials?: EtcdCredentials | undefined;
   readonly clock: Clock;
   readonly chance: Pick<Chance, "fraction">;
-  /** For how long a request is repeated, in milliseconds. */
+  /** For how long a request that has failed is repeated, in milliseconds. */
   readonly giveUpMs: number;
 }
 
@@ -41,11 +41,12 @@ export class EtcdClient {
   /** Repeats a request that may be carried out more than once until it is answered. @throws EtcdFailure the last one. */
   async call(path: string, body: object): Promise<unknown> {
     const { clock, giveUpMs } = this.#options;
-    const deadline = clock.monotonic() + giveUpMs;
+    let deadline = Infinity;
     for (let tried = 0; ; tried += 1) {
       try {
         return await this.attempt(path, body);
       } catch (error) {
+        deadline = Math.min(deadline, clock.monotonic() + giveUpMs);
         if (!this.mayPass(error) || clock.monotonic() >= deadline) throw error;
         await this.pause(tried);
       }

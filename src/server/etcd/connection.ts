@@ -6,10 +6,13 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { RequestOptions } from "node:https";
+import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import { answeredFailure, EtcdFailure, foreignAnswer } from "./failure.ts";
+import { Gate } from "./gate.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
 
@@ -52,13 +55,14 @@ interface Endpoint {
 }
 
 /** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
-const SOCKETS_MAX = 128;
+const AT_ONCE = 128;
 
 /** A connection to whichever member answers. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
+  readonly #gate = new Gate(AT_ONCE);
   #at = 0;
   /** Of the first member that answered; the others must have the same. */
   #clusterId: string | undefined;
@@ -75,11 +79,13 @@ export class Connection {
    *
    * @throws EtcdFailure; after one that may pass the next request goes to the next endpoint.
    */
-  async post(request: WireRequest): Promise<unknown> {
-    const endpoint = this.#current();
-    return this.#blaming(endpoint, async () => {
-      await this.#check(endpoint);
-      return this.#ask(endpoint, request, this.#options.requestTimeoutMs);
+  post(request: WireRequest): Promise<unknown> {
+    return this.#gate.pass(async () => {
+      const endpoint = this.#current();
+      return this.#blaming(endpoint, async () => {
+        await this.#check(endpoint);
+        return this.#ask(endpoint, request, this.#options.requestTimeoutMs);
+      });
     });
   }
 
@@ -92,15 +98,9 @@ export class Connection {
     const endpoint = this.#current();
     await this.#blaming(endpoint, async () => {
       await this.#check(endpoint);
-      const sending = this.#send(endpoint, request, { signal, agent: false });
-      const response = await this.#answerOf(sending, endpoint, this.#options.requestTimeoutMs);
+      const response = await this.#send(endpoint, request, { timeoutMs: this.#options.requestTimeoutMs, signal });
       await readMessages(response, { onMessage, endpoint });
     });
-  }
-
-  /** Sends the next requests to another endpoint, if there is one. */
-  moveOn(): void {
-    this.#leave(this.#current());
   }
 
   /** Ends all connections. */
@@ -149,78 +149,72 @@ export class Connection {
   }
 
   async #ask(endpoint: Endpoint, request: WireRequest, timeoutMs: number): Promise<unknown> {
-    const { clock } = this.#options;
-    const sending = this.#send(endpoint, request, {});
-    const late = clock.schedule(timeoutMs, () => sending.request.destroy(new Error(`no answer in ${timeoutMs} ms`)), { keepAlive: true });
-    try {
-      const response = await this.#answerOf(sending, endpoint, timeoutMs);
-      return await readBody(response, endpoint);
-    } finally {
-      late.cancel();
-    }
+    return readBody(await this.#send(endpoint, request, { timeoutMs }), endpoint);
   }
 
-  #send(endpoint: Endpoint, { path, body, token }: WireRequest, extra: SendOptions): Sending {
+  /** Asks, and answers once the answer begins. All of it must be there in time, unless it is a stream. */
+  #send(endpoint: Endpoint, wire: WireRequest, { timeoutMs, signal }: SendOptions): Promise<IncomingMessage> {
     const { url } = endpoint;
-    const text = Buffer.from(JSON.stringify(body));
-    const { tls: { caPem, certificatePem, keyPem, serverName } = {} } = this.#options;
-    const options = {
-      method: "POST",
-      path: `${url.pathname.replace(/\/$/, "")}${path}`,
-      hostname: url.hostname.replace(/^\[|\]$/g, ""),
-      port: url.port === "" ? undefined : Number(url.port),
-      agent: this.#agents[url.protocol as "http:" | "https:"],
-      headers: { "content-type": "application/json", "content-length": text.length, ...(token !== undefined && { authorization: token }) },
-      ...(caPem !== undefined && { ca: caPem }),
-      ...(certificatePem !== undefined && { cert: certificatePem }),
-      ...(keyPem !== undefined && { key: keyPem }),
-      ...(serverName !== undefined && { servername: serverName }),
-      ...extra,
-    };
+    const text = Buffer.from(JSON.stringify(wire.body));
+    const options = { ...this.#requestOptions(url, wire), ...(signal && { signal, agent: false }) };
     const request = url.protocol === "https:" ? httpsRequest(options) : httpRequest(options);
+    request.setHeader("content-length", text.length);
     const sending: Sending = { request, sent: false };
-    this.#noteConnection(sending, url.protocol === "https:" ? "secureConnect" : "connect");
+    request.once("socket", (socket) => this.#noteSocket(sending, socket, url));
+    request.once("socket", () => this.#limit(request, timeoutMs, signal === undefined ? "close" : "response"));
     request.end(text);
-    return sending;
-  }
-
-  #noteConnection(sending: Sending, event: "secureConnect" | "connect"): void {
-    const { clock, connectTimeoutMs } = this.#options;
-    sending.request.once("socket", (socket) => {
-      sending.sent = !socket.connecting;
-      if (sending.sent) return;
-      const late = clock.schedule(connectTimeoutMs, () => sending.request.destroy(new Error(`no connection in ${connectTimeoutMs} ms`)));
-      socket.once("close", () => late.cancel());
-      socket.once(event, () => {
-        late.cancel();
-        sending.sent = true;
-      });
-    });
-  }
-
-  #answerOf(sending: Sending, { url }: Endpoint, timeoutMs: number): Promise<IncomingMessage> {
-    const { clock } = this.#options;
-    const { request } = sending;
     return new Promise((resolve, reject) => {
-      const late = clock.schedule(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
-      request.once("response", (response) => {
-        late.cancel();
-        resolve(response);
-      });
-      // Stays: an error after the answer is told by the response as well.
+      request.once("response", resolve);
+      // Stays: an error after the answer has begun is told by the answer as well.
       request.on("error", (error) => {
-        late.cancel();
         reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
       });
     });
   }
+
+  #requestOptions(url: URL, { path, token }: WireRequest): RequestOptions {
+    const { tls: { caPem, certificatePem, keyPem, serverName } = {} } = this.#options;
+    return {
+      method: "POST",
+      path: `${url.pathname.replace(/\/$/, "")}${path}`,
+      hostname: url.hostname.replace(/^\[|\]$/g, ""),
+      ...(url.port !== "" && { port: Number(url.port) }),
+      agent: this.#agents[url.protocol as "http:" | "https:"],
+      headers: { "content-type": "application/json", ...(token !== undefined && { authorization: token }) },
+      ...(caPem !== undefined && { ca: caPem }),
+      ...(certificatePem !== undefined && { cert: certificatePem }),
+      ...(keyPem !== undefined && { key: keyPem }),
+      ...(serverName !== undefined && { servername: serverName }),
+    };
+  }
+
+  #noteSocket(sending: Sending, socket: Socket, { protocol }: URL): void {
+    const { clock, connectTimeoutMs } = this.#options;
+    sending.sent = !socket.connecting;
+    if (sending.sent) return;
+    const late = clock.schedule(connectTimeoutMs, () => sending.request.destroy(new Error(`no connection in ${connectTimeoutMs} ms`)));
+    socket.once("close", () => late.cancel());
+    socket.once(protocol === "https:" ? "secureConnect" : "connect", () => {
+      late.cancel();
+      sending.sent = true;
+    });
+  }
+
+  #limit(request: ClientRequest, timeoutMs: number, until: "close" | "response"): void {
+    const late = this.#options.clock.schedule(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)), {
+      keepAlive: true,
+    });
+    request.once(until, () => late.cancel());
+    request.once("close", () => late.cancel());
+  }
 }
 
-const POOL = { keepAlive: true, maxSockets: SOCKETS_MAX, maxFreeSockets: SOCKETS_MAX } as const;
+const POOL = { keepAlive: true, maxFreeSockets: AT_ONCE } as const;
 
 interface SendOptions {
+  readonly timeoutMs: number;
+  /** Ends a stream. */
   readonly signal?: AbortSignal;
-  readonly agent?: false;
 }
 
 interface Sending {

@@ -41,7 +41,7 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** Unlike that of any other process. */
   readonly processId: string;
-  /** For how long a write is tried, in milliseconds. */
+  /** For how long a write that has failed is repeated, in milliseconds. */
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
@@ -99,7 +99,7 @@ export class Writer {
 
   async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
     const { client, clock, giveUpMs, replica } = this.#options;
-    const deadline = clock.monotonic() + giveUpMs;
+    let deadline = Infinity;
     for (let tried = 0; ;) {
       const { fence } = replica;
       try {
@@ -110,6 +110,7 @@ export class Writer {
       } catch (error) {
         if (attempt.own.stored !== undefined) return attempt.own.stored;
         if (!client.mayPass(error)) throw storeError(error);
+        deadline = Math.min(deadline, clock.monotonic() + giveUpMs);
         if (await this.#happened(attempt, error)) return attempt.own.stored;
         if (clock.monotonic() >= deadline) throw storeError(error);
         await client.pause(tried);

@@ -1,0 +1,24 @@
+/** Lets so many through at a time; the others wait in the order in which they came. */
+export class Gate {
+  readonly #limit: number;
+  readonly #waiting: (() => void)[] = [];
+  #inside = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Runs `act` when it is its turn. */
+  async pass<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#inside < this.#limit) this.#inside += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      // The place goes over to the next one, or becomes free.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#inside -= 1;
+      else next();
+    }
+  }
+}
