@@ -62,9 +62,9 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--code-key)" },
   { tag: [tags.string, tags.special(tags.string), tags.content], color: "var(--code-text)" },
   { tag: [tags.number, tags.bool, tags.null, tags.literal], color: "var(--code-number)" },
-  { tag: [tags.comment, tags.lineComment], color: "var(--muted)", fontStyle: "italic" },
+  { tag: [tags.comment, tags.lineComment], color: "var(--code-quiet)", fontStyle: "italic" },
   { tag: [tags.keyword, tags.meta, tags.typeName, tags.labelName], color: "var(--code-mark)" },
-  { tag: [tags.punctuation, tags.separator, tags.bracket, tags.brace, tags.squareBracket], color: "var(--muted)" },
+  { tag: [tags.punctuation, tags.separator, tags.bracket, tags.brace, tags.squareBracket], color: "var(--code-quiet)" },
 ]);
 
 /** How editors look, in the page's own colours: custom properties reach into the editors, rules do not. */
