@@ -5,7 +5,7 @@ import { GALLERY } from "../../src/playground/gallery.ts";
 import { CONTROLS_WITHOUT_NAME, SHOWN_PANES, SIDEWAYS, SMALL_TARGETS, TEXTS_OF_LOW_CONTRAST } from "./browser-checks.ts";
 import { hasChromium, startBrowser } from "./browser-page.ts";
 import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
-import { editor, eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
+import { eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
 
 /** Shows a failure with its drawing, a verdict of each kind, and edits that came back and did not. */
 const BUSY = {
@@ -144,8 +144,9 @@ describe.runIf(hasChromium)("the playground for everybody", () => {
     await page.getByRole("button", { name: "Examples" }).click();
     expect(await page.evaluate(TEXTS_OF_LOW_CONTRAST)).toEqual([]);
     await page.keyboard.press("Escape");
-    await editor(page, "config").click();
-    await page.keyboard.type("broken");
+    await page.keyboard.press("Alt+1");
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("broken: [");
     await pane(page, "results").locator(".problems").waitFor();
     expect(await page.evaluate(CONTROLS_WITHOUT_NAME)).toEqual([]);
     expect(await page.evaluate(TEXTS_OF_LOW_CONTRAST)).toEqual([]);
