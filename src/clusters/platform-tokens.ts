@@ -55,8 +55,9 @@ export interface PlatformTokens extends Pick<Tokens, "identify"> {
   endOf(user: UserInfo): number | undefined;
 }
 
-/** Keys of a user's `extra` under which a cluster shows what a token says, besides its scopes. */
+/** Key of a user's `extra` under which a cluster shows whose key a token is. */
 const EXTRA_ACCESS_KEY = "platform/access-key";
+/** The same for the cluster roles that a token gives. */
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
 
 /** The clock of the platform may be ahead by so much. The end of a token is its end: nobody waits any longer. */
