@@ -1,21 +1,40 @@
 /**
- * The simulator: `endpoint-sync/testing`.
+ * `endpoint-sync/testing`: patches under test with matchers, patch test files, laws, and the simulator.
  *
  * @module
  */
-import { EngineError } from "./base/errors.ts";
+import { readFile } from "node:fs/promises";
+import { EngineError, messageOf } from "./base/errors.ts";
 import { resolveConfig } from "./config/config.ts";
+import type { ConfigText } from "./config/config.ts";
 import { resolveSettings } from "./config/settings.ts";
 import { createEngine } from "./engine.ts";
 import type { Engine } from "./engine.ts";
+import type { PatchDefinition } from "./object/patch-definition.ts";
 import { formatProblem } from "./schema/problem.ts";
 import type { Problem } from "./schema/problem.ts";
+import { loadReadPatches } from "./testing/in-code/load-patches.ts";
+import type { LoadedPatches, PatchesOptions, PatchSource } from "./testing/in-code/load-patches.ts";
+import type { PatchUnderTest } from "./testing/in-code/patch-under-test.ts";
+import type { PatchListName } from "./testing/laws/report.ts";
 import { CONFIGURATIONS } from "./testing/simulator/configurations.ts";
 import type { SimulatedConfiguration } from "./testing/simulator/configurations.ts";
 import type { Generation, Setting } from "./testing/simulator/generation.ts";
 import { run } from "./testing/simulator/run.ts";
 import type { Run, RunOptions } from "./testing/simulator/run.ts";
 import { shrink } from "./testing/simulator/shrink.ts";
+
+export type { LoadedPatches, PatchesOptions, PatchSource } from "./testing/in-code/load-patches.ts";
+export { patchMatchers } from "./testing/in-code/matchers.ts";
+export type { CostOptions, MatcherResult, PatchMatchers } from "./testing/in-code/matchers.ts";
+export type { ContextOverrides, PatchRun, PatchRunOptions, PatchUnderTest } from "./testing/in-code/patch-under-test.ts";
+export { createEngineCache } from "./testing/patch-tests/engines.ts";
+export type { EngineCache } from "./testing/patch-tests/engines.ts";
+export { runSuite } from "./testing/patch-tests/run-suite.ts";
+export type { SuiteOptions } from "./testing/patch-tests/run-suite.ts";
+export type { GoldenWrite, SuiteResult, TestFailure, TestPlace, TestResult, Verdict } from "./testing/patch-tests/results.ts";
+export { checkLaws } from "./testing/laws/check-laws.ts";
+export type { LawOptions, LawReport, LawResult, PairReport, PairVerdict, PatchListName } from "./testing/laws/check-laws.ts";
 
 export type { SimulatedConfiguration } from "./testing/simulator/configurations.ts";
 export type { Violation } from "./testing/simulator/history.ts";
@@ -108,4 +127,88 @@ export async function simulate({ seed, ...options }: SimulateOptions): Promise<R
   } finally {
     simulator.dispose();
   }
+}
+
+/** Which patch, and how it is loaded. */
+export type PatchOptions = PatchesOptions &
+  (
+    | { readonly patch: PatchDefinition }
+    | (Extract<PatchSource, { config: unknown }> & {
+        /** As it is written in the configuration, or in canonical form. Default: the configuration's only patch. */
+        readonly path?: string;
+        /** Position in its list, instead of `path`. */
+        readonly index?: number;
+        /** Default: the first list that has such a patch, Endpoints first. */
+        readonly list?: PatchListName;
+      })
+  );
+
+/** A patch under test with a sandbox of its own. */
+export interface LoadedPatch extends PatchUnderTest {
+  /** Frees the sandbox; the patch can not be used afterwards. */
+  dispose(): void;
+}
+
+/**
+ * Loads all patches of a configuration, or patches that stand in no file.
+ *
+ * @throws CONFIG_FILE when a file can not be read; CONFIG_VALUE when configuration or settings are not valid.
+ * @example
+ * const patches = await loadPatches({ config: "vcluster.yaml" });
+ * patches.patch("subsets[*].addresses[*].ip").toHost("10.0.0.1").value;
+ * patches.dispose();
+ */
+export async function loadPatches(options: PatchSource & PatchesOptions): Promise<LoadedPatches> {
+  const { settings = {}, vcluster = { name: "blue", namespace: "vc-blue" } } = options;
+  return await loadReadPatches({
+    config: "patches" in options ? { sync: { toHost: { endpoints: { patches: options.patches } } } } : await readConfig(options.config),
+    settings: typeof settings === "string" ? await readText(settings) : settings,
+    vcluster,
+  });
+}
+
+async function readConfig(config: Extract<PatchSource, { config: unknown }>["config"]) {
+  if (typeof config === "string") return [await readText(config)];
+  return isNames(config) ? await Promise.all(config.map(readText)) : config;
+}
+
+function isNames(config: readonly string[] | object): config is readonly string[] {
+  return Array.isArray(config);
+}
+
+async function readText(file: string): Promise<ConfigText> {
+  try {
+    return { text: await readFile(file, "utf8"), file };
+  } catch (error) {
+    throw new EngineError("CONFIG_FILE", `Cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Loads one patch. Several of one configuration are cheaper with {@link loadPatches}.
+ *
+ * @throws CONFIG_FILE and CONFIG_VALUE as {@link loadPatches}; USAGE when there is no such patch, or none was named among several.
+ * @example
+ * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: 'context.vcluster.name + "-" + value' } });
+ * patch.toHost("shop").value; // "blue-shop"
+ * patch.dispose();
+ */
+export async function loadPatch(options: PatchOptions): Promise<LoadedPatch> {
+  const patches = await loadPatches("patch" in options ? { ...options, patches: [options.patch] } : options);
+  try {
+    const patch = "patch" in options ? patches.all[0]! : choosePatch(patches, options);
+    return { ...patch, dispose: () => patches.dispose() };
+  } catch (error) {
+    patches.dispose();
+    throw error;
+  }
+}
+
+function choosePatch(patches: LoadedPatches, { path, index, list }: Exclude<PatchOptions, { patch: unknown }>): PatchUnderTest {
+  const place = path ?? index;
+  if (place !== undefined) return patches.patch(place, list);
+  const all = patches.all.filter((patch) => list === undefined || patch.list === list);
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return only;
+  throw new EngineError("USAGE", `Found ${all.length} patches: name one by its path`);
 }
