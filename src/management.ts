@@ -10,7 +10,11 @@ export { parseManagementConfig } from "./management/config/config.ts";
 export type { ManagementConfigOptions, ManagementConfigResult } from "./management/config/config.ts";
 export type { ManagementConfig } from "./management/config/effective.ts";
 export { createCipher, parseEncryptionKeys } from "./management/encryption.ts";
-export type { Cipher, CipherOptions } from "./management/encryption.ts";
+export type { CipherOptions } from "./management/encryption.ts";
+export type { Cipher, SealingKeys } from "./server/sqlite/cipher.ts";
+export { startResealing } from "./server/resealing.ts";
+export type { Resealing, ResealingOptions } from "./server/resealing.ts";
+export type { Resealable, ResealStep } from "./server/resealable.ts";
 export { createSecretSync } from "./management/secrets/secret-sync.ts";
 export type { SecretSync, SecretSyncOptions } from "./management/secrets/secret-sync.ts";
 export {

@@ -1,14 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import type { Chance } from "../base/chance.ts";
 import { EngineError } from "../base/errors.ts";
-
-/** Turns what is written to a disk into what nobody without the key can read or change. */
-export interface Cipher {
-  /** @param place Where the text is kept; it can be opened at no other place. */
-  seal(place: string, text: string): string;
-  /** @throws STORE_FAILED when the text was sealed with another key, at another place, or was changed. */
-  open(place: string, sealed: string): string;
-}
+import type { Cipher, SealingKeys } from "../server/sqlite/cipher.ts";
 
 /** What a cipher is made of. */
 export interface CipherOptions {
@@ -23,6 +16,7 @@ const ALGORITHM = "aes-256-gcm";
 const PREFIX = "aesgcm1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const ID_LENGTH = 8;
 /** Without it shorter tags would do, which are easier to hit. */
 const TAG = { authTagLength: TAG_BYTES } as const;
 /** 32 bytes in base64. A text that only resembles it would decode to some other key. */
@@ -35,23 +29,25 @@ const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
  * const cipher = createCipher({ keys: [Buffer.alloc(32)], chance: systemChance });
  * cipher.open("/a", cipher.seal("/a", "text")); // "text"
  */
-export function createCipher({ keys, chance }: CipherOptions): Cipher {
+export function createCipher({ keys, chance }: CipherOptions): Cipher & { readonly keys: SealingKeys } {
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = keys;
   if (first === undefined || keys.some(({ length }) => length !== ENCRYPTION_KEY_BYTES)) {
     throw new EngineError("CONFIG_VALUE", `An encryption key has ${ENCRYPTION_KEY_BYTES} bytes`, { details: { hint: HOW } });
   }
+  const firstId = idOf(first);
   return {
+    keys: { first: firstId, all: keys.map(idOf), sealerOf },
     seal(place, text) {
       const nonce = chance.bytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, first, nonce, TAG).setAAD(Buffer.from(place));
       const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-      return `${PREFIX}:${idOf(first)}:${sealed.toString("base64url")}`;
+      return `${PREFIX}:${firstId}:${sealed.toString("base64url")}`;
     },
     open(place, sealed) {
       const [prefix, id = "", content = ""] = sealed.split(":");
       const key = prefix === PREFIX ? byId.get(id) : undefined;
-      if (key === undefined) throw unreadable("it was not written with any of the encryption keys at hand");
+      if (key === undefined) throw keyMissing(sealed);
       const bytes = Buffer.from(content, "base64url");
       try {
         const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), TAG).setAAD(Buffer.from(place));
@@ -66,6 +62,19 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher {
 
 const HOW = "Make one with: head -c 32 /dev/urandom | base64";
 
+/** The id of the key that sealed a text; "" for another text. */
+function sealerOf(sealed: string): string {
+  return new RegExp(`^${PREFIX}:([0-9a-f]{${ID_LENGTH}}):`).exec(sealed)?.[1] ?? "";
+}
+
+function keyMissing(sealed: string): EngineError {
+  const id = sealerOf(sealed);
+  if (id === "") return unreadable("it was not written with any of the encryption keys at hand");
+  const message = `Cannot read what is stored: it was sealed with the encryption key ${id}, which is not at hand`;
+  const hint = `Add the key ${id} as another line to the encryption keys, until platform-data keys says that it seals nothing`;
+  return new EngineError("STORE_FAILED", message, { details: { hint, key: id } });
+}
+
 function unreadable(why: string): EngineError {
   const hint = "Start with the encryption key with which the data was written";
   return new EngineError("STORE_FAILED", `Cannot read what is stored: ${why}`, { details: { hint } });
@@ -73,7 +82,7 @@ function unreadable(why: string): EngineError {
 
 /** Tells keys apart without telling anything about them. */
 function idOf(key: Uint8Array): string {
-  return createHash("sha256").update("endpoint-sync key id").update(key).digest("hex").slice(0, 8);
+  return createHash("sha256").update("endpoint-sync key id").update(key).digest("hex").slice(0, ID_LENGTH);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../object/types.ts";
+import type { Resealable, ResealStep } from "./resealable.ts";
 import { stamped, StoreView } from "./store-view.ts";
 import type { StoreContents } from "./store-view.ts";
 import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "./store.ts";
@@ -27,11 +28,11 @@ const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: []
  * const store = createMemoryStore({ history: 100 });
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  */
-export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store & Resealable {
   return new MemoryStore(options);
 }
 
-class MemoryStore implements Store {
+class MemoryStore implements Store, Resealable {
   readonly #view: StoreView;
 
   constructor({ history = HISTORY_DEFAULT, contents = EMPTY }: MemoryStoreOptions) {
@@ -79,6 +80,15 @@ class MemoryStore implements Store {
 
   async compact(): Promise<void> {
     this.#view.forget();
+  }
+
+  /** Nothing is sealed in memory. */
+  async sealedBy(): Promise<ReadonlyMap<string, number>> {
+    return new Map();
+  }
+
+  async reseal(): Promise<ResealStep> {
+    return { resealed: 0, done: true };
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import { assert, EngineError } from "../base/errors.ts";
 import type { KubeObject } from "../object/types.ts";
 import { deepFreeze } from "./json-data.ts";
 import { createMemoryStore, HISTORY_DEFAULT } from "./memory-store.ts";
+import type { Resealable, ResealStep } from "./resealable.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
 import type { Journal, Write } from "./sqlite/journal.ts";
@@ -21,6 +22,8 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
   readonly path: string;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher;
+  /** The revision of a file that is made: its first write takes the next one. Default 1. */
+  readonly firstRevision?: number;
 }
 
 const WRITES_PER_COMMIT = 256;
@@ -42,8 +45,14 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  * await store.close();
  */
-export function openSqliteStore({ path, history = HISTORY_DEFAULT, cipher, ...options }: SqliteStoreOptions): Store {
-  const journal = openJournal({ path, history, cipher });
+export function openSqliteStore({
+  path,
+  history = HISTORY_DEFAULT,
+  cipher,
+  firstRevision,
+  ...options
+}: SqliteStoreOptions): Store & Resealable {
+  const journal = openJournal({ path, history, cipher, firstRevision });
   try {
     return createJournaledStore(journal, { history, ...options });
   } catch (error) {
@@ -53,7 +62,7 @@ export function openSqliteStore({ path, history = HISTORY_DEFAULT, cipher, ...op
 }
 
 /** A store on an open journal, which it closes in the end. */
-export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store {
+export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }
 
@@ -69,7 +78,7 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-class JournaledStore implements Store {
+class JournaledStore implements Store, Resealable {
   readonly #journal: Journal;
   /** What is on the disk, no more and no less. */
   readonly #view: Store;
@@ -121,6 +130,16 @@ class JournaledStore implements Store {
     await this.#view.compact();
   }
 
+  async sealedBy(): Promise<ReadonlyMap<string, number>> {
+    this.#demandOpen();
+    return this.#journal.sealedBy();
+  }
+
+  async reseal(most: number): Promise<ResealStep> {
+    this.#demandOpen();
+    return this.#journal.reseal(most);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#commitAll();
@@ -131,11 +150,15 @@ class JournaledStore implements Store {
 
   #enqueue(write: Write, apply: Pending["apply"]): Promise<StoredObject | undefined> {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
-    if (this.#closed) throw new EngineError("STORE_FAILED", "Cannot write: the store is closed");
+    this.#demandOpen();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, apply, resolve, reject });
       this.#schedule();
     });
+  }
+
+  #demandOpen(): void {
+    if (this.#closed) throw new EngineError("STORE_FAILED", "Cannot write: the store is closed");
   }
 
   /** After the events of this turn, so that the writes of all requests that have arrived go together. */

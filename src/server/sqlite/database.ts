@@ -25,27 +25,28 @@ const SCHEMA = 1;
  * The history tells what was before: `previous` and its revision are the state that an event replaced, absent for creations.
  * What an event led to is what the next one of its key replaced, or what is there now. So nothing is stored twice.
  */
-const TABLES = `
+const tables = (firstRevision: number) => `
   CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE objects(key TEXT PRIMARY KEY NOT NULL, revision INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
   CREATE TABLE history(revision INTEGER PRIMARY KEY, type TEXT NOT NULL, key TEXT NOT NULL, previousRevision INTEGER, previous TEXT) STRICT;
-  INSERT INTO meta VALUES ('schema', ${SCHEMA}), ('revision', 1);
+  INSERT INTO meta VALUES ('schema', ${SCHEMA}), ('revision', ${firstRevision});
   PRAGMA application_id = ${APPLICATION_ID};`;
 
 /**
  * The database in a file, locked and ready; the file is made when it does not exist, for its owner's eyes only.
  *
+ * @param firstRevision What a file that is made counts from.
  * @throws CONFIG_FILE when another process has it open, it is no database of ours, it is damaged, its schema is newer, or the
  *   system refuses.
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string, firstRevision = 1): DatabaseSync {
   const file = resolve(path);
   const { DatabaseSync } = loadSqlite();
   let database: DatabaseSync | undefined;
   try {
     createFile(file);
     database = new DatabaseSync(file);
-    prepare(database, path);
+    prepare(database, { path, firstRevision });
     return database;
   } catch (error) {
     database?.close();
@@ -65,7 +66,7 @@ function createFile(path: string): void {
   }
 }
 
-function prepare(database: DatabaseSync, path: string): void {
+function prepare(database: DatabaseSync, { path, firstRevision }: { readonly path: string; readonly firstRevision: number }): void {
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
   // Takes the lock, which stays. A foreign file is not changed by it.
   database.exec("BEGIN EXCLUSIVE");
@@ -76,7 +77,7 @@ function prepare(database: DatabaseSync, path: string): void {
   const mode = readNumberOrText(database, "PRAGMA journal_mode = WAL");
   assert(mode === "wal", "a local file can have a write-ahead log");
   database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF");
-  if (empty) database.exec(`BEGIN; ${TABLES} COMMIT;`);
+  if (empty) database.exec(`BEGIN; ${tables(firstRevision)} COMMIT;`);
 }
 
 function isEmpty(database: DatabaseSync): boolean {

@@ -54,7 +54,8 @@ export function damagedFile(path: string, what: string): EngineError {
 /** The file holds an object that the key at hand does not open. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
-  return fileError(path, { reason, hint: "Start with the key that it was written with" }, cause);
+  const known = isEngineError(cause) ? cause.details["hint"] : undefined;
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
 }
 
 /** The file was written by a program that knows more than this one. */

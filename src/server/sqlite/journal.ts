@@ -1,11 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineError } from "../../base/errors.ts";
 import type { StoreContents } from "../store-view.ts";
+import type { ResealStep } from "../resealable.ts";
 import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
 import type { Cipher } from "./cipher.ts";
 import { openDatabase } from "./database.ts";
 import { isDiskFull, openFailure, writeFailure } from "./failures.ts";
+import { Resealer } from "./reseal.ts";
 
 /** One write that may or may not happen. */
 export interface Write {
@@ -35,6 +37,10 @@ export interface Journal {
   commit(writes: readonly Write[]): readonly (number | undefined)[];
   /** Forgets the history. @throws STORE_FAILED as {@link Journal.commit}. */
   compact(): void;
+  /** See `Resealable.sealedBy`; nothing is counted where keys are never replaced. */
+  sealedBy(): ReadonlyMap<string, number>;
+  /** See `Resealable.reseal`. @throws STORE_FAILED as {@link Journal.commit}; CONFIG_FILE when a value does not open. */
+  reseal(most: number): ResealStep;
   /** Gives the file back. */
   close(): void;
 }
@@ -46,6 +52,8 @@ export interface JournalOptions {
   readonly history: number;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher | undefined;
+  /** The revision of a file that is made. Default 1. */
+  readonly firstRevision?: number | undefined;
 }
 
 /**
@@ -54,7 +62,7 @@ export interface JournalOptions {
  * @throws CONFIG_FILE as {@link openDatabase}.
  */
 export function openJournal(options: JournalOptions): Journal {
-  const database = openDatabase(options.path);
+  const database = openDatabase(options.path, options.firstRevision);
   try {
     return createJournal(database, options);
   } catch (error) {
@@ -76,6 +84,7 @@ class SqliteJournal implements Journal {
   readonly #database: DatabaseSync;
   readonly #options: JournalOptions;
   readonly #statements: Statements;
+  readonly #resealer: Resealer | undefined;
   #revision: number;
   #failure: EngineError | undefined;
 
@@ -84,6 +93,9 @@ class SqliteJournal implements Journal {
     this.#options = options;
     this.#statements = prepareStatements(database);
     this.#revision = readRevision(database, options.path);
+    const { path, cipher } = options;
+    const { keys } = cipher ?? {};
+    if (cipher !== undefined && keys !== undefined) this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys } });
   }
 
   read(): StoreContents {
@@ -110,8 +122,36 @@ class SqliteJournal implements Journal {
     });
   }
 
+  sealedBy(): ReadonlyMap<string, number> {
+    return this.#resealer?.count() ?? new Map();
+  }
+
+  reseal(most: number): ResealStep {
+    const resealer = this.#resealer;
+    if (resealer === undefined || resealer.swept) return { resealed: 0, done: true };
+    if (resealer.through) return this.#sweep(resealer);
+    const replacements = resealer.next(most);
+    if (replacements.length > 0) {
+      this.#transact(() => {
+        for (const { statement, body, key, revision } of replacements) statement.run(body, key, revision);
+        return { result: undefined, last: this.#revision };
+      });
+    }
+    return { resealed: replacements.length, done: false };
+  }
+
   close(): void {
     this.#database.close();
+  }
+
+  #sweep(resealer: Resealer): ResealStep {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      resealer.sweep();
+      return { resealed: 0, done: true };
+    } catch (error) {
+      throw this.#undo(error);
+    }
   }
 
   #carryOut({ type, key, body: plain = "", expected = 0 }: Write, revision: number): boolean {

@@ -1,0 +1,32 @@
+/**
+ * Stores that seal their values with keys that can be replaced. A new key seals what is written from then on; what older keys have
+ * sealed is sealed anew step by step while the store is in use.
+ *
+ * Consistency, each a case of `test/conformance/resealable.ts`:
+ * - A step changes no object, and neither loses nor repeats a write that happens at the same time.
+ * - What a step has done survives the end of the process: the next one goes on from there.
+ * - When a step says that it was the last one, the store opens without the older keys.
+ *
+ * @module
+ */
+
+/** What one step did. */
+export interface ResealStep {
+  /** Values that are sealed with the first key since this step. */
+  readonly resealed: number;
+  /** Nothing that the store can reach is sealed with another key than the first one. */
+  readonly done: boolean;
+}
+
+/** Seals values anew. */
+export interface Resealable {
+  /** How many values each key seals, by its id: those of the history count too, keys that seal nothing are there with 0. */
+  sealedBy(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Looks at the next values, and seals those anew that an older key has sealed.
+   *
+   * @param most How many values are looked at; a step ends before when they are long.
+   * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network can not be reached.
+   */
+  reseal(most: number): Promise<ResealStep>;
+}
