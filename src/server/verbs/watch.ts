@@ -104,7 +104,10 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   const sees = both(matches, request.visible) ?? (() => true);
   const prefix = storePrefix(definition.type, request.namespace);
   if (!wantsState) {
-    const start = requested === 0 ? await store.revision() : requested;
+    const present = await store.revision();
+    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts anew.
+    if (requested > present) throw tooOldVersion(requested, present);
+    const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
     return { revision: start, records: [], seen: past.filter(({ object }) => sees(object)) };
   }

@@ -1,0 +1,92 @@
+import { canonicalJson } from "../../base/json.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { storePrefix } from "../../server/resource-context.ts";
+import { decode } from "../../server/decode.ts";
+import type { ObjectShape } from "../../server/shape.ts";
+import type { Store, StoredObject } from "../../server/store.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { ACCESS_KEY_SHAPE } from "../kinds/owned-access-key.ts";
+import { sharedSecrets } from "../kinds/shared-secret.ts";
+import { teams } from "../kinds/team.ts";
+import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
+import { USER_SHAPE } from "../kinds/user.ts";
+import { INTERNAL_PREFIX, STATE_KEY } from "./copy-state.ts";
+
+/** Everything that the management API has stored, at one revision: objects, and what the server keeps for itself. */
+export interface Contents {
+  readonly revision: number;
+  readonly objects: readonly StoredObject[];
+}
+
+/** What was found when all contents were looked at. */
+export interface Findings {
+  readonly revision: number;
+  /** SHA-256 of all contents but for resourceVersions: that of a copy is the same. */
+  readonly digest: string;
+  /** Objects by kind. */
+  readonly kinds: Readonly<Record<string, number>>;
+  /** What is not as this program writes it, a sentence for each. They quote no values. */
+  readonly faults: readonly string[];
+}
+
+const SHAPES: ReadonlyMap<string, ObjectShape> = new Map([
+  [storePrefix(SHARED_SECRETS), sharedSecrets.shape],
+  [storePrefix(TEAMS), teams.shape],
+  [storePrefix(USERS), USER_SHAPE],
+  [storePrefix(OWNED_ACCESS_KEYS), ACCESS_KEY_SHAPE],
+]);
+
+/** What is in a store, at one state of it. */
+export async function contentsOf(store: Pick<Store, "list">): Promise<Contents> {
+  const { objects, revision } = await store.list({ prefix: "/" });
+  return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY) };
+}
+
+/** Looks at everything: it has a name, an identity and a place that fit, and the form of its kind. */
+export function checkContents({ objects, revision }: Contents): Findings {
+  const kinds: Record<string, number> = {};
+  for (const { object } of objects) kinds[String(object.kind)] = (kinds[String(object.kind)] ?? 0) + 1;
+  const faults = objects.flatMap((stored) => faultsOf(stored).map((why) => `${JSON.stringify(stored.key)}: ${why}`));
+  return { revision, digest: digestOf(objects), kinds, faults };
+}
+
+/** SHA-256 of objects and their places, in hexadecimal. Order and resourceVersions do not count. */
+export function digestOf(objects: readonly StoredObject[]): string {
+  const lines = objects.map(({ key, object }) => `${JSON.stringify(key)} ${canonicalJson(withoutVersion(object))}\n`);
+  return sha256Hex(lines.sort().join(""));
+}
+
+function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...object }: KubeObject): KubeObject {
+  return { ...object, metadata };
+}
+
+function faultsOf({ key, object, revision }: StoredObject): readonly string[] {
+  const { apiVersion = "", kind = "", metadata } = object;
+  const { name = "", namespace, uid, creationTimestamp, resourceVersion } = metadata;
+  const internal = key.startsWith(INTERNAL_PREFIX);
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
+  const end = namespace === undefined || namespace === "" ? `/${name}` : `/${namespace}/${name}`;
+  const faults: (readonly [boolean, string])[] = [
+    [apiVersion === "" || kind === "" || name === "", "it lacks apiVersion, kind or name"],
+    [!key.startsWith(`/${group}/`) || !key.endsWith(end), "it is not where an object of its name belongs"],
+    [!internal && (!uid || !creationTimestamp), "it lacks uid or creationTimestamp"],
+    [resourceVersion !== String(revision), "its resourceVersion is not that of its last write"],
+    [internal && typeof object["data"] !== "string", "it has no data"],
+  ];
+  const shape = SHAPES.get(key.slice(0, key.indexOf("/", key.indexOf("/", 1) + 1) + 1));
+  return [...faults.filter(([wrong]) => wrong).map(([, why]) => why), ...(shape === undefined ? [] : formFaults(shape, object))];
+}
+
+function formFaults(shape: ObjectShape, object: KubeObject): readonly string[] {
+  const faults: string[] = [];
+  const refuse = (why: string): never => {
+    throw new RangeError(why);
+  };
+  try {
+    decode(shape, object, { root: String(object.kind), onUnknownField: (path) => faults.push(`it has an unknown field ${path}`), refuse });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    faults.push("it has a field of another type");
+  }
+  return faults;
+}
