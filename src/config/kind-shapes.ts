@@ -9,6 +9,13 @@ import type { Segment } from "../path/segment.ts";
 /** A section of `sync.toHost` whose patches the engine applies. */
 export type PatchedSection = "endpoints" | "endpointSlices" | "services";
 
+/** The section whose patches apply to objects of a kind. */
+export const SECTION_OF_KIND: Readonly<Record<string, PatchedSection>> = {
+  Endpoints: "endpoints",
+  EndpointSlice: "endpointSlices",
+  Service: "services",
+};
+
 const SCALAR: Shape = { kind: "scalar" };
 const TEXTS: Shape = { kind: "map", entries: SCALAR };
 
@@ -20,9 +27,21 @@ const object = (fields: Readonly<Record<string, Field>>): Shape => ({ kind: "obj
 const OBJECT_REFERENCE = object(
   Object.fromEntries(["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => [name, maybe()])),
 );
-const METADATA = object({ name: always(), namespace: always(), labels: maybe(TEXTS), annotations: maybe(TEXTS) });
+const METADATA = object({
+  ...{ name: always(), namespace: always(), labels: maybe(TEXTS), annotations: maybe(TEXTS) },
+  ...{ uid: always(), resourceVersion: always(), creationTimestamp: always(), generateName: maybe(), generation: maybe() },
+  ...{ deletionTimestamp: maybe(), deletionGracePeriodSeconds: maybe(), finalizers: maybe(list(SCALAR)), ownerReferences: maybe() },
+  ...{ managedFields: maybe(), selfLink: maybe() },
+});
 const PORT = object({ name: maybe(), port: always(), protocol: maybe(), appProtocol: maybe() });
 const ADDRESS = object({ ip: always(), hostname: maybe(), nodeName: maybe(), targetRef: maybe(OBJECT_REFERENCE) });
+
+/** Fields of a Service that nothing more is known of here. */
+const OTHER_SERVICE_FIELDS = [
+  ...["clusterIPs", "ipFamilies", "ipFamilyPolicy", "externalTrafficPolicy", "internalTrafficPolicy", "trafficDistribution"],
+  ...["healthCheckNodePort", "publishNotReadyAddresses", "sessionAffinityConfig", "allocateLoadBalancerNodePorts"],
+  ...["loadBalancerSourceRanges"],
+] as const;
 
 /** The kinds whose patches the engine applies, as the tenant's API server answers them, by the section of the configuration. */
 export const KIND_SHAPES: Readonly<Record<PatchedSection, Shape>> = {
@@ -64,8 +83,10 @@ export const KIND_SHAPES: Readonly<Record<PatchedSection, Shape>> = {
         loadBalancerIP: maybe(),
         loadBalancerClass: maybe(),
         sessionAffinity: maybe(),
+        ...Object.fromEntries(OTHER_SERVICE_FIELDS.map((name) => [name, maybe()])),
       }),
     ),
+    status: maybe(),
   }),
 };
 

@@ -92,7 +92,7 @@ describe("a suite", () => {
 
   test("counts the fuel of a test, and none where nothing ran", async () => {
     const { results } = await runText(
-      `${PATCHES}tests: [{ it: runs, object: web }, { it: finds nothing, object: {} }, { it: waits, skip: later, object: web }]\n`,
+      `${PATCHES}tests: [{ it: runs, object: web }, { it: finds nothing, object: {}, result: unchanged }, { it: waits, skip: later, object: web }]\n`,
     );
     expect(results.map(({ verdict, fuel, reason }) => [verdict, fuel > 0, reason])).toEqual([
       ["passed", true, undefined],

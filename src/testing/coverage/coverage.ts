@@ -7,15 +7,17 @@
  * @module
  */
 import { isEngineError } from "../../base/errors.ts";
+import { SECTION_OF_KIND } from "../../config/kind-shapes.ts";
+import type { PatchedSection } from "../../config/kind-shapes.ts";
 import { readTrace, traceExpression } from "../../expression/trace.ts";
 import type { TracedExpression } from "../../expression/trace.ts";
 import type { Direction } from "../../object/patch-definition.ts";
 import type { CompiledPatch } from "../../patch/compile.ts";
 import type { CompiledExpression, PatchEngine, PatchScope } from "../../patch/types.ts";
 import type { Evaluator } from "../explain/explain.ts";
-import type { CoveredBranch, CoveredPatch, PatchList, SuiteCoverage } from "./types.ts";
+import type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 
-export type { CoveredBranch, CoveredPatch, PatchList, SuiteCoverage } from "./types.ts";
+export type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 export { formatCoverage, isCovered, mergeCoverage, percentagesOf } from "./report.ts";
 export type { Percentages } from "./report.ts";
 
@@ -123,17 +125,15 @@ function tryTo<T>(run: () => T): T | undefined {
 }
 
 interface PlacedExpression {
-  readonly list: PatchList;
+  readonly list: PatchedSection;
   readonly patch: CompiledPatch;
   readonly direction: Direction;
   readonly expression: CompiledExpression;
 }
 
-const LISTS: Readonly<Record<string, PatchList>> = { Service: "services", EndpointSlice: "endpointSlices", Endpoints: "endpoints" };
-
 function expressionsOf(rules: readonly CoveredRules[]): PlacedExpression[] {
   return rules.flatMap(({ kind, patches }) => {
-    const list = LISTS[kind.resource.kind]!;
+    const list = SECTION_OF_KIND[kind.resource.kind]!;
     return patches.flatMap((patch) => {
       const { expression, reverseExpression } = patch;
       return [

@@ -1,14 +1,12 @@
 /** The words of coverage: which patches and which branches inside their expressions were run. */
+import type { PatchedSection } from "../../config/kind-shapes.ts";
 import type { Direction } from "../../object/patch-definition.ts";
-
-/** A `patches` list of the configuration. */
-export type PatchList = "services" | "endpointSlices" | "endpoints";
 
 /** One expression of one patch. */
 export interface CoveredPatch {
   /** The configuration that it stands in, as the caller names it; "" where there is only one. */
   readonly source: string;
-  readonly list: PatchList;
+  readonly list: PatchedSection;
   /** Position in the list, from 0. */
   readonly index: number;
   /** The patch's path in canonical form. */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { SECTION_OF_KIND } from "../../config/kind-shapes.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Rules } from "../../reconcile/rules.ts";
 import { checkPair } from "./check-pair.ts";
@@ -41,12 +42,6 @@ export interface LawOptions {
 
 const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema", forgiveFuel: false } as const;
 
-const LIST_OF_KIND: Readonly<Record<string, PatchListName>> = {
-  Endpoints: "endpoints",
-  Service: "services",
-  EndpointSlice: "endpointSlices",
-};
-
 /**
  * Checks all patches, with a pause after every value: whoever must not be held up takes the steps one by one.
  */
@@ -56,7 +51,7 @@ export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Gene
   let fuel = 0;
   for (const rules of engine.rules) {
     const { kind } = rules.kind.resource;
-    const list = LIST_OF_KIND[kind]!;
+    const list = SECTION_OF_KIND[kind]!;
     const own = objects.filter((object) => object.kind === kind);
     for (const patch of rules.patches) {
       if (!only({ list, index: patch.index, path: patch.path.canonical })) continue;

@@ -1,7 +1,9 @@
 /** What the law checker answers. All values are JSON data, so that a report can be printed, sent to a page, or kept. */
 
+import type { PatchedSection } from "../../config/kind-shapes.ts";
+
 /** The patch lists of a configuration, by their names below `sync.toHost`. */
-export type PatchListName = "endpoints" | "services" | "endpointSlices";
+export type PatchListName = PatchedSection;
 
 /**
  * What a patch does to values that travel to the host and back.

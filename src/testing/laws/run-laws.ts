@@ -35,6 +35,10 @@ export function runLaws(laws: readonly LawDefinition[], options: RunLawsOptions)
   return laws.map((law, index) => runLaw(law, options, options.placeOf(index)));
 }
 
+/** What evaluations for one patch may cost together: a second or two, or more for those who want more values. */
+const FUEL_MIN = 100_000_000;
+const FUEL_PER_VALUE = 50_000;
+
 type Entry = NonNullable<LawDefinition[keyof LawDefinition]> & { readonly rounds?: number };
 
 function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, place: TestPlace): TestResult {
@@ -58,14 +62,23 @@ function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, pl
   const failures = concerned.flatMap(({ pair, own }) => failureOf(pair, own, place));
   const all = { ...result, failures, fuel: report.fuel, runs };
   if (failures.length > 0) return { ...all, verdict: "failed" };
+  const tooCostly = concerned.filter(({ pair }) => pair.cutShort);
+  if (tooCostly.length > 0) {
+    return {
+      ...all,
+      verdict: "failed",
+      failures: tooCostly.map(({ pair, own }) => cutShort(pair, { tried: own.runs, wanted: entry.runs, place })),
+    };
+  }
   // What an evaluation sees of its own result can only differ where it looks at it.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
-  if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, place)] };
+  if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
   return { ...all, verdict: "skipped", reason: "no patch that it speaks of has values to try" };
 }
 
 function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects">): LawOptions {
-  return { ...rest, domain, runs, seed, ...(rounds !== undefined && { rounds }) };
+  const fuel = Math.max(FUEL_MIN, runs * FUEL_PER_VALUE);
+  return { ...rest, domain, runs, seed, fuel, ...(rounds !== undefined && { rounds }) };
 }
 
 /** Which patches an entry speaks of. */
@@ -98,10 +111,19 @@ function failureOf({ patch, path }: PairReport, { law, counterExample }: LawResu
   ];
 }
 
-function nothingTried({ patch, path }: PairReport, place: TestPlace): TestFailure {
-  return {
-    message: `Nothing could be tried: no value of ${path} gets so far that the law speaks of it`,
-    place,
-    patch: { index: patch, path },
-  };
+/** Laws about the way back. */
+const OF_PAIRS: readonly string[] = ["roundTrip", "hostEdits"];
+
+function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { name: string; place: TestPlace }): TestFailure {
+  const why =
+    OF_PAIRS.includes(name) && verdict === "one-way"
+      ? `the patch of ${path} has no reverseExpression, or nothing comes back`
+      : `no value of ${path} gets so far that the law speaks of it`;
+  return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
+}
+
+/** A law that held for some of the values that were asked for. */
+function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
+  const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; write fewer runs, or a cheaper expression`;
+  return { message, place, patch: { index: patch, path } };
 }

@@ -4,18 +4,10 @@
  * @module
  */
 import { typeInWords } from "../../base/json.ts";
+import { shown } from "../patch-tests/shown.ts";
 import type { Alternation } from "./alternate.ts";
 import type { LawStep, PairReport } from "./report.ts";
 import type { Arrival, Trip } from "./trip.ts";
-
-/** Longer values are cut. */
-const SHOWN_MAX = 80;
-
-/** A value as one line of JSON. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX - 1)}…`;
-}
 
 /**
  * The way of a value, in one line.

@@ -69,6 +69,7 @@ export const ASSERTS = {
   type: "list",
   description: "Statements about the object that comes out; all must hold.",
   items: ASSERT,
+  minItems: 1,
   maxItems: 1_000,
 } as const satisfies ListSchema;
 

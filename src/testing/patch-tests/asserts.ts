@@ -16,6 +16,7 @@ import type { Report } from "../../schema/problem.ts";
 import { ASSERT } from "./assert-schema.ts";
 import type { AssertDefinition } from "./assert-schema.ts";
 import { differencesExcept } from "./differences.ts";
+import { misspelling } from "./kind-fields.ts";
 import { regexProblem } from "./regex.ts";
 import type { RegexMatcher } from "./regex.ts";
 import type { TestFailure, TestPlace } from "./results.ts";
@@ -85,7 +86,16 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
     report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Null is written as null" });
   }
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
-  return [{ place: keyStartOf(entry), name, definition, paths: readPaths(entry.value, { report, field: inner }) }];
+  const paths = readPaths(entry.value, { report, field: inner });
+  if (name === "unchanged" && paths.some(isWhole)) {
+    const message = "The exception covers the whole object, so that the statement can not fail";
+    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
+  }
+  return [{ place: keyStartOf(entry), name, definition, paths }];
+}
+
+function isWhole({ segments }: Path): boolean {
+  return segments.length === 0 || (segments.length === 1 && segments[0]!.kind === "wildcard");
 }
 
 function checkPattern(node: Node | undefined, { report, field }: { report: Report; field: string }): void {
@@ -111,6 +121,8 @@ interface Property {
   readonly notTo: string;
   readonly expected?: unknown;
   holds(value: unknown): boolean;
+  /** Whether the statement means anything for such a value: of a number, neither it nor its opposite holds. Default: of any. */
+  speaksOf?(value: unknown): boolean;
 }
 
 /** A failure, with the place in the object that it speaks of when there is one: a concrete path, or the path as it was written. */
@@ -140,12 +152,13 @@ function check(assert: Assert, subject: AssertSubject): Finding | undefined {
   if (name === "unchanged") return checkFrame(assert, subject, negated);
   const path = assert.paths[0]!;
   const found = path.find(subject.object);
-  if (name === "exists" || name === "notExists") return checkPresence(assert, { path, found, negated });
+  if (name === "exists" || name === "notExists")
+    return checkPresence(assert, { path, found, negated }) ?? (found.length === 0 ? slipIn(path, assert, subject) : undefined);
   const property = propertyOf(assert, subject.matches);
   // What is not there is empty, and is nothing else.
   const matches: readonly Partial<Match>[] = found.length === 0 && name === "isNullOrEmpty" ? [{ path: path.canonical }] : found;
-  const wrong = matches.find(({ value }) => property.holds(value) === negated);
-  if (wrong === undefined && (matches.length > 0 || negated)) return undefined;
+  const wrong = matches.find(({ value }) => property.speaksOf?.(value) === false || property.holds(value) === negated);
+  if (wrong === undefined && (matches.length > 0 || negated)) return found.length === 0 ? slipIn(path, assert, subject) : undefined;
   const to = negated ? property.notTo : property.to;
   const place = wrong?.path ?? path.canonical;
   const absent = found.length === 0 ? `nothing there${whereItEnds(path, subject.object)}` : shown(wrong?.value);
@@ -158,7 +171,19 @@ function check(assert: Assert, subject: AssertSubject): Finding | undefined {
   return { failure, at: place };
 }
 
-function checkFrame({ place, paths }: Assert, { object, baseline }: AssertSubject, negated: boolean): Finding | undefined {
+/** What is not there is easily nothing: of a path that the kind can not have, that is no answer. */
+function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): Finding | undefined {
+  const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
+  return slip === undefined ? undefined : { failure: { message: `Can not look at ${canonical}: ${slip}`, place } };
+}
+
+function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): Finding | undefined {
+  const { place, paths } = assert;
+  const { object, baseline } = subject;
+  for (const path of paths) {
+    const slip = slipIn(path, assert, subject);
+    if (slip !== undefined) return slip;
+  }
   const changes = differencesExcept(baseline(), object, paths);
   if (changes.length === 0 && negated)
     return { failure: { message: "Expected the patches to change something more, found no other change", place } };
@@ -197,15 +222,28 @@ function propertyOf({ name, definition }: Assert, matches: RegexMatcher): Proper
       return containsProperty(definition.contains!);
     case "isSubset": {
       const { content } = definition.isSubset!;
-      return { ...words(`have at least ${shown(content)}`), expected: content, holds: (value) => isSubset(content, value) };
+      return {
+        ...words(`have at least ${shown(content)}`),
+        expected: content,
+        holds: (value) => isSubset(content, value),
+        speaksOf: isRecord,
+      };
     }
     case "matchRegex": {
       const { pattern } = definition.matchRegex!;
-      return { ...words(`match /${pattern}/`), holds: (value) => typeof value === "string" && matches(pattern, value) };
+      return {
+        ...words(`match /${pattern}/`),
+        holds: (value) => typeof value === "string" && matches(pattern, value),
+        speaksOf: (value) => typeof value === "string",
+      };
     }
     case "lengthEqual": {
       const { count } = definition.lengthEqual!;
-      return { ...words(`have length ${count}`), holds: (value) => lengthOf(value) === count };
+      return {
+        ...words(`have length ${count}`),
+        holds: (value) => lengthOf(value) === count,
+        speaksOf: (value) => lengthOf(value) !== undefined,
+      };
     }
     case "isType": {
       const { type } = definition.isType!;
@@ -234,6 +272,7 @@ function containsProperty({ content, count, any }: NonNullable<AssertDefinition[
   return {
     ...words(`contain ${shown(content)}${times}`),
     holds: (value) => (count === undefined ? countIn(value) > 0 : countIn(value) === count),
+    speaksOf: (value) => Array.isArray(value) || typeof value === "string",
   };
 }
 

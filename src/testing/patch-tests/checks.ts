@@ -49,7 +49,17 @@ export function checkRun(run: TestRun): readonly Finding[] {
     ...[...checkCase(run), ...checkAsserts(run), ...checkExpected(run)].map((finding) => withRefusals(finding, run.patched)),
     ...checkReferences(run),
     ...checkCost(run),
+    ...checkReach(run),
   ];
+}
+
+/** A test that states nothing shows that nothing fails; where nothing was found, nothing could. */
+function checkReach({ test, entry, patched }: TestRun): Finding[] {
+  const { result, error, references } = test.definition;
+  const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
+  if (states || patched.outcomes.some(({ matches }) => matches > 0)) return [];
+  const message = `The test states nothing, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is meant`;
+  return [{ failure: { message, place: test.place } }];
 }
 
 /** An address that the policy left out is missed where nobody thinks of the policy. */
@@ -118,7 +128,8 @@ function tellOutcomes({ outcomes, rejected }: Patched): string {
 function checkError({ test, patched, matches }: TestRun): Finding[] {
   const { error } = test.definition;
   const failures = failuresOf(patched);
-  if (error === undefined || failures.length === 0) return [];
+  // That nothing failed at all is told already.
+  if (error === undefined || (failures.length === 0 && patched.rejected === undefined)) return [];
   const fits = (wanted: string | undefined, found: string) => {
     if (wanted === undefined) return true;
     if (error.match === "regex") return matches(wanted, found);
@@ -126,12 +137,17 @@ function checkError({ test, patched, matches }: TestRun): Finding[] {
   };
   const isMeant = ({ code, place, message }: PatchFailure) =>
     (error.code ?? code) === code && fits(error.path, place) && fits(error.message, message);
-  if (failures.some(isMeant)) return [];
   const { match, ...wanted } = error;
+  if (failures.some(isMeant) || (failures.length === 0 && Object.keys(wanted).length === 0)) return [];
   const verb = { exact: "", startsWith: " that starts with it", regex: " that matches it" }[match];
   const found = failures.map(({ code, place, message }) => ({ code, path: place, message }));
-  const message = `Expected a failure ${shown(wanted)}${verb}, found ${shown(found)}`;
-  return [{ failure: { message, place: test.placeOf("error"), expected: wanted, actual: found }, at: failures[0]!.place }];
+  const isPart =
+    match === "exact" &&
+    error.message !== undefined &&
+    found.some((one) => one.message !== error.message && one.message.includes(error.message!));
+  const message = `Expected a failure ${shown(wanted)}${verb}, found ${shown(found)}${isPart ? "; with match: regex, a part of it is enough" : ""}`;
+  const at = failures[0]?.place;
+  return [{ failure: { message, place: test.placeOf("error"), expected: wanted, actual: found }, ...(at !== undefined && { at }) }];
 }
 
 function failuresOf({ outcomes }: Patched): readonly PatchFailure[] {
@@ -179,12 +195,15 @@ function nearest(path: PatchExpectation["path"], input: unknown): string {
 function checkCase({ test, entry, patched }: TestRun): Finding[] {
   if (entry === undefined || test.casePath === undefined) return [];
   const { definition, hasOut, place } = entry;
-  const [match] = test.casePath.find(patched.object);
+  const found = test.casePath.find(patched.object);
+  // With [*] every match must be as the case says.
+  const match = (hasOut ? found.find(({ value }) => !jsonEqual(value ?? null, definition.out ?? null)) : undefined) ?? found[0];
   const at = match?.path ?? test.casePath.canonical;
   if (!hasOut) {
     const failures = failuresOf(patched);
     const wanted = failures.filter(({ place: failed }) => isWithin(at, failed) || isWithin(failed, at) || match === undefined);
-    if (failures.length === 0 || wanted.some(({ code }) => code === definition.error)) return [];
+    const isTold = failures.length === 0 && patched.rejected === undefined;
+    if (isTold || wanted.some(({ code }) => code === definition.error)) return [];
     const actual = wanted[0]?.code;
     const message = `Expected ${at} to fail with ${definition.error}, found ${actual ?? "no failure there"}`;
     return [{ failure: { message, place, expected: definition.error, actual: actual ?? null }, at }];

@@ -272,7 +272,11 @@ function readPatches({ node, definition, field }: TestSource, report: Report): P
     const at = indexPath(fieldPath(field, "patches"), index);
     checkCode(valueAt(item, "code"), fieldPath(at, "code"), report);
     const text = valueAt(item, "path");
-    if (item === undefined || text?.kind !== "scalar") return [];
+    if (item?.kind !== "map" || text?.kind !== "scalar") return [];
+    if (item.entries.size === 1) {
+      const hint = "Write outcome, matches, changed, code or fuel";
+      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry states nothing about the patch", hint });
+    }
     const compile = () => compilePath(expectation.path, { syntax: expectation.path.startsWith("$") ? "jsonpath" : "field" });
     const path = compileText({ report, node: text, field: fieldPath(at, "path") }, compile);
     return path === undefined ? [] : [{ path, definition: expectation, place: startOf(item) }];

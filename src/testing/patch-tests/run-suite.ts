@@ -31,7 +31,7 @@ export interface SuiteOptions {
   read(file: string): Promise<string>;
   /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
-  /** Golden files that differ pass, and what they should hold is in `writes`. Default false. */
+  /** Golden files that differ pass, and what they should hold is in `writes`, unless the test fails otherwise. Default false. */
   readonly update?: boolean;
   /** Measures which patches and which branches of their expressions the tests reach. Default false. */
   readonly coverage?: boolean;
@@ -166,7 +166,8 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
   const results: TestResult[] = [];
   for (const entry of entries) {
     const end = await runTest(test, entry, { ...run, rules, drawer: () => drawerOf(rules, run.engines) });
-    const write = end.object && goldenWrite(test, end.object, run.update);
+    // What a broken patch makes is no golden file.
+    const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
     if (write !== undefined) writes.push(write);
     results.push(end.result);
   }

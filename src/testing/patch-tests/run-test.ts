@@ -7,6 +7,7 @@ import type { Patched } from "../../patcher.ts";
 import { remembered } from "../../reconcile/remembered.ts";
 import type { Rules } from "../../reconcile/rules.ts";
 import type { Finding } from "./asserts.ts";
+import { misfitOf } from "./kind-fields.ts";
 import { checkRun, fuelOf } from "./checks.ts";
 import { evaluationAt, watched } from "./evaluations.ts";
 import type { PatchEvaluation } from "./evaluations.ts";
@@ -93,17 +94,22 @@ function inputOf(test: SuiteTest, entry: TestCase | undefined): KubeObject {
       throw new EngineError(error.code, error.message, { details: { ...error.details, testPlace: place }, cause: error });
     }
   }, base);
-  // A test may put a value where no object has one, such as a list in the place of its labels.
-  const { metadata } = input as JsonObject;
-  for (const [name, part] of Object.entries({ metadata, ...mapsOf(metadata) })) {
-    if (!isRecord(part)) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${name} is no map`);
-  }
+  refuseMisfit(input);
   return input as KubeObject;
 }
 
-function mapsOf(metadata: unknown): JsonObject {
-  const { labels = {}, annotations = {} } = isRecord(metadata) ? metadata : {};
-  return { "metadata.labels": labels ?? {}, "metadata.annotations": annotations ?? {} };
+/** A test may put a value where no object has one, such as a list in the place of its labels. */
+function refuseMisfit(input: unknown): void {
+  const { metadata, kind } = input as JsonObject;
+  const nameless = isRecord(metadata) ? ["name", "namespace"].find((name) => typeof metadata[name] !== "string") : undefined;
+  const why =
+    misfitOf(input) ??
+    (typeof kind === "string" && typeof (input as JsonObject)["apiVersion"] === "string"
+      ? undefined
+      : "it has kind without apiVersion, or the reverse") ??
+    (isRecord(metadata) ? undefined : "metadata is no map") ??
+    (nameless === undefined ? undefined : `metadata.${nameless} is no text`);
+  if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
 }
 
 /** The same object stays the same one, so that what is remembered of it is found again. */

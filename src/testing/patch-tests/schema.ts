@@ -66,9 +66,9 @@ const ERROR = {
   description: "A failure that some patch must have. Other failures are allowed beside it.",
   refuseNull: true,
   fields: {
-    code: { type: "string", description: "Its code, EXPRESSION_ERROR for example." },
-    path: { type: "string", description: "The place of the value, subsets[0].addresses[3].ip for example." },
-    message: { type: "string", description: "Its message." },
+    code: { type: "string", minLength: 1, description: "Its code, EXPRESSION_ERROR for example." },
+    path: { type: "string", minLength: 1, description: "The place of the value, subsets[0].addresses[3].ip for example." },
+    message: { type: "string", minLength: 1, description: "Its message." },
     match: MATCH,
   },
 } as const satisfies ObjectSchema;
@@ -120,7 +120,7 @@ const REFERENCE = {
 /** One entry of `tests`. */
 const TEST = {
   type: "object",
-  description: "An object goes in, one comes out. Without a statement the test shows that no patch fails.",
+  description: "An object goes in, one comes out. Without a statement the test shows that patches find something, and that none fails.",
   fields: {
     it: { type: "string", required: true, minLength: 1, description: "What the test shows: its title in reports." },
     skip: { type: "string", minLength: 1, description: "Why the test is not run." },
@@ -145,7 +145,12 @@ const TEST = {
         "What all patches come to. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
     },
     error: ERROR,
-    patches: { type: "list", description: "What must become of single patches; others may do as they like.", items: PATCH_OUTCOME },
+    patches: {
+      type: "list",
+      description: "What must become of single patches; others may do as they like.",
+      items: PATCH_OUTCOME,
+      minItems: 1,
+    },
     expected: { ...OBJECT, description: "The whole object that must come out: a golden file, which `test -u` writes, or the object." },
     references: { type: "list", description: "What the object must refer to; all of it, in any order. toHost only.", items: REFERENCE },
     path: { type: "string", description: "With cases: where their values are put, and looked for afterwards." },

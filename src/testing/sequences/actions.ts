@@ -1,5 +1,6 @@
-import { isEngineError } from "../../base/errors.ts";
+import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { misfitOf } from "../patch-tests/kind-fields.ts";
 import { setValue } from "../patch-tests/set-value.ts";
 import type { Side } from "../simulator/cluster.ts";
 import type { Place, Places } from "./places.ts";
@@ -54,7 +55,10 @@ function valuesOf({ engine }: SequenceWorld, { verb, set }: Action): Action["set
 }
 
 function withValues(object: KubeObject, values: Action["set"]): KubeObject {
-  return Object.entries(values).reduce<unknown>((changed, [path, value]) => setValue(changed, path, value), object) as KubeObject;
+  const changed = Object.entries(values).reduce<unknown>((before, [path, value]) => setValue(before, path, value), object);
+  const why = misfitOf(changed);
+  if (why !== undefined) throw new EngineError("CONFIG_VALUE", `it would be no ${object.kind}: ${why}`);
+  return changed as KubeObject;
 }
 
 function withVersionOf({ metadata: { uid, resourceVersion } }: KubeObject, wanted: KubeObject): KubeObject {

@@ -18,6 +18,8 @@ type Subject = { readonly side: Side; readonly object?: string };
 
 const SIDES = ["tenant", "host"] as const;
 
+const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time that is looked at, so that no write can count" } as const;
+
 /** Reads what is expected at one time. What makes no sense is reported. */
 export function readExpectation(reading: Reading, at: At, data: ExpectationData): Expectation {
   const statements: Statement[] = [];
@@ -28,7 +30,12 @@ export function readExpectation(reading: Reading, at: At, data: ExpectationData)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
   if (statements.length === 0 && reading.report.problems.length === before)
     refuse(reading, at, "Nothing is expected here", "Say what should hold: tenant, host or quiescent");
-  return { statements, ...(data.at !== undefined && { atMs: parseDuration(data.at) }) };
+  const atMs = data.at === undefined ? Infinity : parseDuration(data.at);
+  for (const statement of statements) {
+    if (statement.kind === "writes" && statement.limit.sinceMs > atMs)
+      reading.report.error({ ...UNBORN, at: statement.place, field: at.field });
+  }
+  return { statements, ...(data.at !== undefined && { atMs }) };
 }
 
 function readSide(reading: Reading, at: At, { side, data }: { side: Side; data: Infer<typeof SIDE_EXPECTATION> }): readonly Statement[] {
@@ -99,6 +106,8 @@ function countsOf(
 function readLimit(reading: Reading, at: At, { since, ...limit }: Infer<typeof WRITES>): WriteLimit {
   const { exact, max, min } = limit;
   if (exact === undefined && max === undefined && min === undefined) refuse(reading, at, "Expected exact, max or min");
+  if (min === 0 && max === undefined) refuse(reading, at, "There are always 0 writes or more", "Write a larger min, or max");
+  if (min !== undefined && max !== undefined && min > max) refuse(reading, at, `No number of writes is at least ${min} and at most ${max}`);
   if (exact !== undefined && (max !== undefined || min !== undefined)) refuse(reading, at, "exact leaves nothing to max and min");
   return { ...limit, sinceMs: since === undefined ? 0 : parseDuration(since) };
 }

@@ -4,6 +4,7 @@ import { startOf, valueAt } from "../../schema/node.ts";
 import type { ListNode, Node } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
+import { formatSeconds } from "./durations.ts";
 import { readEvent } from "./read-events.ts";
 import { readExpectation } from "./read-expectations.ts";
 import { checkName, member, refuse } from "./reading.ts";
@@ -49,6 +50,7 @@ function readSequence(reading: Reading, at: At): Sequence {
     expectations: byTime(expectations),
   };
   checkHomes(reading, at, sequence);
+  checkWatched(reading, sequence);
   return sequence;
 }
 
@@ -74,6 +76,16 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   for (const name of applied("host")) {
     if (tenant.has(name))
       refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
+  }
+}
+
+/** What happens after the last expectation is seen by nobody. */
+function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
+  const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
+  for (const { atMs, place } of events) {
+    if (atMs <= last) continue;
+    const message = `Nothing looks at what comes of this: the last expectation is at ${formatSeconds(last)}`;
+    report.error({ code: "CONFIG_VALUE", message, at: place, field: "", hint: "Expect something later, or of no time: when all rests" });
   }
 }
 

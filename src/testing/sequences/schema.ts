@@ -183,7 +183,7 @@ export const SEQUENCE = {
   description: "A story in virtual time: what happens, and what is expected.",
   fields: {
     it: { ...named("What the sequence shows: its title in reports."), required: true },
-    skip: { type: "string", description: "Why the sequence is not run." },
+    skip: { type: "string", minLength: 1, description: "Why the sequence is not run." },
     given: {
       type: "object",
       description: "What is there before the syncer starts.",
