@@ -16,7 +16,8 @@ import { describe, expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
-const version = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
+/** Of the etcd that is here; undefined where there is none. */
+export const etcdVersion = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
 
 /**
  * Runs its cases if there is an etcd, and whatever else they need; the title tells of the one, or of the lack.
@@ -24,8 +25,8 @@ const version = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { en
  * @param lacks What is missing beside etcd, if anything is.
  */
 export function describeEtcd(title: string, cases: () => void, lacks?: string): void {
-  const lack = version === undefined ? `"${BINARY}"` : lacks;
-  describe.skipIf(lack !== undefined)(`${title} (${lack === undefined ? `etcd ${version}` : `skipped: no ${lack} here`})`, cases);
+  const lack = etcdVersion === undefined ? `"${BINARY}"` : lacks;
+  describe.skipIf(lack !== undefined)(`${title} (${lack === undefined ? `etcd ${etcdVersion}` : `skipped: no ${lack} here`})`, cases);
 }
 
 /** How an etcd is started. */
@@ -54,7 +55,8 @@ export interface Etcd {
   log(): string;
 }
 
-async function freePorts(count: number): Promise<number[]> {
+/** Ports of this machine that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();

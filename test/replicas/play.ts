@@ -1,0 +1,160 @@
+/**
+ * Three management servers over one etcd, with writers and watches on all of them, while servers are killed or stand still, and etcd too.
+ *
+ * @module
+ */
+import { delay, systemClock } from "../../src/base/clock.ts";
+import { followOverHttp } from "../server/support/http-follower.ts";
+import { createLedger, HttpWriter } from "../server/support/http-writer.ts";
+import { createSeededChance } from "../server/seeded-chance.ts";
+import { checkWatches } from "../server/support/watch-checker.ts";
+import type { WatchRecord } from "../server/support/watch-checker.ts";
+import { freePorts, startEtcd } from "../support/etcd.ts";
+import { ReplicaProcess } from "./replica-process.ts";
+
+/** How long, and with what chance. */
+export interface PlayOptions {
+  readonly seconds: number;
+  readonly seed: number;
+  readonly replicas: number;
+  /** Told now and then how far it is. */
+  readonly onProgress?: (line: string) => void;
+}
+
+/** What has happened. */
+export interface Played {
+  readonly seconds: number;
+  readonly acknowledged: number;
+  readonly conflicts: number;
+  readonly doubtful: number;
+  readonly reads: number;
+  /** Of replicas. */
+  readonly kills: number;
+  readonly pauses: number;
+  readonly etcdKills: number;
+  readonly heard: number;
+  readonly bookmarks: number;
+  readonly resumed: number;
+  readonly lists: number;
+  /** Empty when every promise was kept. */
+  readonly problems: readonly string[];
+}
+
+const API = "/kubernetes/management/apis/management.platform/v1";
+const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
+const WRITERS = 3;
+const FOLLOWERS = 2;
+const WATCH_SECONDS = 8;
+const CATCH_UP_MS = 60_000;
+const PROGRESS_MS = 30_000;
+
+/** Plays it once. */
+export async function play({ seconds, seed, replicas: size, onProgress }: PlayOptions): Promise<Played> {
+  const chance = createSeededChance(seed);
+  const fraction = () => chance.fraction();
+  const upTo = (limit: number) => Math.floor(fraction() * limit);
+  const etcd = await startEtcd();
+  const ports = await freePorts(size);
+  const replicas = ports.map((port) => new ReplicaProcess({ etcd: etcd.url, port, adminKey: ADMIN_KEY }));
+  const counts = { kills: 0, pauses: 0, etcdKills: 0 };
+  const ledger = createLedger();
+  try {
+    // The first one makes the administrator.
+    for (const replica of replicas) await replica.start();
+    const urls = replicas.map(({ url }) => `${url}${API}`);
+    const followers = urls.flatMap((_, at) =>
+      Array.from({ length: FOLLOWERS }, (_, index) => {
+        const collections = [...urls.slice(at), ...urls.slice(0, at)].map((url) => `${url}/sharedsecrets`);
+        return followOverHttp({ name: `watch ${at}.${index}`, collections, key: ADMIN_KEY, timeoutSeconds: WATCH_SECONDS });
+      }),
+    );
+    const writers = urls.flatMap((api, at) =>
+      Array.from({ length: WRITERS }, (_, index) => new HttpWriter({ name: `w${at}.${index}`, api, key: ADMIN_KEY, ledger, fraction })),
+    );
+
+    const from = systemClock.monotonic();
+    const elapsed = () => (systemClock.monotonic() - from) / 1_000;
+    let over = false;
+    const writing = writers.map(async (writer) => {
+      while (!over) await writer.step();
+    });
+    const troubled = new Set<ReplicaProcess>();
+    /** One replica is always left in peace. */
+    const trouble = async (replica: ReplicaProcess) => {
+      if (fraction() < 0.8) {
+        counts.kills += 1;
+        await replica.kill();
+        await delay(systemClock, upTo(500));
+        await replica.start();
+      } else {
+        counts.pauses += 1;
+        replica.pause();
+        await delay(systemClock, 1_000 + upTo(3_000));
+        replica.resume();
+      }
+    };
+    const troubles: Promise<unknown>[] = [];
+    const act = async () => {
+      const what = fraction();
+      const free = replicas.filter((replica) => !troubled.has(replica));
+      if (what < 0.06) {
+        counts.etcdKills += 1;
+        await etcd.kill();
+        await delay(systemClock, upTo(1_000));
+        await etcd.start();
+      } else if (what < 0.1) {
+        for (const follower of followers) follower.cut();
+      } else if (free.length > 1) {
+        const replica = free[upTo(free.length)]!;
+        troubled.add(replica);
+        troubles.push(trouble(replica).then(() => troubled.delete(replica)));
+      }
+    };
+    const say = () =>
+      onProgress?.(
+        `${elapsed().toFixed(0)} s: ${ledger.acknowledged.length} writes, ${counts.kills} kills, ${ledger.problems.length} problems`,
+      );
+    for (let said = 0; elapsed() < seconds;) {
+      await delay(systemClock, 1_000 + upTo(3_000));
+      await act();
+      if (elapsed() * 1_000 - said > PROGRESS_MS) {
+        said = elapsed() * 1_000;
+        say();
+      }
+    }
+    over = true;
+    await Promise.all(troubles);
+    await Promise.all(writing);
+    const played = elapsed();
+    const end = await writers[0]!.mark("end");
+    const deadline = systemClock.monotonic() + CATCH_UP_MS;
+    while (followers.some((follower) => follower.position() < end) && systemClock.monotonic() < deadline) await delay(systemClock, 20);
+    for (const follower of followers) await follower.stop();
+    // What each replica has in the end is what all have heard of.
+    const states = urls.map((url, at) =>
+      followOverHttp({ name: `state ${at}`, collections: [`${url}/sharedsecrets`], key: ADMIN_KEY, timeoutSeconds: 1 }),
+    );
+    while (states.some((state) => state.position() < end) && systemClock.monotonic() < deadline) await delay(systemClock, 20);
+    for (const state of states) await state.stop();
+
+    const watches: WatchRecord[] = [...followers, ...states].map(({ record }) => record);
+    const steps = followers.flatMap(({ record }) => record.steps);
+    const did = (what: string) => steps.filter((step) => step.did === what).length;
+    return {
+      seconds: played,
+      acknowledged: ledger.acknowledged.length,
+      conflicts: ledger.conflicts,
+      doubtful: ledger.doubtful,
+      reads: ledger.reads,
+      ...counts,
+      heard: did("hear"),
+      bookmarks: did("bookmark"),
+      resumed: followers.reduce((sum, follower) => sum + follower.resumed(), 0),
+      lists: did("list"),
+      problems: [...ledger.problems, ...checkWatches({ acknowledged: ledger.acknowledged, watches, end, doubtful: ledger.doubtful })],
+    };
+  } finally {
+    for (const replica of replicas) await replica.kill();
+    await etcd.remove();
+  }
+}
