@@ -15,6 +15,7 @@ export type { Cipher, SealingKeys } from "./server/sqlite/cipher.ts";
 export { startResealing } from "./server/resealing.ts";
 export type { Resealing, ResealingOptions } from "./server/resealing.ts";
 export type { Resealable, ResealStep } from "./server/resealable.ts";
+export type { Sharing } from "./management/replicas/sharing.ts";
 export { createSecretSync } from "./management/secrets/secret-sync.ts";
 export type { SecretSync, SecretSyncOptions } from "./management/secrets/secret-sync.ts";
 export {
@@ -34,5 +35,5 @@ export { systemChance } from "./base/chance.ts";
 export { systemClock } from "./base/clock.ts";
 export { createMemoryStore } from "./server/memory-store.ts";
 export { openSqliteStore } from "./server/sqlite-store.ts";
-export { openEtcdStore } from "./server/etcd-store.ts";
-export type { EtcdCredentials, EtcdStoreOptions, EtcdTimes, EtcdTls } from "./server/etcd-store.ts";
+export { isEtcdStore, openEtcdStore } from "./server/etcd-store.ts";
+export type { EtcdCredentials, EtcdStore, EtcdStoreOptions, EtcdTimes, EtcdTls } from "./server/etcd-store.ts";

@@ -3,8 +3,6 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { startGarbageCollector } from "../clusters/controllers/garbage-collector.ts";
-import { startGracePeriodController } from "../clusters/controllers/grace-period-controller.ts";
 import { createReviews } from "../clusters/kinds/reviews.ts";
 import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import { followPolicy } from "../clusters/rbac/policy.ts";
@@ -23,10 +21,8 @@ import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
-import { startDerivedRoles } from "./access/derived-role-controller.ts";
 import { createKeyDigest } from "./access/key-digest.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
-import { startLoginKeySweeper } from "./access/login-key-sweeper.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
@@ -44,9 +40,18 @@ import { createDirectClusterEndpointTokens } from "./kinds/direct-cluster-endpoi
 import { sharedSecrets } from "./kinds/shared-secret.ts";
 import { teams } from "./kinds/team.ts";
 import { CONFIG, OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "./kinds/types.ts";
+import { createPassingRecords } from "./passing-records.ts";
+import { startBackground } from "./replicas/background.ts";
+import { createHeldValues } from "./replicas/held-values.ts";
+import { startLedWork } from "./replicas/led-work.ts";
+import type { LedWork, Work } from "./replicas/led-work.ts";
+import { createSharedMemory } from "./replicas/shared-memory.ts";
+import type { Sharing } from "./replicas/sharing.ts";
+import type { SignInMemory } from "./sign-in/memory.ts";
 import type { SignInPorts } from "./sign-in/ports.ts";
 import { createIssueToken } from "./tokens/issue-token.ts";
 import { openSigningKeys } from "./tokens/signing-keys.ts";
+import type { SigningKeysPort } from "./tokens/signing-keys.ts";
 import { createTokenSigner } from "./tokens/token-signer.ts";
 
 /** What the API is made of. */
@@ -60,6 +65,8 @@ export interface ManagementApiOptions {
   /** The platform's address, as clusters know it. */
   readonly issuer: () => string;
   readonly adminKey?: string;
+  /** Other processes may be on the store. Default: none is. */
+  readonly sharing?: Sharing;
 }
 
 /** The management API without a network. */
@@ -69,6 +76,10 @@ export interface ManagementApi {
   readonly authenticate: Authenticate;
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
+  /** What sign-in remembers for all processes on the store; undefined when this is the only one. */
+  readonly signInMemory: SignInMemory | undefined;
+  /** Does what one process does for all. */
+  readonly leading: boolean;
   /** See `Management.adminKey`. */
   readonly adminKey: string | undefined;
   config(): ManagementConfig;
@@ -83,16 +94,21 @@ const PEPPER_BYTES = 32;
 
 /** Puts the kinds, the rights and the controllers together. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
-  const { store, clock, chance, logger } = options;
+  const { store, clock, chance, logger, sharing } = options;
   let config = options.config;
+  // A process that is alone knows of every write that it has acknowledged.
+  const upToDate = sharing === undefined ? async () => {} : () => store.revision();
   const limits = () => config.auth;
   const records = createInternalRecords(store);
+  const passing = createPassingRecords({ records, clock });
   const objects = await followManagedObjects(store);
   const membership = createMembership(objects);
   const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
   const rights = createRights({ objects, membership, scopeOptions });
-  const keys = createAccessKeys({ objects, digest: createKeyDigest(await pepperIn(records, chance)), chance });
-  const activity = await createKeyActivity({ uids: uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
+  const digest = createKeyDigest(await pepperIn(records, chance));
+  const hold = sharing && createHeldValues({ passing, clock, chance, logger });
+  const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
+  const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
@@ -113,26 +129,31 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
-  const parts = { registry: stored, store, logger };
-  const derived = await startDerivedRoles({ registry: stored, objects, logger });
-  const controllers = [derived, await startGarbageCollector(parts), await startGracePeriodController({ ...parts, clock })];
-  const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock });
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock, upToDate });
   const guard = createWatchGuard({ objects, membership, authentication, clock });
-  const sweeper = startLoginKeySweeper({ registry: stored, objects, activity, limits, clock, logger });
   const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
   const adminKey = await bootstrapAdministrator({
     registry: stored,
     objects,
     keys,
     hasEnded,
+    upToDate,
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
+  });
+  const background = await startWork(options, (ledStore) => {
+    const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
+    return startBackground({ store: ledStore, registry: led, objects, activity, passing, limits, clock, logger, ...sharing });
   });
   return {
     registry,
     rights,
     authenticate: authentication.authenticate,
     onWatch: guard.onWatch,
-    signIn: createSignInService({ registry: stored, objects, keys, activity, clock, limits, settings: () => config.auth }),
+    signIn: createSignInService({ registry: stored, objects, keys, activity, clock, limits, upToDate, settings: () => config.auth }),
+    signInMemory: sharing && createSharedMemory({ passing, clock, digest }),
+    get leading() {
+      return background.leading;
+    },
     adminKey,
     config: () => config,
     async configure(next) {
@@ -141,13 +162,14 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       guard.check();
     },
     tokenKeys: () => signingKeys.published(),
-    settled: () => settled(store, controllers),
+    settled: () => settled(store, background),
     async stop() {
-      sweeper.stop();
       guard.stop();
-      controllers.forEach((controller) => controller.stop());
+      await background.stop();
       policy.stop();
       await activity.flush();
+      activity.stop();
+      signingKeys.stop();
       objects.stop();
     },
   };
@@ -178,22 +200,30 @@ function readOnly(definition: ResourceDefinition): ResourceDefinition {
 
 /** What access keys are digested with, made once. */
 async function pepperIn(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Buffer> {
-  const kept = await records.get("Pepper", "access-keys");
-  const pepper = kept === undefined ? Buffer.from(chance.bytes(PEPPER_BYTES)) : Buffer.from(kept, "base64");
-  if (kept === undefined) await records.put("Pepper", "access-keys", pepper.toString("base64"));
-  return pepper;
+  const made = Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64");
+  return Buffer.from(await records.add("Pepper", "access-keys", made), "base64");
 }
 
-function recordPort(records: InternalRecords) {
+function recordPort(records: InternalRecords): SigningKeysPort {
+  const [kind, name] = ["SigningKeys", "tokens"];
   return {
-    load: () => records.get("SigningKeys", "tokens"),
-    save: (text: string) => records.put("SigningKeys", "tokens", text),
+    load: () => records.get(kind, name),
+    save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before ? text : kept)))!,
+    follow: (listener) => records.follow(kind, (_name, text) => text !== undefined && listener(text)),
   };
 }
 
+/** The work of a process that is alone begins at once; among several, one does it. */
+async function startWork(options: ManagementApiOptions, begin: (store: Store) => Promise<Work>): Promise<LedWork> {
+  const { store, sharing } = options;
+  if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
+  const work = await begin(store);
+  return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
+}
+
 /** One controller's writes are another one's work, so it takes a round in which nothing was written. */
-async function settled(store: Store, controllers: readonly { settled(): Promise<void> }[]): Promise<void> {
+async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
-    for (const controller of controllers) await controller.settled();
+    await background.settled();
   }
 }

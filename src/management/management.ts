@@ -1,6 +1,6 @@
 import { systemChance } from "../base/chance.ts";
 import type { Chance } from "../base/chance.ts";
-import { systemClock } from "../base/clock.ts";
+import { delay, systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
@@ -18,8 +18,11 @@ import { BASE_PATH } from "./base-path.ts";
 import { createSignInRoutes } from "./sign-in/routes.ts";
 import { DEFAULT_MANAGEMENT_CONFIG } from "./config/config.ts";
 import type { ManagementConfig } from "./config/effective.ts";
+import { createInternalRecords } from "./internal-records.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
+import { sharedCertificate } from "./replicas/shared-certificate.ts";
+import type { Sharing } from "./replicas/sharing.ts";
 
 /** What a management server is made of; each has a default. */
 export interface ManagementOptions {
@@ -32,11 +35,12 @@ export interface ManagementOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   /**
-   * What clients trust; made anew when left out, so that no kubeconfig from before works. False serves plain HTTP, for loopback
+   * What clients trust; made anew when left out, so that no kubeconfig from before works, or the one that all servers on a shared store
+   * have. False serves plain HTTP, for loopback
    * addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
-  /** Where browsers and clusters reach the server. Default: where it listens. */
+  /** Where browsers and clusters reach the server. Default: where it listens. Servers on a shared store need the same one. */
   readonly publicUrl?: string;
   /** The configuration to begin with. Default: all defaults. */
   readonly config?: ManagementConfig;
@@ -47,6 +51,8 @@ export interface ManagementOptions {
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
   readonly limits?: ServerLimits;
+  /** Other servers may use the store at the same time. Default: none does. */
+  readonly sharing?: Sharing;
   readonly clock?: Clock;
   readonly chance?: Chance;
   readonly logger?: Logger;
@@ -62,7 +68,9 @@ export interface Management {
   readonly caPem: string;
   /** The administrator's key, when it was made or set by this start; undefined when it is the one of an earlier start. */
   readonly adminKey: string | undefined;
-  /** A kubeconfig (YAML) with a key. */
+  /** This server does what one of several does for all; true when it is alone. */
+  readonly leading: boolean;
+  /** A kubeconfig (YAML) with a key. On a shared store it names the public URL, if there is one. */
   kubeconfig(key: string): string;
   /** The public keys of tokens for clusters, as a JWKS. */
   tokenKeys(): object;
@@ -75,6 +83,12 @@ export interface Management {
 
 /** Where clusters find the public keys of tokens. */
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
+/** How long requests may take to end when one of several servers stops, in milliseconds. */
+const DRAIN_MS = 10_000;
+/** A store that takes longer to answer is as good as gone, in milliseconds. */
+const READY_MS = 3_000;
+/** Addresses to listen on that are nobody's. */
+const EVERYWHERE: readonly string[] = ["0.0.0.0", "::"];
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
 
 /**
@@ -101,6 +115,7 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       config,
       issuer,
       ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
+      ...(options.sharing && { sharing: options.sharing }),
     });
     try {
       return await serve(api, { ...options, clock, chance, logger, store, place, issuer });
@@ -125,8 +140,8 @@ interface Serving extends ManagementOptions {
 }
 
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
-  const { name = "platform", clock, chance, logger, host, port, limits, audit, store, place } = options;
-  const tls = options.tls === false ? undefined : (options.tls ?? createServerCertificate({ name, clock, chance }));
+  const { name = "platform", clock, chance, logger, host, port, limits, audit, store, place, sharing } = options;
+  const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   const server = await startApiServer({
     registry: api.registry,
     ...{ clock, chance, logger, version: VERSION },
@@ -136,6 +151,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     onWatch: api.onWatch,
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, options),
+    ...(sharing && { isReady: () => answersSoon(store, clock) }),
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
@@ -144,27 +160,53 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   });
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
   const caPem = tls?.caPem ?? "";
+  const shownUrl = () => (sharing && options.publicUrl) ?? place.url!;
   return {
     url: place.url,
     registry: api.registry,
     caPem,
     adminKey: api.adminKey,
-    kubeconfig: (key) => formatKubeconfig({ name, url: `${place.url!}${BASE_PATH}`, token: key, ...(caPem !== "" && { caPem }) }),
+    get leading() {
+      return api.leading;
+    },
+    kubeconfig: (key) => formatKubeconfig({ name, url: `${shownUrl()}${BASE_PATH}`, token: key, ...(caPem !== "" && { caPem }) }),
     tokenKeys: () => api.tokenKeys(),
     configure: (config) => api.configure(config),
     settled: () => api.settled(),
-    stop: () => stop(server, api, store),
+    stop: () => stop(server, api, options),
   };
+}
+
+async function makeCertificate(name: string, { store, clock, chance, logger, host = "127.0.0.1", publicUrl, sharing }: Serving) {
+  if (sharing === undefined) return createServerCertificate({ name, clock, chance });
+  const hosts = [...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), host].map((one) => one.replace(/^\[|\]$/g, ""));
+  const named = hosts.filter((one) => !EVERYWHERE.includes(one));
+  return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
+}
+
+/** Whether the store says within {@link READY_MS} how far it is. */
+async function answersSoon(store: Store, clock: Clock): Promise<boolean> {
+  const over = new AbortController();
+  const answered = store.revision().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answered, delay(clock, READY_MS, over.signal).then(() => false)]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** What a server that listens on an address is called on its machine. */
 function reachableAs(host = "127.0.0.1"): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  if (EVERYWHERE.includes(host)) return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function stop(server: ApiServer, api: ManagementApi, store: Store): Promise<void> {
-  await server.close();
+/** Where others take over, what is under way may end, and watches end in order so that clients go on there. */
+async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: Serving): Promise<void> {
+  await server.close(sharing && { drainMs: DRAIN_MS });
   await api.stop();
   await store.close();
 }
@@ -175,6 +217,7 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, issuer
     config: () => api.config().auth,
     ports: api.signIn,
     ...{ clock, chance, logger, readFile },
+    ...(api.signInMemory && { memory: api.signInMemory }),
     baseUrl: issuer,
   });
   return async ({ request, response, path, method }: OpenExchange): Promise<boolean> => {

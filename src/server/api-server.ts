@@ -5,6 +5,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { assert } from "../base/errors.ts";
 import type { Chance } from "../base/chance.ts";
+import { delay } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Authenticate } from "./authentication.ts";
@@ -61,6 +62,8 @@ export interface ApiServerOptions {
    * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
    */
   readonly visible?: Visible;
+  /** Whether `/readyz` and `/healthz` are to say so; asked while the server serves. Must not reject. Default: they do. */
+  readonly isReady?: () => Promise<boolean>;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
   /** Told of every request below the base path, those that are refused among them. Default: nobody is told. */
@@ -72,8 +75,11 @@ export interface ApiServer {
   readonly port: number;
   /** Cuts every watch off in the middle, as a network that fails does. */
   disconnect(): void;
-  /** Stops listening and ends every connection. */
-  close(): Promise<void>;
+  /**
+   * Stops listening and ends every connection. With `drainMs`, watches end in order, and requests under way may take so many milliseconds
+   * to be answered; without it everything is cut off.
+   */
+  close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -101,14 +107,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     port: (server.address() as AddressInfo).port,
     disconnect: () => serving.disconnect(),
-    close: () => (closing ??= close(server, serving)),
+    close: (how) => (closing ??= close(server, serving, how)),
   };
 }
 
-async function close(server: Server, serving: Serving): Promise<void> {
+async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 0 }): Promise<void> {
   serving.ready = false;
   const closed = once(server, "close");
   server.close();
+  if (drainMs > 0) await serving.drain(drainMs);
   serving.disconnect();
   server.closeAllConnections();
   await closed;
@@ -122,6 +129,10 @@ class Serving {
   readonly #resources: ResourceRoutes;
   readonly #inFlight: InFlight;
   readonly #watching = new Set<Socket>();
+  /** Ends the watches that are open, in order. */
+  readonly #ends = new Set<() => void>();
+  /** Requests that are being answered. */
+  readonly #answered = new Set<Promise<void>>();
 
   constructor(options: ApiServerOptions) {
     const { registry, clock, version, limits = {}, basePath = "", visible, onWatch } = options;
@@ -132,7 +143,7 @@ class Serving {
       definitions: registry.definitions,
       answering: this.#answering,
       version,
-      ready: () => this.ready,
+      ready: async () => this.ready && (await (options.isReady?.() ?? true)),
       basePath,
     });
     this.#resources = createResourceRoutes({
@@ -141,7 +152,14 @@ class Serving {
       presentation: createPresentation({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
       visible,
-      onWatch,
+      onWatch: (user, end, caller) => {
+        this.#ends.add(end);
+        const over = onWatch?.(user, end, caller);
+        return () => {
+          this.#ends.delete(end);
+          over?.();
+        };
+      },
     });
     this.#inFlight = createInFlight(limits);
   }
@@ -150,7 +168,23 @@ class Serving {
     for (const socket of this.#watching) socket.destroy();
   }
 
+  /** Ends watches in order and waits for what is under way, for so many milliseconds at most. */
+  async drain(drainMs: number): Promise<void> {
+    for (const end of this.#ends) end();
+    const over = new AbortController();
+    const all = Promise.all(this.#answered).finally(() => over.abort());
+    await Promise.race([all, delay(this.#options.clock, drainMs, over.signal)]);
+  }
+
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whoever has a connection is to find another server.
+    if (!this.ready) response.setHeader("Connection", "close");
+    const answered = this.#handle(request, response).finally(() => this.#answered.delete(answered));
+    this.#answered.add(answered);
+    await answered;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const warnings: string[] = [];
     const warn = (text: string) => {
       warnings.push(text);
@@ -183,14 +217,14 @@ class Serving {
     if (target !== undefined && isWatch(exchange, target)) return this.#watch(exchange, target);
     return this.#counted(exchange, async () => {
       if (target !== undefined) await this.#resources(exchange, target);
-      else if (!this.#documents(exchange)) throw noSuchPath();
+      else if (!(await this.#documents(exchange))) throw noSuchPath();
     });
   }
 
   #answerOutside(exchange: OpenExchange): Promise<void> {
     return this.#counted(exchange, async () => {
       if ((await this.#options.routes?.(exchange)) === true) return;
-      if (!isOpenPath(exchange.path) || !this.#documents(exchange)) throw noSuchPath();
+      if (!isOpenPath(exchange.path) || !(await this.#documents(exchange))) throw noSuchPath();
     });
   }
 

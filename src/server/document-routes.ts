@@ -20,13 +20,13 @@ export interface DocumentRoutesOptions {
   readonly answering: Answering;
   readonly version: VersionInfo;
   /** False before the server is ready and while it stops. */
-  readonly ready: () => boolean;
+  readonly ready: () => Promise<boolean>;
   /** What stands before every path on the outside. Default: nothing. */
   readonly basePath?: string;
 }
 
 /** Answers a request for a document; false when the path names none. */
-export type DocumentRoutes = (exchange: OpenExchange) => boolean;
+export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
 /** Paths that need no credentials. */
 export function isOpenPath(path: string): boolean {
@@ -51,14 +51,14 @@ export function createDocumentRoutes({ definitions, answering, version, ready, b
     ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
   ]);
   const openApi = createOpenApiRoutes({ definitions, answering, basePath });
-  return (exchange) => {
+  return async (exchange) => {
     if (openApi(exchange)) return true;
     const path = exchange.path === "/" ? "/" : exchange.path.replace(/\/$/, "");
     const root = roots.get(path);
     const document = documents.get(path);
     if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
     if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
-    if (HEALTH.test(path)) answerHealth(exchange, ready() || path.startsWith("/livez"));
+    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") || (await ready()));
     else if (root !== undefined) answerRoot(exchange, root, answering);
     else answering.object(exchange, 200, document!()!);
     return true;

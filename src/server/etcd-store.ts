@@ -5,7 +5,6 @@ import { systemClock } from "../base/clock.ts";
 import { isEngineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { silentLogger } from "../base/logger.ts";
-import type { Store } from "./store.ts";
 import { EtcdClient } from "./etcd/client.ts";
 import type { EtcdCredentials } from "./etcd/client.ts";
 import { Connection } from "./etcd/connection.ts";
@@ -14,10 +13,13 @@ import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
 import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
+import type { Store } from "./store.ts";
 import { ReplicatedStore } from "./etcd/replicated-store.ts";
+import type { EtcdStore } from "./etcd/replicated-store.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 
 export type { EtcdCredentials } from "./etcd/client.ts";
+export type { EtcdStore } from "./etcd/replicated-store.ts";
 export type { EtcdTls } from "./etcd/connection.ts";
 
 /** Where etcd is, and how objects are kept in it. */
@@ -73,7 +75,7 @@ export const ETCD_TIMES: EtcdTimes = { connectMs: 2_000, requestMs: 5_000, giveU
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  * await store.close();
  */
-export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, prefix = "/endpoint-sync/" } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
   const times = { ...ETCD_TIMES, ...options.times };
@@ -99,4 +101,9 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
     connection.close();
     throw openError(error);
   }
+}
+
+/** Tells whether a store is in etcd, where several processes can share it. */
+export function isEtcdStore(store: Store): store is EtcdStore {
+  return store instanceof ReplicatedStore;
 }

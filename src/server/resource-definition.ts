@@ -26,6 +26,11 @@ export interface Claim {
    * write changed nothing; not for dry runs. Nobody else sees it, and `shown` applies to it.
    */
   readonly answer?: (stored: KubeObject) => KubeObject;
+  /**
+   * Holds for this writer alone what other processes might claim at the same moment. Answers faults when one of them was faster. Called
+   * right before the object is stored; not for dry runs.
+   */
+  readonly secure?: () => Promise<readonly FieldError[]>;
   /** The object was stored: what only its old state held goes back. */
   commit(): void;
   /** The object was not stored: what only its new state held goes back. */

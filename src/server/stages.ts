@@ -39,6 +39,16 @@ export function finish(
   return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
 }
 
+/**
+ * The last step before the object is stored.
+ *
+ * @throws API_INVALID when another process holds what is claimed.
+ */
+export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
+  const errors = (await claim.secure?.()) ?? [];
+  if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
+}
+
 /** What the author of a write is answered, given what is stored. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
   if (claim.answer === undefined) return stored;

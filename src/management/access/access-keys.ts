@@ -25,7 +25,15 @@ export interface AccessKeysOptions {
   readonly objects: ManagedObjects;
   readonly digest: KeyDigest;
   readonly chance: Pick<Chance, "bytes">;
+  /** Holds the digest of a value for one writer among all processes. Default: there are no others. */
+  readonly hold?: HoldValue;
 }
+
+/**
+ * Holds a digest while a key with it is written. Undefined while somebody else holds it; otherwise this process knows of all that was
+ * written before, and whoever holds it calls what is returned in the end.
+ */
+export type HoldValue = (digest: string) => Promise<(() => void) | undefined>;
 
 /** Length of a value that the server makes: 330 bits. */
 const KEY_LENGTH = 64;
@@ -83,12 +91,22 @@ class KeyIndex implements AccessKeys {
     const told = { answer: answering(value), warnings: valueWarnings(value) };
     if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...told };
     if (this.#keys.has(digest) || this.#claimed.has(digest)) {
-      // Whoever guesses another one's key learns nothing of whose it is.
-      return { ...unclaimed(object), errors: [duplicate("spec.key", "the value of another key")] };
+      return { ...unclaimed(object), errors: [TAKEN] };
     }
     this.#claimed.add(digest);
-    const release = () => void this.#claimed.delete(digest);
-    return { object: withKey(object, digest), commit: release, rollback: release, ...told };
+    let letGo: (() => void) | undefined;
+    const release = () => {
+      this.#claimed.delete(digest);
+      letGo?.();
+    };
+    const { hold } = this.#options;
+    // Nobody else makes a value of chance.
+    if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...told };
+    const secure = async () => {
+      letGo = await hold(digest);
+      return letGo === undefined || this.#keys.has(digest) ? [TAKEN] : [];
+    };
+    return { object: withKey(object, digest), secure, commit: release, rollback: release, ...told };
   }
 
   /** Without bias: bytes beyond the last whole multiple of the alphabet are thrown away. */
@@ -102,6 +120,9 @@ class KeyIndex implements AccessKeys {
     return value;
   }
 }
+
+/** Whoever guesses another one's key learns nothing of whose it is. */
+const TAKEN = duplicate("spec.key", "the value of another key");
 
 function digestOf(key: KubeObject): string {
   return specOf<KeySpec>(key).key ?? "";

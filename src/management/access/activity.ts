@@ -3,7 +3,10 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { InternalRecords } from "../internal-records.ts";
 
-/** When which access key was last used. It is no part of the key's object, so that using a key changes no resourceVersion. */
+/**
+ * When which access key was last used, by this process and, as far as they have stored it, by others on the same store. It is no part of the key's object, so that using a
+ * key changes no resourceVersion.
+ */
 export interface KeyActivity {
   /** Milliseconds since 1970; undefined for a key that was never used. */
   last(uid: string): number | undefined;
@@ -12,12 +15,14 @@ export interface KeyActivity {
   forget(uid: string): void;
   /** Stores what is not stored yet. */
   flush(): Promise<void>;
+  /** No longer hears of what other processes store. */
+  stop(): void;
 }
 
 /** What activity is kept with. */
 export interface KeyActivityOptions {
-  /** The uids of the keys that are there. What is stored of others goes: a process may end between a key and its record. */
-  readonly uids: ReadonlySet<string>;
+  /** The uids of the keys that are there now. What is stored of others goes: a process may end between a key and its record. */
+  readonly uids: () => ReadonlySet<string>;
   readonly records: InternalRecords;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
@@ -48,23 +53,32 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
   const drop = (uid: string) =>
     enqueue(uid, async () => {
       try {
-        await records.remove(KIND, uid);
+        await records.take(KIND, uid);
       } catch (error) {
         logger.warn("Cannot forget when an access key was used", { uid, error: messageOf(error) });
       }
     });
-  for (const { name, data } of await records.list(KIND)) {
-    if (!uids.has(name)) drop(name);
-    else {
-      used.set(name, Number(data));
-      stored.set(name, Number(data));
-    }
+  const learn = (uid: string, ms: number) => {
+    used.set(uid, Math.max(ms, used.get(uid) ?? 0));
+    stored.set(uid, Math.max(ms, stored.get(uid) ?? 0));
+  };
+  const following = await records.follow(KIND, (uid, data) => {
+    if (data !== undefined) return learn(uid, Number(data));
+    used.delete(uid);
+    stored.delete(uid);
+  });
+  const present = await records.list(KIND);
+  // After the list: a key is there before its record.
+  const known = uids();
+  for (const { name, data } of present) {
+    if (known.has(name)) learn(name, Number(data));
+    else drop(name);
   }
   const store = (uid: string, ms: number) => {
     stored.set(uid, ms);
     enqueue(uid, async () => {
       try {
-        await records.put(KIND, uid, String(ms));
+        await records.change(KIND, uid, (before = "0") => String(Math.max(ms, Number(before))));
       } catch (error) {
         if (stored.get(uid) === ms) stored.delete(uid);
         logger.warn("Cannot store when an access key was used", { uid, error: messageOf(error) });
@@ -86,5 +100,6 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
       for (const [uid, ms] of used) if (stored.get(uid) !== ms) store(uid, ms);
       await Promise.all(writing.values());
     },
+    stop: () => following.stop(),
   };
 }

@@ -27,6 +27,10 @@ export interface KeyAuthenticationOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
+  /**
+   * Resolves once this process knows of every write that was acknowledged before the call, by whatever process. Default: it always does.
+   */
+  readonly upToDate?: () => Promise<unknown>;
 }
 
 /** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
@@ -56,7 +60,7 @@ export interface KeyAuthentication {
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
-  const { keys, activity, membership, objects, limits, clock } = options;
+  const { keys, activity, membership, objects, limits, clock, upToDate = async () => {} } = options;
   const known = new WeakMap<KubeObject, UserInfo>();
   const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
   const refusalOf = (key: KubeObject): KeyRefusal | undefined => {
@@ -85,6 +89,8 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     async authenticate(request) {
       const value = bearerOf(request);
       if (value === undefined) throw unauthorized(REFUSALS.missing);
+      // Here and not with each question about rights: they are answered by the same objects, for the rest of the request.
+      await upToDate();
       const key = keys.find(value);
       if (key === undefined) throw unauthorized(REFUSALS.unknown);
       const refusal = refusalOf(key);

@@ -1,3 +1,4 @@
+import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
@@ -17,21 +18,36 @@ export interface BootstrapOptions {
   readonly hasEnded: (key: KubeObject) => boolean;
   /** The value that his key is to have. Default: one is made. */
   readonly adminKey?: string;
+  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  readonly upToDate: () => Promise<unknown>;
 }
 
 /** Name of the first administrator and of his key. */
 const ADMINISTRATOR = "admin";
 const KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
+/** Processes that start at one time may get in each other's way so often; each time one of them gets on. */
+const TRIES_MAX = 20;
+
 /**
  * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is made anew when it
  * has another value or its time is over. One that was disabled stays so: its value may be known to others. Whoever deletes the key in a
- * store that is in use has others, or gives one.
+ * store that is in use has others, or gives one. Of several processes that start at one time on one store, one makes them.
  *
- * @returns the value of the key, unless it is that of an earlier start.
+ * @returns the value of the key, unless it is that of an earlier start or another process.
  */
 export async function bootstrapAdministrator(options: BootstrapOptions): Promise<string | undefined> {
-  const { registry, objects, keys, hasEnded, adminKey } = options;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(options);
+    } catch (error) {
+      if (tries === TRIES_MAX || !isEngineError(error, "API_ALREADY_EXISTS", "API_CONFLICT", "API_NOT_FOUND")) throw error;
+    }
+  }
+}
+
+async function attempt({ registry, objects, keys, hasEnded, adminKey, upToDate }: BootstrapOptions): Promise<string | undefined> {
+  await upToDate();
   const isEmpty = objects.of(OWNED_ACCESS_KEYS)[Symbol.iterator]().next().done === true;
   if (!isEmpty && adminKey === undefined) return undefined;
   const known = adminKey === undefined ? undefined : keys.find(adminKey);
@@ -42,9 +58,11 @@ export async function bootstrapAdministrator(options: BootstrapOptions): Promise
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
   // A key counts its time from its creation, so the old one would end the new one.
-  if (objects.get(OWNED_ACCESS_KEYS, KEY) !== undefined) {
-    await registry.patch(OWNED_ACCESS_KEYS, KEY, "merge", { metadata: { finalizers: null } });
-    await registry.delete(OWNED_ACCESS_KEYS, KEY);
+  const old = objects.get(OWNED_ACCESS_KEYS, KEY);
+  if (old !== undefined) {
+    const { uid } = old.metadata;
+    await registry.patch(OWNED_ACCESS_KEYS, KEY, "merge", { metadata: { uid, finalizers: null } });
+    await registry.delete(OWNED_ACCESS_KEYS, KEY, { preconditions: { uid: uid! } });
   }
   const made = await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: ADMINISTRATOR }, spec });
   return specOf<KeySpec>(made).key;

@@ -29,7 +29,7 @@ const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();
   const worker = createKeyWorker({ name: "derived-roles", logger, reconcile: (id) => reconcile({ registry, objects, names }, id) });
-  objects.onChange(({ object, previous }) => {
+  const unsubscribe = objects.onChange(({ object, previous }) => {
     const changed = object ?? previous;
     if (changed !== undefined && SOURCES.some(({ kind }) => kind === changed.kind)) worker.add(idOf(changed.kind, keyOf(changed)));
   });
@@ -43,7 +43,13 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
       worker.add(id);
     }
   }
-  return worker;
+  return {
+    ...worker,
+    stop() {
+      unsubscribe();
+      worker.stop();
+    },
+  };
 }
 
 interface Source {

@@ -23,6 +23,13 @@ export interface LoginKeySweeperOptions {
   readonly logger: Logger;
 }
 
+/** A sweeper at work. */
+export interface LoginKeySweeper {
+  /** Resolves when no deletion is under way. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
 /** Looks at most so often, and at least so often, in milliseconds. */
 const EVERY_MIN_MS = 200;
 const EVERY_MAX_MS = 60_000;
@@ -31,12 +38,13 @@ const EVERY_MAX_MS = 60_000;
  * Deletes keys of sign-ins that have ended. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
  * before deletion".
  */
-export function startLoginKeySweeper(options: LoginKeySweeperOptions): { stop(): void } {
+export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, activity, limits, clock, logger } = options;
   let timer: Timer | undefined;
   /** When it looks next. */
   let dueMs = Infinity;
   let stopped = false;
+  let sweeping: Promise<void> = Promise.resolve();
   /** What is being deleted goes when its finalizers let it. */
   const endOf = (key: KubeObject) =>
     specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined
@@ -45,6 +53,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): { stop():
   const sweep = async () => {
     dueMs = Infinity;
     for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {
+      if (stopped) return;
       if (endOf(key) > clock.now()) continue;
       try {
         await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
@@ -65,15 +74,17 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): { stop():
     if (clock.now() + waitMs >= dueMs) return;
     timer?.cancel();
     dueMs = clock.now() + waitMs;
-    timer = clock.schedule(waitMs, () => void sweep());
+    timer = clock.schedule(waitMs, () => void (sweeping = sweep()));
   };
-  objects.onChange(({ object }) => {
+  const unsubscribe = objects.onChange(({ object }) => {
     if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) lookAt(endOf(object));
   });
   lookAt(nextEnd());
   return {
+    settled: () => sweeping,
     stop() {
       stopped = true;
+      unsubscribe();
       timer?.cancel();
     },
   };

@@ -18,8 +18,8 @@ export interface ManagedChange {
 export interface ManagedObjects {
   get(type: ResourceType, key: ObjectKey): KubeObject | undefined;
   of(type: ResourceType): Iterable<KubeObject>;
-  /** Hears of each change in order, right after the write was acknowledged. It must neither block nor throw. */
-  onChange(listener: (change: ManagedChange) => void): void;
+  /** Hears of each change in order, until what is returned is called: before the write is acknowledged. It must neither block nor throw. */
+  onChange(listener: (change: ManagedChange) => void): () => void;
   stop(): void;
 }
 
@@ -32,7 +32,7 @@ export interface ManagedObjects {
  */
 export async function followManagedObjects(store: Store): Promise<ManagedObjects> {
   const collections = new Map<string, Map<string, KubeObject>>();
-  const listeners: ((change: ManagedChange) => void)[] = [];
+  const listeners = new Set<(change: ManagedChange) => void>();
   const prefix = `/${MANAGEMENT_GROUP}/`;
   const at = (key: string) => {
     const collection = key.slice(0, key.indexOf("/", prefix.length) + 1);
@@ -51,7 +51,10 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
   return {
     get: (type, key) => (groupOf(type) === MANAGEMENT_GROUP ? at(storePrefix(type)).get(storeKey(type, key)) : undefined),
     of: (type) => collections.get(storePrefix(type))?.values() ?? [],
-    onChange: (listener) => void listeners.push(listener),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     stop: () => watch.stop(),
   };
 }

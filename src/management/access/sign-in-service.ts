@@ -30,6 +30,8 @@ export interface SignInServiceOptions {
   readonly activity: KeyActivity;
   readonly clock: Pick<Clock, "now">;
   readonly limits: () => LifetimeLimits;
+  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  readonly upToDate: () => Promise<unknown>;
   /** `status.auth` as it is now. */
   readonly settings: () => { readonly disableUserCreation: boolean; readonly disableTeamCreation: boolean };
 }
@@ -56,6 +58,7 @@ class SignInService implements SignInPorts {
 
   async signIn(identity: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
     const { registry, activity, limits, settings } = this.#options;
+    await this.#options.upToDate();
     const name = await this.#userFor(identity);
     if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups);
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(name, identity, tokens) };
@@ -142,6 +145,7 @@ class SignInService implements SignInPorts {
   }
 
   async verifyPassword(username: string, password: string): Promise<Identity | undefined> {
+    await this.#options.upToDate();
     const user = this.#userWithName(username);
     const spec = user === undefined ? {} : specOf<UserSpec>(user);
     const { password: digest = "", groups = [], email, displayName } = spec;
@@ -166,6 +170,7 @@ class SignInService implements SignInPorts {
   }
 
   async signOut(value: string): Promise<{ readonly connector?: string; readonly idToken?: string } | undefined> {
+    await this.#options.upToDate();
     const key = this.#options.keys.find(value);
     if (key === undefined || specOf<KeySpec>(key).type !== LOGIN_KEY) return undefined;
     const { identity, oidcLogin } = specOf<KeySpec>(key);

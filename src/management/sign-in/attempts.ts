@@ -3,13 +3,16 @@ import type { Clock } from "../../base/clock.ts";
 /** Counts what failed, by whom it concerns. */
 export interface Attempts {
   /** Seconds until the subject may try again; undefined when it may now. */
-  wait(subject: string): number | undefined;
-  /** Counts an attempt before its outcome is known, so that many at one time count too. */
-  begin(subject: string): void;
+  wait(subject: string): Promise<number | undefined>;
+  /**
+   * Counts an attempt before its outcome is known, so that many at one time count too. False, with nothing counted, when there were too
+   * many.
+   */
+  begin(subject: string): Promise<boolean>;
   /** The attempt did not fail after all. */
-  refund(subject: string): void;
+  refund(subject: string): Promise<void>;
   /** Nothing of the subject counts any longer. */
-  forget(subject: string): void;
+  forget(subject: string): Promise<void>;
 }
 
 /** What is too many. */
@@ -30,8 +33,8 @@ const SUBJECTS_MAX = 100_000;
  *
  * @example
  * const attempts = createAttempts({ clock: systemClock, max: 1, windowMs: 60_000 });
- * attempts.begin("jane");
- * attempts.wait("jane"); // 60
+ * await attempts.begin("jane"); // true
+ * await attempts.wait("jane"); // 60
  */
 export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MAX }: AttemptsOptions): Attempts {
   // In the order of their windows' ends.
@@ -43,21 +46,25 @@ export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MA
     return undefined;
   };
   return {
-    wait(subject) {
+    async wait(subject) {
       const window = open(subject);
       return window === undefined || window.count < max ? undefined : Math.ceil((window.until - clock.monotonic()) / 1_000);
     },
-    begin(subject) {
+    async begin(subject) {
       const window = open(subject);
-      if (window !== undefined) return void window.count++;
-      windows.set(subject, { count: 1, until: clock.monotonic() + windowMs });
+      if (window !== undefined && window.count >= max) return false;
+      if (window !== undefined) window.count++;
+      else windows.set(subject, { count: 1, until: clock.monotonic() + windowMs });
       if (windows.size > subjectsMax) windows.delete(windows.keys().next().value!);
+      return true;
     },
-    refund(subject) {
+    async refund(subject) {
       const window = open(subject);
       if (window !== undefined && --window.count <= 0) windows.delete(subject);
     },
-    forget: (subject) => void windows.delete(subject),
+    async forget(subject) {
+      windows.delete(subject);
+    },
   };
 }
 

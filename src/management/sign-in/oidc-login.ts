@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Chance } from "../../base/chance.ts";
-import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { badRequest, forbiddenPath, unauthorized } from "../../server/status.ts";
@@ -10,9 +9,9 @@ import { filterGroups } from "./groups-filters.ts";
 import type { Identity } from "./identity.ts";
 import type { SignInLimits } from "./limits.ts";
 import { loopbackRedirect } from "./loopback.ts";
+import type { SignInMemory } from "./memory.ts";
 import type { LoginSecrets } from "./oidc-client.ts";
 import type { OidcClients } from "./oidc-clients.ts";
-import { createOnce } from "./once.ts";
 import { challengeOf, isChallenge, isChallengeOf, secretText } from "./pkce.ts";
 import type { ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
@@ -23,7 +22,7 @@ import type { Visit } from "./visit.ts";
 export interface OidcLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly memory: SignInMemory;
   readonly chance: Pick<Chance, "bytes">;
   readonly clients: OidcClients;
   readonly limits: SignInLimits;
@@ -43,7 +42,7 @@ export interface OidcLogin {
 
 /** A program that waits for the end of a login on the user's machine. */
 interface Waiting {
-  readonly redirect: URL;
+  readonly redirect: string;
   readonly challenge: string;
 }
 
@@ -69,10 +68,10 @@ interface Finished {
  * @example
  * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl: () => "https://platform.example" });
  */
-export function createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
+export function createOidcLogin({ config, ports, memory, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
   const { pendingMax: max, pendingLifetimeMs, codeLifetimeMs } = limits;
-  const logins = createOnce<Pending>({ clock, lifetimeMs: pendingLifetimeMs, max });
-  const codes = createOnce<Finished>({ clock, lifetimeMs: codeLifetimeMs, max });
+  const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
+  const codes = memory.once<Finished>("codes", { lifetimeMs: codeLifetimeMs, max });
 
   const setCookie = ({ response }: Visit, state: string, { value, maxAge }: { value: string; maxAge: number }) => {
     const { protocol, pathname } = new URL(baseUrl());
@@ -99,7 +98,7 @@ export function createOidcLogin({ config, ports, clock, chance, clients, limits,
       const client = await clients(provider);
       const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
       const redirectUri = provider.settings.redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;
-      logins.put(state, { connector: provider.connector, redirectUri, state, nonce, verifier, browser, waiting });
+      await logins.put(state, { connector: provider.connector, redirectUri, state, nonce, verifier, browser, waiting });
       setCookie(visit, state, { value: browser, maxAge: Math.ceil(pendingLifetimeMs / 1_000) });
       answerRedirect(visit, client.authorizationUrl({ redirectUri, state, nonce, challenge: challengeOf(verifier) }));
     },
@@ -107,7 +106,7 @@ export function createOidcLogin({ config, ports, clock, chance, clients, limits,
     async finish(visit, provider) {
       expectMethod(visit, "GET");
       const state = visit.query.get("state") ?? "";
-      const pending = logins.take(state);
+      const pending = await logins.take(state);
       if (pending === undefined || pending.connector !== provider.connector) {
         throw badRequest("this login is unknown, has ended or took too long: begin again");
       }
@@ -123,7 +122,7 @@ export function createOidcLogin({ config, ports, clock, chance, clients, limits,
       const { redirect, challenge } = pending.waiting;
       try {
         const code = secretText(chance);
-        codes.put(code, { ...(await identify(visit, provider, pending)), challenge });
+        await codes.put(code, { ...(await identify(visit, provider, pending)), challenge });
         answerRedirect(visit, withParameters(redirect, { code }));
       } catch (error) {
         if (!isEngineError(error)) throw error;
@@ -136,7 +135,7 @@ export function createOidcLogin({ config, ports, clock, chance, clients, limits,
     async exchange(visit) {
       expectMethod(visit, "POST");
       const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
-      const finished = codes.take(code);
+      const finished = await codes.take(code);
       if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
         throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
       }
@@ -165,10 +164,10 @@ function waitingOf(query: URLSearchParams): Waiting | undefined {
   if (!isChallenge(challenge) || (query.get("code_challenge_method") ?? "S256") !== "S256") {
     throw badRequest("redirect needs a code_challenge of the method S256");
   }
-  return { redirect, challenge };
+  return { redirect: redirect.href, challenge };
 }
 
-function withParameters(url: URL, parameters: Readonly<Record<string, string>>): URL {
+function withParameters(url: string, parameters: Readonly<Record<string, string>>): URL {
   const result = new URL(url);
   for (const [name, value] of Object.entries(parameters)) result.searchParams.set(name, value);
   return result;

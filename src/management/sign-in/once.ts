@@ -3,9 +3,9 @@ import { sha256Hex } from "../../base/digest.ts";
 
 /** Values that can be had once, by a secret name, for a time. */
 export interface Once<Value> {
-  put(secret: string, value: Value): void;
+  put(secret: string, value: Value): Promise<void>;
   /** The value, which is gone then; undefined when it was never there, has been taken, or is too old. */
-  take(secret: string): Value | undefined;
+  take(secret: string): Promise<Value | undefined>;
 }
 
 /** How many values are kept, and how long. */
@@ -21,9 +21,9 @@ export interface OnceOptions {
  *
  * @example
  * const states = createOnce<string>({ clock: systemClock, lifetimeMs: 600_000, max: 10_000 });
- * states.put("s3cr3t", "nonce");
- * states.take("s3cr3t"); // "nonce"
- * states.take("s3cr3t"); // undefined
+ * await states.put("s3cr3t", "nonce");
+ * await states.take("s3cr3t"); // "nonce"
+ * await states.take("s3cr3t"); // undefined
  */
 export function createOnce<Value>({ clock, lifetimeMs, max }: OnceOptions): Once<Value> {
   // In the order in which they were put, which is that in which they end.
@@ -35,11 +35,11 @@ export function createOnce<Value>({ clock, lifetimeMs, max }: OnceOptions): Once
     }
   };
   return {
-    put(secret, value) {
+    async put(secret, value) {
       entries.set(sha256Hex(secret), { value, until: clock.monotonic() + lifetimeMs });
       trim();
     },
-    take(secret) {
+    async take(secret) {
       trim();
       const digest = sha256Hex(secret);
       const entry = entries.get(digest);

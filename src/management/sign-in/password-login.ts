@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../base/clock.ts";
 import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
-import { addressSubject, createAttempts } from "./attempts.ts";
+import { addressSubject } from "./attempts.ts";
+import type { Attempts } from "./attempts.ts";
 import type { SignInLimits } from "./limits.ts";
+import type { SignInMemory } from "./memory.ts";
 import type { SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
 import { expectMethod, readFields } from "./visit.ts";
@@ -12,7 +13,7 @@ import type { Visit } from "./visit.ts";
 export interface PasswordLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly memory: SignInMemory;
   readonly limits: SignInLimits;
   /** Where a request comes from. */
   readonly addressOf: (request: IncomingMessage) => string;
@@ -31,13 +32,13 @@ const TEXT_LENGTH_MAX = 1_024;
 export function createPasswordLogin({
   config,
   ports,
-  clock,
+  memory,
   limits,
   addressOf,
 }: PasswordLoginOptions): (visit: Visit) => Promise<SignedIn> {
   const { failuresPerUsername, failuresPerAddress, failureWindowMs: windowMs, checksMax } = limits;
-  const byName = createAttempts({ clock, max: failuresPerUsername, windowMs });
-  const byAddress = createAttempts({ clock, max: failuresPerAddress, windowMs });
+  const byName = memory.attempts("names", { max: failuresPerUsername, windowMs });
+  const byAddress = memory.attempts("addresses", { max: failuresPerAddress, windowMs });
   let checks = 0;
   return async (visit) => {
     expectMethod(visit, "POST");
@@ -45,26 +46,31 @@ export function createPasswordLogin({
     const { username, password } = await readFields(visit, ["username", "password"]);
     if (username.length > TEXT_LENGTH_MAX || password.length > TEXT_LENGTH_MAX) throw badRequest("user name or password is too long");
     const address = addressSubject(addressOf(visit.request));
-    const wait = Math.max(byName.wait(username) ?? 0, byAddress.wait(address) ?? 0);
+    const wait = Math.max((await byName.wait(username)) ?? 0, (await byAddress.wait(address)) ?? 0);
     if (wait > 0) throw tooManyRequests(wait);
     if (checks >= checksMax) throw tooManyRequests();
-    byName.begin(username);
-    byAddress.begin(address);
-    let failed = false;
     checks++;
     try {
-      const identity = await ports.verifyPassword(username, password);
-      failed = identity === undefined;
+      const identity = await counted(byName, username, () => counted(byAddress, address, () => ports.verifyPassword(username, password)));
       if (identity === undefined) throw unauthorized("wrong user name or password");
-      byName.forget(username);
+      // A success clears the name alone: with an account of one's own, one could try others for ever otherwise.
+      await byName.forget(username);
       return await ports.signIn(identity);
     } finally {
       checks--;
-      // A success clears the name alone: with an account of one's own, one could try others for ever otherwise.
-      if (!failed) {
-        byName.refund(username);
-        byAddress.refund(address);
-      }
     }
   };
+}
+
+/** Counts a check as failed unless it finds somebody, or can not be made. */
+async function counted<T>(attempts: Attempts, subject: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+  if (!(await attempts.begin(subject))) throw tooManyRequests(await attempts.wait(subject));
+  let failed = false;
+  try {
+    const found = await check();
+    failed = found === undefined;
+    return found;
+  } finally {
+    if (!failed) await attempts.refund(subject);
+  }
 }

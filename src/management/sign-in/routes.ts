@@ -11,6 +11,8 @@ import { findConnector } from "./connectors.ts";
 import { setCustomHeaders } from "./custom-headers.ts";
 import { SIGN_IN_LIMITS } from "./limits.ts";
 import type { SignInLimits } from "./limits.ts";
+import { createLocalMemory } from "./memory.ts";
+import type { SignInMemory } from "./memory.ts";
 import { createLogout } from "./logout.ts";
 import { createOidcClients } from "./oidc-clients.ts";
 import { createOidcLogin } from "./oidc-login.ts";
@@ -33,6 +35,8 @@ export interface SignInRoutesOptions {
   readonly readFile: (path: string) => Promise<string>;
   /** Default: that of the connection. Behind a proxy all connections come from one. */
   readonly addressOf?: (request: IncomingMessage) => string;
+  /** What has begun and what has failed. Default: this process alone knows. */
+  readonly memory?: SignInMemory;
   /** Default {@link SIGN_IN_LIMITS}, each by itself. */
   readonly limits?: Partial<SignInLimits>;
   /** Default: silent. */
@@ -59,13 +63,13 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
  * });
  */
 export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
-  const { config, ports, clock, readFile, logger = silentLogger } = options;
+  const { config, ports, clock, readFile, logger = silentLogger, memory = createLocalMemory(clock) } = options;
   const { addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? "" } = options;
   const limits = { ...SIGN_IN_LIMITS, ...options.limits };
   const { discoveryLifetimeMs: lifetimeMs, providerTimeoutSeconds: timeoutSeconds } = limits;
   const clients = createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds });
-  const passwordLogin = createPasswordLogin({ config, ports, clock, limits, addressOf });
-  const login = createOidcLogin({ ...options, clients, limits });
+  const passwordLogin = createPasswordLogin({ config, ports, memory, limits, addressOf });
+  const login = createOidcLogin({ ...options, memory, clients, limits });
   const findProvider = (id: string): Provider<"oidc"> | undefined => {
     const provider = findConnector(config(), id);
     return provider !== undefined && isLive(provider) ? provider : undefined;

@@ -11,8 +11,13 @@ import type { TokenAlgorithm } from "../../scope/cluster-token.ts";
 export interface SigningKeysPort {
   /** What was saved last; undefined before the first time. */
   load(): Promise<string | undefined>;
-  /** Resolves once a restart would find the text. */
-  save(text: string): Promise<void>;
+  /**
+   * Puts the text in place of the one that was loaded, or answered, last; unless another process was faster. Answers what is kept then,
+   * which a restart would find.
+   */
+  save(text: string, before: string | undefined): Promise<string>;
+  /** Tells of what other processes save, from now on. Default: there are none. */
+  follow?(listener: (text: string) => void): Promise<{ stop(): void }>;
 }
 
 /** What signing keys are made of. */
@@ -47,6 +52,8 @@ export interface SigningKeys {
   rotate(): Promise<void>;
   /** The public keys, newest first; none of them is older than its last token. */
   published(): KeySet;
+  /** No longer hears of what other processes save. */
+  stop(): void;
 }
 
 interface KeptKey {
@@ -73,30 +80,55 @@ const generate = promisify(generateKeyPair);
  * @throws CONFIG_VALUE when what the port has kept is no such text.
  * @example
  * let kept: string | undefined;
- * const port = { load: async () => kept, save: async (text: string) => void (kept = text) };
+ * const port = { load: async () => kept, save: async (text: string) => (kept = text) };
  * const keys = await openSigningKeys({ port, clock: systemClock });
  * keys.published().keys.length; // 1
  */
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const { port } = options;
+  const keys = new KeptKeys(options);
+  await keys.follow();
   const text = await port.load();
-  const keys = new KeptKeys(options, text === undefined ? [] : readKeys(text));
-  if (text === undefined) await keys.rotate();
+  if (text === undefined) await keys.begin();
+  else keys.take(text);
   return keys;
 }
 
 class KeptKeys implements SigningKeys {
   readonly #options: SigningKeysOptions;
   /** Newest first. */
-  #kept: readonly KeptKey[];
+  #kept: readonly KeptKey[] = [];
+  #text: string | undefined;
+  #following: { stop(): void } | undefined;
   #signing: SigningKey | undefined;
   /** Writes go one after the other, so that none undoes what another one has saved. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SigningKeysOptions, kept: readonly KeptKey[]) {
+  constructor(options: SigningKeysOptions) {
     this.#options = options;
+  }
+
+  /** What is kept now. */
+  take(text: string): void {
+    if (text === this.#text) return;
+    const kept = readKeys(text);
+    this.#text = text;
     this.#kept = kept;
-    this.#signing = kept[0] && signingKey(kept[0]);
+    this.#signing = signingKey(kept[0]!);
+  }
+
+  /** Takes what other processes save, until `stop`. */
+  async follow(): Promise<void> {
+    this.#following = await this.#options.port.follow?.((text) => this.take(text));
+  }
+
+  stop(): void {
+    this.#following?.stop();
+  }
+
+  /** The first key, unless another process has made it meanwhile. */
+  begin(): Promise<void> {
+    return this.#write(async () => (this.#kept.length > 0 ? this.#kept : this.#withNew()));
   }
 
   async signing(expiresAt: number): Promise<SigningKey> {
@@ -113,11 +145,13 @@ class KeptKeys implements SigningKeys {
   }
 
   rotate(): Promise<void> {
+    return this.#write(() => this.#withNew());
+  }
+
+  async #withNew(): Promise<readonly KeptKey[]> {
     const { clock, algorithm = "ES256" } = this.#options;
-    return this.#write(async () => {
-      const now = clock.now();
-      return [await newKey(algorithm, now), ...this.#kept.filter((key) => isNeeded(key, now))];
-    });
+    const now = clock.now();
+    return [await newKey(algorithm, now), ...this.#kept.filter((key) => isNeeded(key, now))];
   }
 
   published(): KeySet {
@@ -128,11 +162,17 @@ class KeptKeys implements SigningKeys {
 
   #write(change: () => Promise<readonly KeptKey[]>): Promise<void> {
     const writing = this.#writing.then(async () => {
-      const next = await change();
-      if (next === this.#kept) return;
-      await this.#options.port.save(JSON.stringify({ keys: next }));
-      this.#kept = next;
-      this.#signing = signingKey(next[0]!);
+      for (;;) {
+        const before = this.#text;
+        const next = await change();
+        // What another process has saved meanwhile is what has to be changed.
+        if (this.#text !== before) continue;
+        if (next === this.#kept) return;
+        const text = JSON.stringify({ keys: next });
+        const kept = await this.#options.port.save(text, before);
+        this.take(kept);
+        if (kept === text) return;
+      }
     });
     this.#writing = writing.catch(() => {});
     return writing;

@@ -46,8 +46,19 @@ interface Present {
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
+/** A store in etcd. */
+export interface EtcdStore extends Store {
+  /**
+   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
+   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  compactEtcd(revision: number): Promise<void>;
+}
+
 /** The store of one process of several. It closes the connection in the end. */
-export class ReplicatedStore implements Store {
+export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
   readonly #replica: Replica;
   readonly #feed: Feed;
@@ -120,14 +131,18 @@ export class ReplicatedStore implements Store {
   }
 
   async compact(): Promise<void> {
-    const revision = await this.revision();
+    await this.compactEtcd(await this.revision());
+    this.#replica.view.forget();
+  }
+
+  async compactEtcd(revision: number): Promise<void> {
+    this.#demandOpen();
     try {
       await this.#options.client.call("/v3/kv/compaction", { revision: String(revision) });
     } catch (error) {
       // Somebody else was faster, which is what was wanted.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
-    this.#replica.view.forget();
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { answered, finish, seal } from "../stages.ts";
+import { answered, finish, seal, secure } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
 
 /** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
@@ -106,6 +106,7 @@ async function tryCreate(
     const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
     if (options.dryRun === true) return (await store.get(key)) === undefined ? ready : undefined;
+    await secure(definition, { object: ready, claim });
     stored = (await store.create(key, ready))?.object;
     return stored && answered(definition, claim, stored);
   } finally {

@@ -6,8 +6,8 @@ import { invalid } from "../field-error.ts";
 import { withMetadata } from "../metadata.ts";
 import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import type { Claim, ResourceDefinition } from "../resource-definition.ts";
-import { answered, finish } from "../stages.ts";
+import type { ResourceDefinition } from "../resource-definition.ts";
+import { answered, finish, secure } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../status.ts";
 import type { StoredObject } from "../store.ts";
 import { withManagers } from "../tracking.ts";
@@ -111,36 +111,27 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const old = stored.object;
   checkPreconditions(context, desired, old);
   const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options);
-  const object = rollingBack(claim, () => {
+  let written: StoredObject | undefined;
+  try {
     definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
-    return withManagers(context, { before: old, after: finished, managers }, options);
-  });
-  // Nothing is written for nothing: no new resourceVersion and no event.
-  if (options.dryRun === true || jsonEqual(object, old)) {
-    claim.rollback();
-    return options.dryRun === true ? object : answered(definition, claim, old);
+    const object = withManagers(context, { before: old, after: finished, managers }, options);
+    if (options.dryRun === true) return object;
+    // Nothing is written for nothing: no new resourceVersion and no event.
+    if (jsonEqual(object, old)) return answered(definition, claim, old);
+    await secure(definition, { object, claim });
+    const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
+    written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
+    if (written !== undefined && goes) definition.strategy.released?.(old);
+    return written && answered(definition, claim, goes ? object : written.object);
+  } finally {
+    if (written === undefined) claim.rollback();
+    else claim.commit();
   }
-  const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
-  const written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
-  if (written === undefined) claim.rollback();
-  else claim.commit();
-  if (written !== undefined && goes) definition.strategy.released?.(old);
-  return written && answered(definition, claim, goes ? object : written.object);
 }
 
 /** Only finalizers keep it: it is being deleted and has no time left. */
 function isEnding({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string" && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
-}
-
-/** What was claimed goes back when the rest fails. */
-function rollingBack<T>(claim: Claim, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    claim.rollback();
-    throw error;
-  }
 }
 
 function checkPreconditions({ definition: { type, strategy } }: ResourceContext, desired: KubeObject, old: KubeObject): void {

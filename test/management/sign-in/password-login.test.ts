@@ -145,10 +145,10 @@ test("only so many passwords are checked at one time", async () => {
 });
 
 describe("attempts", () => {
-  test("of the subject with the oldest window are forgotten when there are too many subjects", () => {
+  test("of the subject with the oldest window are forgotten when there are too many subjects", async () => {
     const attempts = createAttempts({ clock: createFakeClock(), max: 1, windowMs: 1_000, subjectsMax: 2 });
-    for (const subject of ["a", "b", "c"]) attempts.begin(subject);
-    expect(["a", "b", "c"].map((subject) => attempts.wait(subject))).toEqual([undefined, 1, 1]);
+    for (const subject of ["a", "b", "c"]) await attempts.begin(subject);
+    expect(await Promise.all(["a", "b", "c"].map((subject) => attempts.wait(subject)))).toEqual([undefined, 1, 1]);
   });
 
   test.each([

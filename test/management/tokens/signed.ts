@@ -22,6 +22,7 @@ export function createKeysPort(): SigningKeysPort & { text: string | undefined; 
     async save(text) {
       this.saves += 1;
       this.text = text;
+      return text;
     },
   };
 }

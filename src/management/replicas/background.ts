@@ -1,0 +1,54 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { startGarbageCollector } from "../../clusters/controllers/garbage-collector.ts";
+import { startGracePeriodController } from "../../clusters/controllers/grace-period-controller.ts";
+import type { Registry } from "../../server/registry.ts";
+import type { Store } from "../../server/store.ts";
+import type { KeyActivity } from "../access/activity.ts";
+import { startDerivedRoles } from "../access/derived-role-controller.ts";
+import type { LifetimeLimits } from "../access/key-lifetime.ts";
+import { startLoginKeySweeper } from "../access/login-key-sweeper.ts";
+import type { ManagedObjects } from "../access/managed-objects.ts";
+import type { PassingRecords } from "../passing-records.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import type { Work } from "./led-work.ts";
+import type { Sharing } from "./sharing.ts";
+
+/** What the background work works with. */
+export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAfterMs"> {
+  readonly store: Store;
+  /** The same objects as those of `store`. */
+  readonly registry: Registry;
+  readonly objects: ManagedObjects;
+  readonly activity: KeyActivity;
+  readonly passing: PassingRecords;
+  readonly limits: () => LifetimeLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
+ * ended login keys, passing records, compaction. Each begins with what it finds, so whoever takes over misses nothing.
+ */
+export async function startBackground(options: BackgroundOptions): Promise<Work> {
+  const { store, registry, objects, activity, limits, clock, logger } = options;
+  const works: Work[] = [];
+  const stop = () => works.forEach((work) => work.stop());
+  try {
+    works.push(await startDerivedRoles({ registry, objects, logger }));
+    works.push(await startGarbageCollector({ registry, store, logger }));
+    works.push(await startGracePeriodController({ registry, store, logger, clock }));
+    works.push(startLoginKeySweeper({ registry, objects, activity, limits, clock, logger }));
+    works.push(startHousekeeping(options));
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return {
+    async settled() {
+      for (const work of works) await work.settled();
+    },
+    stop,
+  };
+}

@@ -1,0 +1,35 @@
+import { sha256Hex } from "../../base/digest.ts";
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { HoldValue } from "../access/access-keys.ts";
+import type { PassingRecords } from "../passing-records.ts";
+
+/** What values are held in. */
+export interface HeldValuesOptions {
+  readonly passing: PassingRecords;
+  readonly clock: Pick<Clock, "now">;
+  readonly chance: Pick<Chance, "uuid">;
+  readonly logger: Logger;
+}
+
+/** Longer than a write takes that is given up in the end. After a crash the value can not be given to a key for so long. */
+const HOLD_MS = 120_000;
+
+/**
+ * Holds values of keys among all processes on a store, one writer at a time. Once it is held, this process knows of every key that was
+ * written by whoever held it before.
+ */
+export function createHeldValues({ passing, clock, chance, logger }: HeldValuesOptions): HoldValue {
+  return async (digest) => {
+    const [record, own] = [`key-value-${sha256Hex(digest)}`, chance.uuid()];
+    const held = await passing.change<string>(record, (before) => before ?? { value: own, until: clock.now() + HOLD_MS });
+    if (held?.value !== own) return undefined;
+    return () => {
+      passing
+        .change<string>(record, (before) => (before?.value === own ? undefined : before))
+        .catch((error: unknown) => logger.warn("The value of a key stays held for a while", { error: messageOf(error) }));
+    };
+  };
+}

@@ -1,0 +1,99 @@
+import type { Chance } from "../../base/chance.ts";
+import { delay } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ELECTION_TIMES } from "../../runtime/election-step.ts";
+import { createLeaderElection } from "../../runtime/leader-election.ts";
+import type { Store } from "../../server/store.ts";
+import { guardedStore } from "./guarded-store.ts";
+import { createLeaseClient } from "./lease-client.ts";
+import type { Sharing } from "./sharing.ts";
+
+/** Work that goes on until it is stopped. */
+export interface Work {
+  /** Resolves when nothing is left to do for now. */
+  settled(): Promise<void>;
+  /** Begins nothing new. */
+  stop(): void;
+}
+
+/** What is led, and among whom. */
+export interface LedWorkOptions {
+  readonly store: Store;
+  readonly sharing: Sharing;
+  /** Begins the work, on a store that takes writes only from the process that leads. */
+  readonly begin: (store: Store) => Promise<Work>;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+}
+
+/** Work that one of several processes does. */
+export interface LedWork {
+  /** This process does it. */
+  readonly leading: boolean;
+  /** Resolves when nothing is left to do here; at once while another process does the work. */
+  settled(): Promise<void>;
+  /** Ends the work and hands it over. */
+  stop(): Promise<void>;
+}
+
+/** The Lease that is competed for. */
+const LEASE = { namespace: "platform", name: "management" };
+/** Between two attempts to begin, when the first one failed. */
+const RETRY_MS = 1_000;
+
+/** Competes for the work from now on; see `createLeaderElection` for what is guaranteed. */
+export function startLedWork({ store, sharing, begin, clock, chance, logger }: LedWorkOptions): LedWork {
+  const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
+  const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
+  const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times });
+  const led = guardedStore(store, () => election.leading);
+  const stop = new AbortController();
+  let work: Work | undefined;
+
+  const lead = async (lost: AbortSignal) => {
+    while (work === undefined && !lost.aborted) {
+      try {
+        work = await begin(led);
+      } catch (error) {
+        logger.warn("Cannot begin the background work", { error: messageOf(error) });
+        await delay(clock, RETRY_MS, lost);
+      }
+    }
+    await aborted(lost);
+    work?.stop();
+    await work?.settled();
+    work = undefined;
+  };
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      try {
+        await election.run(lead, stop.signal);
+      } catch (error) {
+        // The store takes no more writes of it, so this process can go on as one that follows.
+        logger.error("The background work did not end in time", { error: messageOf(error) });
+        await delay(clock, RETRY_MS, stop.signal);
+      }
+    }
+  };
+  const running = run();
+  return {
+    get leading() {
+      return election.leading;
+    },
+    settled: async () => work?.settled(),
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,56 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { daysLeft, fitTogether } from "../../clusters/credentials.ts";
+import { createServerCertificate } from "../../server/certificates.ts";
+import type { ServerCertificate } from "../../server/certificates.ts";
+import type { InternalRecords } from "../internal-records.ts";
+
+/** For whom the certificate is. */
+export interface SharedCertificateOptions {
+  readonly records: InternalRecords;
+  /** Common name of the authority. */
+  readonly name: string;
+  /** Names and addresses beside those of loopback that clients know the servers by. */
+  readonly hosts: readonly string[];
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+}
+
+const [KIND, NAME] = ["ServerCertificate", "management"];
+/** With less time left it is replaced at a start. */
+const DAYS_LEFT_MIN = 30;
+
+/**
+ * The one certificate of all servers on a store, made by the first of them: kubeconfigs that trust one of them trust all. It is replaced
+ * at a start when it is about to expire; servers that run go on with the one before, so start all of them again then.
+ *
+ * @throws STORE_FAILED when what is kept is no certificate with its key.
+ */
+export async function sharedCertificate(options: SharedCertificateOptions): Promise<ServerCertificate> {
+  const { records, name, hosts, clock, chance, logger } = options;
+  const [addresses, dnsNames] = [hosts.filter((host) => isIP(host) > 0), hosts.filter((host) => isIP(host) === 0)];
+  const made = createServerCertificate({
+    ...{ name, clock, chance },
+    dnsNames: [...new Set(["localhost", ...dnsNames])],
+    addresses: [...new Set(["127.0.0.1", "::1", ...addresses])],
+  });
+  const text = (await records.change(KIND, NAME, (before) =>
+    before === undefined || daysLeft(read(before), clock) < DAYS_LEFT_MIN ? JSON.stringify(made) : before,
+  ))!;
+  const certificate = read(text);
+  const known = new X509Certificate(certificate.certPem);
+  const missing = hosts.filter((host) => (isIP(host) > 0 ? known.checkIP(host) : known.checkHost(host)) === undefined);
+  if (missing.length > 0) logger.warn("The certificate in the store does not name this server", { hosts: missing.join(", ") });
+  return certificate;
+}
+
+function read(text: string): ServerCertificate {
+  const certificate = JSON.parse(text) as ServerCertificate;
+  if (!fitTogether(certificate)) throw new EngineError("STORE_FAILED", "Cannot use the certificate in the store: it does not fit its key");
+  return certificate;
+}
