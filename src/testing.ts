@@ -160,7 +160,7 @@ export interface LoadedPatch extends PatchUnderTest {
  */
 export async function loadPatches(options: PatchSource & PatchesOptions): Promise<LoadedPatches> {
   const { settings = {}, vcluster = { name: "blue", namespace: "vc-blue" } } = options;
-  return await loadReadPatches({
+  return loadReadPatches({
     config: "patches" in options ? { sync: { toHost: { endpoints: { patches: options.patches } } } } : await readConfig(options.config),
     settings: typeof settings === "string" ? await readText(settings) : settings,
     vcluster,
@@ -169,7 +169,7 @@ export async function loadPatches(options: PatchSource & PatchesOptions): Promis
 
 async function readConfig(config: Extract<PatchSource, { config: unknown }>["config"]) {
   if (typeof config === "string") return [await readText(config)];
-  return isNames(config) ? await Promise.all(config.map(readText)) : config;
+  return isNames(config) ? Promise.all(config.map(readText)) : config;
 }
 
 function isNames(config: readonly string[] | object): config is readonly string[] {
