@@ -148,6 +148,7 @@ describe("matchers", () => {
     expect(at(0)).not.toRewrite("10.0.0.1", "10.0.0.1");
     expect(at(0)).not.toLeaveAlone("10.0.0.1");
     expect(at(0)).not.toLeaveAlone(7);
+    expect(at(0)).not.toRewrite(7, undefined);
     expect(at(1)).not.toRewriteBack("blue-shop", "blue-shop");
     expect(at(0)).not.toRoundTrip();
     expect(at(3)).not.toRoundTrip();
