@@ -115,26 +115,10 @@ function digestOf(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-/**
- * The editor's styles are made at run time. In a document it puts them into an element, which the policy refuses; as it does in a shadow
- * root, it adopts them as a sheet instead.
- */
-function adoptStyles(): Plugin {
-  const condition = "!root.head && root.adoptedStyleSheets";
-  return {
-    name: "adopt-styles",
-    transform(code, id) {
-      if (!/\/style-mod\//.test(id)) return undefined;
-      if (code.split(condition).length !== 2) throw new Error("style-mod mounts styles in another way now");
-      return { code: code.replace(condition, "root.adoptedStyleSheets"), map: null };
-    },
-  };
-}
-
 export default defineConfig({
   ...shared,
   base: "./",
-  plugins: [adoptStyles(), inlineEverything()],
+  plugins: [inlineEverything()],
   build: {
     ...output,
     write: true,

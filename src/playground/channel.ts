@@ -23,14 +23,13 @@ export interface ChannelOptions {
   readonly wanted: PlaygroundRequest["wanted"];
   /** A worker that is silent for so many milliseconds is ended. */
   readonly watchdogMs: number;
+  /** What a person is told of a worker that was silent for too long. */
+  readonly tooLong: string;
   /** Only what answers the last request comes here. */
   readonly onReply: (reply: Exclude<PlaygroundReply, { kind: "failure" }>, state: PlaygroundState) => void;
   /** The last request came to nothing; `message` is a sentence for people. */
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
-
-/** What a person is told whose texts were too much. */
-export const WATCHDOG_MESSAGE = "The evaluation took too long and was ended. Change a text to try again.";
 
 /** See the module comment. */
 export class Channel {
@@ -82,7 +81,7 @@ export class Channel {
     this.#asked = request;
     this.#forgotten = false;
     this.#worker!.postMessage(request);
-    this.#watchdog = this.#options.clock.schedule(this.#options.watchdogMs, () => this.#fail(WATCHDOG_MESSAGE));
+    this.#watchdog = this.#options.clock.schedule(this.#options.watchdogMs, () => this.#fail(this.#options.tooLong));
   }
 
   #startWorker(): WorkerLike {

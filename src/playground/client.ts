@@ -35,6 +35,12 @@ export interface PlaygroundClient {
 /** Wall time for one request, in milliseconds: several times what the fuel of a whole object takes on a slow telephone. */
 export const WATCHDOG_MS = 15_000;
 
+/** What a person is told whose texts were too much. */
+export const ANSWER_TOO_LONG = "The evaluation took too long and was ended. Change a text to try again.";
+
+/** What a person is told whose expressions are too slow to be tried with many values. */
+export const PAIRS_TOO_LONG = "Trying the pairs with many values took too long and was ended. What is shown is not judged.";
+
 /** Quiet time before pairs are tried, in milliseconds. */
 const PAIRS_AFTER_MS = 300;
 
@@ -52,6 +58,7 @@ export function createClient({ start, clock, watchdogMs = WATCHDOG_MS, ...listen
     clock,
     watchdogMs,
     wanted: "pairs",
+    tooLong: PAIRS_TOO_LONG,
     onReply: (reply, state) => reply.kind === "pairs" && listeners.onPairs(reply.pairs, state),
     onFailure: listeners.onFailure,
   });
@@ -60,6 +67,7 @@ export function createClient({ start, clock, watchdogMs = WATCHDOG_MS, ...listen
     clock,
     watchdogMs,
     wanted: "answer",
+    tooLong: ANSWER_TOO_LONG,
     onReply(reply, state) {
       if (reply.kind !== "answer") return;
       if (!reply.answer.problems.some(({ severity }) => severity === "error"))

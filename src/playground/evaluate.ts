@@ -83,7 +83,9 @@ async function answer(state: PlaygroundState, { engine, objects, problems }: Par
   const others = objects.map(({ object }) => object);
   const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
   const { first, host } = playToRest(rules, input);
-  const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: host ?? tenant }, tell);
+  // A hint is about what people see: without the syncer's markers.
+  const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
+  const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
   const notes = first.notes.map(({ code, message }) => ({ code, message }));
   const forth = { tenant: yaml(tenant), outcomes, notes };
   if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };

@@ -19,17 +19,30 @@ export interface ReadObject {
  * readObjects("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
  */
 export function readObjects(text: string, { file, report }: { readonly file: TextName; readonly report: Report }): ReadObject[] {
-  return documentsOf(text)
+  const documents = documentsOf(text);
+  if (documents === undefined) {
+    const message = `Found more than ${DOCUMENTS_MAX} documents`;
+    report.error({ code: "CONFIG_SYNTAX", at: { file, line: 1, column: 1 }, field: "", message, hint: "Keep what the patches need" });
+    return [];
+  }
+  return documents
     .map((document) => readYaml(document, { file, report }))
     .filter((node) => node !== undefined)
     .filter((node) => node.kind !== "map" || node.entries.size > 0)
     .flatMap((node) => objectsOf(node, {}, report));
 }
 
-/** Every document behind as many empty lines as stand before it, so that its places are those of the whole text. */
-function documentsOf(text: string): string[] {
+/** Most documents in one text. Each costs as much as all lines before it. */
+const DOCUMENTS_MAX = 100;
+
+/**
+ * Every document behind as many empty lines as stand before it, so that its places are those of the whole text; undefined when there are
+ * too many.
+ */
+function documentsOf(text: string): string[] | undefined {
   const lines = text.split(/\r\n|\r|\n/);
   const starts = [0, ...lines.flatMap((line, index) => (/^---(\s|$)/.test(line) ? [index + 1] : []))];
+  if (starts.length > DOCUMENTS_MAX) return undefined;
   return starts.map((start, index) => {
     const end = starts[index + 1] === undefined ? lines.length : starts[index + 1]! - 1;
     return "\n".repeat(start) + lines.slice(start, end).join("\n");

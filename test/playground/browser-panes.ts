@@ -2,6 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PlaygroundState } from "../../src/playground/protocol.ts";
+import { PATIENCE_MS } from "./browser-page.ts";
 
 /** One pair, on an object with two addresses. */
 export const STATE: PlaygroundState = {
@@ -74,5 +75,5 @@ export async function focusedPane(page: Page): Promise<string | undefined> {
 
 /** Expects what comes after a moment: the engine answers when it can. */
 export function eventually<Value>(read: () => Promise<Value>) {
-  return expect.poll(read, { timeout: 25_000 });
+  return expect.poll(read, { timeout: PATIENCE_MS });
 }

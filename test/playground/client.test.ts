@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import { WATCHDOG_MESSAGE } from "../../src/playground/channel.ts";
 import type { WorkerLike } from "../../src/playground/channel.ts";
-import { createClient, WATCHDOG_MS } from "../../src/playground/client.ts";
+import { ANSWER_TOO_LONG, createClient, PAIRS_TOO_LONG, WATCHDOG_MS } from "../../src/playground/client.ts";
 import type { PlaygroundAnswer, PlaygroundReply, PlaygroundRequest, PlaygroundState } from "../../src/playground/protocol.ts";
 
 /** A worker that answers when the test says so. */
@@ -117,7 +116,7 @@ describe("a worker that does not answer", () => {
     expect(workers[0]!.ended).toBe(false);
     clock.pass(1);
     expect(workers[0]!.ended).toBe(true);
-    expect(heard).toEqual([`failure a: ${WATCHDOG_MESSAGE}`]);
+    expect(heard).toEqual([`failure a: ${ANSWER_TOO_LONG}`]);
     clock.pass(10 * WATCHDOG_MS);
     client.ask(state("b"));
     workers[0]!.answer();
@@ -155,6 +154,16 @@ describe("pairs", () => {
     clock.pass(1_000);
     workers[1]!.answer();
     expect(heard).toEqual(["answer a", "pairs a"]);
+  });
+
+  test("that take too long are told apart from an answer, which stays", () => {
+    const client = start();
+    client.ask(state("a"));
+    workers[0]!.answer();
+    clock.pass(1_000);
+    clock.pass(WATCHDOG_MS);
+    expect(workers.map(({ ended }) => ended)).toEqual([false, true]);
+    expect(heard).toEqual(["answer a", `failure a: ${PAIRS_TOO_LONG}`]);
   });
 
   test("are not tried of texts with errors", () => {

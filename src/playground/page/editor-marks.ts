@@ -2,12 +2,7 @@ import { StateEffect, StateField } from "@codemirror/state";
 import type { Extension } from "@codemirror/state";
 import { Decoration, EditorView } from "@codemirror/view";
 import type { DecorationSet } from "@codemirror/view";
-
-/** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+import type { Span } from "./places.ts";
 
 const SET_MARKS = StateEffect.define<readonly Span[]>();
 const MARK = Decoration.mark({ class: "cm-patch-match" });

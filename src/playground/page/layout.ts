@@ -3,6 +3,7 @@ import type { PlaygroundAnswer } from "../protocol.ts";
 import { fill, h } from "./h.ts";
 import { icon, mark } from "./icons.ts";
 import type { IconName } from "./icons.ts";
+import { createMenu } from "./menu.ts";
 import { createPane, createPaneSwitch } from "./panes.ts";
 import type { PaneName } from "./panes.ts";
 import type { ShownPatch } from "./patch-card.ts";
@@ -15,9 +16,11 @@ export interface LayoutParts {
   readonly compare: HTMLElement;
   readonly theme: HTMLElement;
   readonly examples: () => void;
-  readonly shortcuts: () => void;
+  readonly help: () => void;
   readonly share: () => void;
   readonly copyTest: () => void;
+  readonly copyCommands: () => void;
+  readonly copyModule: () => void;
   readonly reset: () => void;
   readonly discard: () => void;
 }
@@ -27,7 +30,11 @@ export interface Layout {
   readonly elements: readonly HTMLElement[];
   /** Brings a pane into view. */
   show(name: PaneName): void;
-  /** Brings a pane into view and moves the focus into it. */
+  /** Brings a pane into view and moves the focus to it, into no text. */
+  land(name: PaneName): void;
+  /** Shows a strip below the head; of the same name there is one. */
+  strip(strip: HTMLElement): void;
+  /** Brings a pane into view and moves the focus into its text. */
   focus(name: PaneName): void;
   computing(busy: boolean): void;
   /** Tells whether the host object is as somebody edited it. */
@@ -43,7 +50,7 @@ export interface Layout {
 /** Builds the page around the texts. */
 export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Puts back what the syncer wrote");
-  const fuel = h("p", { class: "fuel" });
+  const fuel = h("button", { type: "button", class: "fuel", title: "What is fuel?", "data-action": "fuel", onclick: parts.help });
   const judged = h("span", { class: "judged" });
   const busy = h("span", { class: "tag", hidden: true, "data-busy": true }, "Computing…");
   const flow = h("div", { class: "flow-place", hidden: true });
@@ -79,9 +86,26 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     paneSwitch.show(name);
     panes[name].element.scrollIntoView({ block: "nearest" });
   };
+  const land = (name: PaneName) => {
+    show(name);
+    panes[name].element.focus();
+  };
+  const strips = h("div", { class: "strips" });
   return {
-    elements: [skips(show), head(parts), paneSwitch.element, h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element))],
+    elements: [
+      skips(land),
+      head(parts),
+      strips,
+      paneSwitch.element,
+      h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element)),
+    ],
     show,
+    land,
+    strip(strip) {
+      const label = strip.getAttribute("aria-label");
+      for (const each of [...strips.children]) if (each.getAttribute("aria-label") === label) each.remove();
+      strips.append(strip);
+    },
     focus(name) {
       show(name);
       if (name === "results") parts.results.focus();
@@ -106,7 +130,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
       fill(judged, verdict({ errors, failed, applied, ...restless(patches) }));
-      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " fuel");
+      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), h("span", {}, "fuel"));
       paneSwitch.badge("results", errors + failed, "problems");
     },
   };
@@ -153,35 +177,42 @@ function head(parts: LayoutParts): HTMLElement {
       "div",
       { class: "tools", role: "group", "aria-label": "State" },
       button("Examples", "examples", parts.examples, "wide", "examples"),
-      button("Copy test", "copy", parts.copyTest, "wide", "copy-test", "Copies a test file that expects what you see"),
+      h(
+        "div",
+        { class: "split wide" },
+        button("Copy test", "copy", parts.copyTest, "", "copy-test", "Copies a test file that expects what you see"),
+        createMenu("Copy as…", [
+          { label: "Command line", about: "Writes both texts into files and renders them", action: parts.copyCommands },
+          { label: "TypeScript", about: "A module that patches this object", action: parts.copyModule },
+        ]),
+      ),
       button("Share", "share", parts.share, "wide button-main", "share", "Copies a link to what you see"),
     ),
     h(
       "div",
       { class: "tools tools-more", role: "group", "aria-label": "Page" },
       iconButton("Reset to what was opened", "reset", parts.reset, "reset"),
-      iconButton("Keyboard shortcuts", "keyboard", parts.shortcuts, "shortcuts"),
+      iconButton("Help", "help", parts.help, "help"),
       parts.theme,
     ),
   );
 }
 
-function skips(show: (name: PaneName) => void): HTMLElement {
+function skips(land: (name: PaneName) => void): HTMLElement {
   const links = (["config", "tenant", "host", "results"] as const).map((name) =>
-    h("a", { href: `#pane-${name}`, onclick: (event) => skip(event, name, show) }, `Skip to ${SHORT[name].toLowerCase()}`),
+    h("a", { href: `#pane-${name}`, onclick: (event) => skip(event, name, land) }, `Skip to ${SHORT[name].toLowerCase()}`),
   );
   return h("nav", { class: "skips", "aria-label": "Skip" }, ...links);
 }
 
 /** Not by the address: that carries the state of a shared link. */
-function skip(event: Event, name: PaneName, show: (name: PaneName) => void): void {
+function skip(event: Event, name: PaneName, land: (name: PaneName) => void): void {
   event.preventDefault();
-  show(name);
-  document.getElementById(`pane-${name}`)?.focus();
+  land(name);
 }
 
 function button(label: string, name: IconName, onclick: () => void, looks: string, action?: string, title?: string): HTMLButtonElement {
-  return h("button", { type: "button", class: `button ${looks}`, "data-action": action, title, onclick }, icon(name), label);
+  return h("button", { type: "button", class: `button ${looks}`, "data-action": action, title, onclick }, icon(name), h("span", {}, label));
 }
 
 function iconButton(label: string, name: IconName, onclick: () => void, action: string): HTMLButtonElement {

@@ -97,7 +97,7 @@ function isTold({ direction, outcome }: ShownOutcome): boolean {
 }
 
 function way(outcome: ShownOutcome): HTMLElement {
-  const { direction, outcome: kind, matches, changed, fuel } = outcome;
+  const { direction, outcome: kind, matches, changed, fuel, hint } = outcome;
   const ran = kind !== "noExpression" && kind !== "noMatch";
   return h(
     "div",
@@ -119,6 +119,7 @@ function way(outcome: ShownOutcome): HTMLElement {
           `${changed.toLocaleString("en")} of ${matches.toLocaleString("en")} changed`,
         ),
       fuel > 0 && h("span", { class: "number" }, `${fuel.toLocaleString("en")} fuel`),
+      hint !== undefined && h("span", { class: "way-hint" }, hint),
     ),
   );
 }

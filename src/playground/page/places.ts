@@ -7,7 +7,12 @@ import { yamlLanguage } from "@codemirror/lang-yaml";
 import { parsePath } from "../../path/parse.ts";
 import type { Segment } from "../../path/segment.ts";
 import type { PatchListName } from "../../testing/laws/report.ts";
-import type { Span } from "./editor-marks.ts";
+
+/** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
 

@@ -11,6 +11,8 @@ export type Compare = "tenant" | "synced" | "nothing";
 export interface Settings {
   readonly theme: Theme;
   readonly compare: Compare;
+  /** Whether somebody has read what the page is for. */
+  readonly welcomed: boolean;
   /** The texts as they were last. Left out before anything was written. */
   readonly draft?: PlaygroundState;
 }
@@ -29,7 +31,7 @@ export interface SettingsStore {
 }
 
 const NAME = "endpoint-sync-playground";
-const DEFAULTS: Settings = { theme: "system", compare: "tenant" };
+const DEFAULTS: Settings = { theme: "system", compare: "tenant", welcomed: false };
 
 /**
  * Reads the settings, and keeps changes. A browser may refuse to keep anything, and what it kept may be of another version:
@@ -51,10 +53,11 @@ export function createSettings(storage: () => SettingsStorage): SettingsStore {
 function read(storage: () => SettingsStorage): Settings {
   const kept: unknown = guarded(() => JSON.parse(storage().getItem(NAME) ?? "{}"));
   if (typeof kept !== "object" || kept === null) return DEFAULTS;
-  const { theme, compare, draft } = kept as Record<string, unknown>;
+  const { theme, compare, welcomed, draft } = kept as Record<string, unknown>;
   return {
     theme: theme === "light" || theme === "dark" ? theme : DEFAULTS.theme,
     compare: compare === "synced" || compare === "nothing" ? compare : DEFAULTS.compare,
+    welcomed: welcomed === true,
     ...(isState(draft) && { draft }),
   };
 }

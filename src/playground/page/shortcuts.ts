@@ -1,6 +1,3 @@
-import { createDialog } from "./dialog.ts";
-import type { Dialog } from "./dialog.ts";
-import { h } from "./h.ts";
 import type { PaneName } from "./panes.ts";
 
 /** What keys do. */
@@ -21,27 +18,18 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
   Digit5: "results",
 };
 
-const LIST: readonly (readonly [keys: readonly string[], what: string])[] = [
+/** Keys, and what they do. */
+export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Alt 1", "Alt 5"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results"],
   [["F8"], "Next problem; with Shift the one before"],
   [["Ctrl S"], "Copy a link to what you see"],
   [["Alt E"], "Open the examples"],
   [["Esc"], "In an editor: the next Tab leaves it, and does not indent"],
   [["Ctrl Z"], "Undo in a pane, also what a reset or an example replaced"],
-  [["?"], "This list, from outside of an editor"],
+  [["?"], "Help, from outside of an editor"],
 ];
 
-/** The list of keys. On machines where Ctrl is called Command, that works as well. */
-export function createShortcutsDialog(): Dialog {
-  return createDialog(
-    "shortcuts",
-    "Keyboard shortcuts",
-    { narrow: true },
-    h("dl", { class: "keys" }, ...LIST.flatMap(([keys, what]) => [h("dt", {}, ...spaced(keys)), h("dd", {}, what)])),
-  );
-}
-
-/** Listens to the keys of the list. Editors have their own. */
+/** Listens to {@link SHORTCUTS}. Editors have their own. */
 export function listenToShortcuts(target: Document, actions: ShortcutActions): void {
   target.addEventListener(
     "keydown",
@@ -72,11 +60,4 @@ function done(action: () => void): true {
 function writes(event: KeyboardEvent): boolean {
   const target = event.composedPath()[0];
   return target instanceof HTMLElement && (target.isContentEditable || target instanceof HTMLInputElement);
-}
-
-function spaced(keys: readonly string[]): (Node | string)[] {
-  return keys.flatMap((combination, index) => [
-    ...(index === 0 ? [] : [" … "]),
-    ...combination.split(" ").flatMap((name, at) => [...(at === 0 ? [] : [" "]), h("kbd", {}, name)]),
-  ]);
 }

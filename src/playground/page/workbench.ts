@@ -10,19 +10,21 @@ import type { WorkerLike } from "../channel.ts";
 import type { Example } from "../gallery.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
 import { packState } from "../share.ts";
-import { testFileOf } from "../test-file.ts";
+import { commandLineOf, testFileOf, typeScriptOf } from "../test-file.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createAsking } from "./asking.ts";
 import { copyText } from "./clipboard.ts";
 import { createCompareChoice } from "./compare-choice.ts";
 import { createExamplesDialog } from "./examples-dialog.ts";
 import { createFlowList } from "./flow-list.ts";
+import { createHelpDialog } from "./help-dialog.ts";
 import { createLayout } from "./layout.ts";
 import { matchSpans, writtenPatches } from "./places.ts";
 import { textOf } from "./problem-list.ts";
 import { createResults, patchesOf, summary } from "./results.ts";
 import type { SettingsStore } from "./settings.ts";
-import { createShortcutsDialog, listenToShortcuts } from "./shortcuts.ts";
+import { listenToShortcuts } from "./shortcuts.ts";
+import { createStrip, createWelcome } from "./strip.ts";
 import { createTexts } from "./texts.ts";
 import { createThemeButton } from "./theme.ts";
 import { underlines } from "./underlines.ts";
@@ -43,7 +45,7 @@ export interface Workbench {
   readonly elements: readonly HTMLElement[];
   /** Shows another state; a reset comes back to it. */
   open(state: PlaygroundState): void;
-  /** Tells people something. */
+  /** Tells people something that stays until they have read it. */
   tell(text: string): void;
 }
 
@@ -96,7 +98,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     announcer.toast(`Opened “${title}”`);
     layout.focus("config");
   });
-  const shortcuts = createShortcutsDialog();
+  const help = createHelpDialog();
   const layout = createLayout(texts, {
     results: results.element,
     compare: createCompareChoice(settings.get().compare, (compare) => {
@@ -105,9 +107,11 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     }),
     theme: createThemeButton(settings),
     examples: examples.open,
-    shortcuts: shortcuts.open,
+    help: help.open,
     share: () => void share(),
-    copyTest: () => void copyTest(),
+    copyTest: () => void copy(answer && testFileOf(texts.state(), answer), "Test file copied. Its first line says how to run it."),
+    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write vcluster.yaml and tenant.yaml."),
+    copyModule: () => void copy(answer && typeScriptOf(texts.state(), answer), "TypeScript copied."),
     reset: () => {
       openKept(start);
       announcer.toast("Reset. Undo in a pane brings its text back.");
@@ -186,11 +190,13 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
   }
 
-  async function copyTest(): Promise<void> {
-    const file = answer && testFileOf(texts.state(), answer);
-    if (file === undefined) return announcer.toast("There is nothing to expect yet: the results say why");
-    const copied = await copyText(file);
-    announcer.toast(copied ? "Test file copied. Its first line says how to run it." : "The browser did not let the page copy");
+  async function copy(text: string | undefined, done: string): Promise<void> {
+    if (text === undefined) return announcer.toast("There is nothing to copy yet: the results say why");
+    announcer.toast((await copyText(text)) ? done : "The browser did not let the page copy");
+  }
+
+  function tell(text: string): void {
+    layout.strip(createStrip({ label: "Message", tone: "error", close: "Close", onClose: () => layout.land("config") }, text));
   }
 
   listenToShortcuts(document, {
@@ -198,10 +204,17 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     share: () => void share(),
     examples: examples.open,
     nextProblem,
-    help: shortcuts.open,
+    help: help.open,
   });
+  if (!settings.get().welcomed)
+    layout.strip(
+      createWelcome(() => {
+        settings.set({ welcomed: true });
+        layout.land("config");
+      }),
+    );
   open(options.first);
-  return { elements: [...layout.elements, examples.element, shortcuts.element, ...announcer.elements], open, tell: announcer.toast };
+  return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, tell };
 }
 
 /** The address says what is shown, or nothing. */

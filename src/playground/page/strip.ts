@@ -1,0 +1,43 @@
+import { h } from "./h.ts";
+import type { Child } from "./h.ts";
+
+/** What a strip is made of. */
+export interface StripOptions {
+  /** Its name for assistive technology. */
+  readonly label: string;
+  /** `error` is read aloud at once. */
+  readonly tone: "quiet" | "error";
+  /** The words on the button that takes it away. */
+  readonly close: string;
+  readonly onClose: () => void;
+}
+
+/** A line across the page that stays until somebody takes it away. */
+export function createStrip({ label, tone, close, onClose }: StripOptions, ...children: readonly Child[]): HTMLElement {
+  const button = h("button", { type: "button", class: "button button-small" }, close);
+  const element = h(
+    "section",
+    { class: "strip", "aria-label": label, "data-tone": tone },
+    h("div", { class: "strip-text", role: tone === "error" ? "alert" : undefined }, ...children),
+    button,
+  );
+  button.addEventListener("click", () => {
+    element.remove();
+    onClose();
+  });
+  return element;
+}
+
+/** What the page is for, for people who see it for the first time. */
+export function createWelcome(onClose: () => void): HTMLElement {
+  return createStrip(
+    { label: "How it works", tone: "quiet", close: "Got it", onClose },
+    h(
+      "ol",
+      { class: "steps" },
+      h("li", {}, "Change a patch or the tenant object."),
+      h("li", {}, "See what the syncer writes to the host, and what each patch did."),
+      h("li", {}, "Edit the host object, and see what comes back to the tenant."),
+    ),
+  );
+}
