@@ -183,3 +183,15 @@ describe("sequences", () => {
     ).toEqual([]);
   });
 });
+
+test("a failure elsewhere is not the failure of a case", async () => {
+  const text = `patches: [{ path: metadata.labels.a, expression: value.x.y }, { path: metadata.labels.b, expression: value }]
+tests: [{ it: t, object: { metadata: { labels: { a: x } } }, path: metadata.labels.b, cases: [{ in: y, error: EXPRESSION_ERROR }] }]\n`;
+  expect(await told(text)).toEqual(["failed: Expected metadata.labels.b to fail with EXPRESSION_ERROR, found no failure there"]);
+});
+
+test("references are all of them", async () => {
+  const text = `patches: [{ path: "metadata.annotations[*]", reference: { apiVersion: v1, kind: Secret } }]
+tests: [{ it: t, object: { metadata: { annotations: { a: x, b: y } } }, references: [{ kind: Secret, tenant: default/x }] }]\n`;
+  expect(await told(text)).toEqual([expect.stringMatching(/^failed: Expected no reference .*default\/y/)]);
+});
