@@ -1,23 +1,26 @@
-import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../base/chance.ts";
 import { systemClock } from "../base/clock.ts";
-import { EngineError, messageOf } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { daysLeft, fitTogether } from "../clusters/credentials.ts";
-import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../management/encryption.ts";
+import { demandServable } from "../management/data/copy-state.ts";
+import type { Resealable } from "../server/resealable.ts";
+import type { Cipher } from "../server/sqlite/cipher.ts";
 import { createServerCertificate } from "../server/certificates.ts";
 import type { ServerCertificate } from "../server/certificates.ts";
 import { openSqliteStore } from "../server/sqlite-store.ts";
 import type { Store } from "../server/store.ts";
 import { makeFolder } from "./data-folder.ts";
+import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
 import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
 export interface ManagementFolder {
   /** Everything in it is encrypted on the disk. */
-  readonly store: Store;
+  readonly store: Store & Resealable;
+  readonly path: string;
+  readonly cipher: Cipher;
   readonly certificate: ServerCertificate;
   /** The port of the start before; undefined at the first. */
   readonly port: number | undefined;
@@ -37,10 +40,8 @@ export interface ManagementFolderOptions {
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
-/** The variable that holds encryption keys when no file is named. */
-export const ENCRYPTION_KEY_VARIABLE = "ENDPOINT_SYNC_ENCRYPTION_KEY";
-const DATABASE_FILE = "management.db";
-const KEY_FILE = "encryption.key";
+/** What a server keeps beside its data: certificate and port. */
+export const SERVER_FILE = "server.json";
 const DAYS_LEFT_MIN = 30;
 
 interface Kept extends ServerCertificate {
@@ -52,66 +53,29 @@ interface Kept extends ServerCertificate {
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
  * @throws CONFIG_FILE when the folder or a file in it can not be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a text that is no key.
+ *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, or a copy that is not whole.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name } = options;
   await makeFolder(path);
-  const { keys, isBeside } = await encryptionKeys(options);
-  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher: createCipher({ keys, chance: systemChance }) });
+  const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
+  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher });
   try {
-    const file = join(path, "server.json");
+    await demandServable(store);
+    const file = join(path, SERVER_FILE);
     const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
     const kept = await readKeptFile({ path: file, isKept, what: "certificate of a server", hint });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
     const { caPem, certPem, keyPem } = certificate;
     return {
-      ...{ store, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
+      ...{ store, path, cipher, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
       keep: (port) => writeKeptFile(file, `${JSON.stringify({ caPem, certPem, keyPem, port }, null, 2)}\n`),
     };
   } catch (error) {
     await store.close();
     throw error;
   }
-}
-
-async function encryptionKeys({ path, encryptionKeyFile, terminal }: ManagementFolderOptions) {
-  const given = encryptionKeyFile === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(encryptionKeyFile);
-  if (given !== undefined) return { keys: parseEncryptionKeys(given), isBeside: false };
-  return { keys: parseEncryptionKeys(await keyBeside(path)), isBeside: true };
-}
-
-async function keyBeside(folder: string): Promise<string> {
-  const path = join(folder, KEY_FILE);
-  const kept = await readIfThere(path);
-  if (kept !== undefined) return kept;
-  // A new key would open nothing of what is there, and look as if it did.
-  if (await exists(join(folder, DATABASE_FILE))) {
-    const hint = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}, or put it back as "${path}"`;
-    throw new EngineError("CONFIG_FILE", `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not at hand`, {
-      details: { hint },
-    });
-  }
-  const made = `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`;
-  await writeKeptFile(path, made);
-  return made;
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function isKept(value: unknown): value is Kept {

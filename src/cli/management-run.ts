@@ -16,9 +16,11 @@ import type { ManagementConfig } from "../management/config/effective.ts";
 import { followConfigFile } from "../management/config/follow.ts";
 import { startManagement } from "../management/management.ts";
 import type { Management, ManagementOptions } from "../management/management.ts";
+import { startResealing } from "../server/resealing.ts";
 import { aborted } from "./command.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
+import { serveFolder } from "./folder-socket.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "./kubeconfig-file.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
@@ -70,12 +72,14 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     const management = await start(terminal, flags, { folder, logger, config: config.config, adminKey, certificate, auditLog });
     const { config: file } = flags;
     const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, management, auditLog });
+    const upkeep = folder && (await startUpkeep(folder, logger));
     try {
       await folder?.keep(Number(new URL(management.url).port));
       await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
       await followed?.stop();
+      await upkeep?.stop();
       await management.stop();
     }
   } finally {
@@ -109,6 +113,18 @@ async function openFolder(
 ): Promise<ManagementFolder | undefined> {
   if (memory === true) return undefined;
   return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+}
+
+/** What goes on beside the serving: values are sealed with the first key, and commands are answered. */
+async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ stop(): Promise<void> }> {
+  const resealing = startResealing({ store: folder.store, clock: systemClock, logger });
+  const socket = await serveFolder({ ...folder, logger });
+  return {
+    async stop() {
+      await resealing.stop();
+      await socket.close();
+    },
+  };
 }
 
 interface Started {

@@ -88,6 +88,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/management.ts")).defineManagement,
   },
   {
+    name: "platform-data",
+    summary: "back up, restore and check the data of the management API, in a folder or in etcd",
+    load: async () => (await import("./commands/platform-data.ts")).definePlatformData,
+  },
+  {
     name: "secret",
     summary: "read a SharedSecret of the management API, or keep a Secret current with it",
     load: async () => (await import("./commands/secret.ts")).defineSecret,

@@ -88,7 +88,7 @@ async function raise(target: Store, above: number): Promise<boolean> {
   for (let left = missing; left >= 0; left -= 2 * AT_ONCE) {
     const keys = Array.from({ length: AT_ONCE }, (_, index) => `${INTERNAL_PREFIX}copystate/raise-${index}`);
     const made = await Promise.all(keys.map((key) => target.create(key, object)));
-    await Promise.all(made.map((stored) => stored && target.delete(stored.key, stored.revision)));
+    await Promise.all(made.map(async (stored) => stored && target.delete(stored.key, stored.revision)));
   }
   return false;
 }
