@@ -26,7 +26,7 @@ const PRIORITIES: Readonly<Record<string, number>> = {
 
 /** A Pod with its defaults. `old` is the stored one, which keeps what only a new Pod is given. */
 export function withPodDefaults(pod: Pod, old: Pod | undefined): Pod {
-  const spec = withAdmitted(specWithDefaults(pod.spec ?? {}), old?.spec);
+  const spec = withAdmitted(withPodOnlyDefaults(withPodSpecDefaults(pod.spec ?? {})), old?.spec);
   const status = old === undefined ? { phase: "Pending", qosClass: qosClassOf(spec) } : withAddresses(pod.status ?? {});
   return { ...pod, spec, status };
 }
@@ -38,22 +38,44 @@ function withAddresses(status: PodStatus): PodStatus {
   return podIPs[0]?.ip === podIP ? status : { ...status, podIPs: [{ ip: podIP }] };
 }
 
-function specWithDefaults(spec: PodSpec): PodSpec {
-  const container = (one: Container) => withContainerDefaults(one, { hostNetwork: spec.hostNetwork === true });
+/** What the specs of Pods and of templates for Pods are given alike. */
+export function withPodSpecDefaults(spec: PodSpec): PodSpec {
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   return {
     ...spec,
     ...(spec.volumes && { volumes: spec.volumes.map(withVolumeDefaults) }),
-    ...(spec.initContainers && { initContainers: spec.initContainers.map(container) }),
-    containers: (spec.containers ?? []).map(container),
-    ...(spec.ephemeralContainers && { ephemeralContainers: spec.ephemeralContainers.map(container) }),
+    ...withEachContainer(spec, withContainerDefaults),
     restartPolicy: spec.restartPolicy ?? "Always",
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? GRACE_SECONDS_DEFAULT,
     dnsPolicy: spec.dnsPolicy ?? "ClusterFirst",
     ...(account !== undefined && { serviceAccountName: account, serviceAccount: account }),
     securityContext: spec.securityContext ?? {},
     schedulerName: spec.schedulerName ?? "default-scheduler",
-    enableServiceLinks: spec.enableServiceLinks ?? true,
+  };
+}
+
+/** What only Pods are given, since later defaults may be others for what a template makes. */
+export function withPodOnlyDefaults(spec: PodSpec): PodSpec {
+  const complete = ({ ports, resources, ...rest }: Container): Container => ({
+    ...rest,
+    ...(ports && {
+      ports: spec.hostNetwork === true ? ports.map((port) => ({ ...port, hostPort: port.hostPort ?? port.containerPort })) : ports,
+    }),
+    resources:
+      resources?.limits === undefined ? (resources ?? {}) : { ...resources, requests: { ...resources.limits, ...resources.requests } },
+  });
+  return { ...spec, ...withEachContainer(spec, complete), enableServiceLinks: spec.enableServiceLinks ?? true };
+}
+
+/** The lists of containers, those of all sorts that are there. */
+function withEachContainer(
+  { initContainers, containers = [], ephemeralContainers }: PodSpec,
+  change: (container: Container) => Container,
+): Pick<PodSpec, "initContainers" | "containers" | "ephemeralContainers"> {
+  return {
+    ...(initContainers && { initContainers: initContainers.map(change) }),
+    containers: containers.map(change),
+    ...(ephemeralContainers && { ephemeralContainers: ephemeralContainers.map(change) }),
   };
 }
 
@@ -86,20 +108,13 @@ function bears({ key = "", effect = "" }: Toleration, taint: string): boolean {
   return (key === taint || key === "") && (effect === "NoExecute" || effect === "");
 }
 
-function withContainerDefaults(container: Container, { hostNetwork }: { hostNetwork: boolean }): Container {
+function withContainerDefaults(container: Container): Container {
   const { ports, env, resources, lifecycle } = container;
   return {
     ...container,
-    ...(ports && {
-      ports: ports.map((port) => ({
-        ...port,
-        ...(hostNetwork && { hostPort: port.hostPort ?? port.containerPort }),
-        protocol: port.protocol ?? "TCP",
-      })),
-    }),
+    ...(ports && { ports: ports.map((port) => ({ ...port, protocol: port.protocol ?? "TCP" })) }),
     ...(env && { env: env.map(withFieldVersion) }),
-    resources:
-      resources?.limits === undefined ? (resources ?? {}) : { ...resources, requests: { ...resources.limits, ...resources.requests } },
+    resources: resources ?? {},
     ...probesOf(container),
     ...(lifecycle && { lifecycle: withHooks(lifecycle) }),
     terminationMessagePath: container.terminationMessagePath ?? "/dev/termination-log",

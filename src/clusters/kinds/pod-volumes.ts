@@ -181,7 +181,8 @@ const VOLUME_RESOURCES = typeOf({
   description: "How much a volume has to hold.",
   rows: { limits: [1, RESOURCE_LIST, "The most."], requests: [2, RESOURCE_LIST, "The least."] },
 });
-const CLAIM_SPEC = typeOf({
+/** `spec` of claims on volumes. */
+export const CLAIM_SPEC = typeOf({
   name: "PersistentVolumeClaimSpec",
   description: "What is asked of a volume.",
   rows: {

@@ -16,6 +16,9 @@ const VIEW: readonly PolicyRule[] = [
   core(READ, "bindings", "events", "limitranges", "namespaces/status", "pods/log", "pods/status", "resourcequotas"),
   core(READ, "namespaces"),
   inGroup("discovery.k8s.io", READ, "endpointslices"),
+  inGroup("apps", READ, "deployments", "deployments/status", "statefulsets", "statefulsets/status"),
+  inGroup("networking.k8s.io", READ, "networkpolicies"),
+  inGroup("policy", READ, "poddisruptionbudgets", "poddisruptionbudgets/status"),
 ];
 
 /** Endpoints can only be read: who writes them redirects other people's traffic (CVE-2021-25740; so since Kubernetes 1.22). */
@@ -27,6 +30,9 @@ const EDIT: readonly PolicyRule[] = [
   core(WRITE, "configmaps", "events", "secrets", "serviceaccounts", "services", "services/proxy"),
   core(["create"], "serviceaccounts/token"),
   inGroup("coordination.k8s.io", [...WRITE, ...READ], "leases"),
+  inGroup("apps", WRITE, "deployments", "statefulsets"),
+  inGroup("networking.k8s.io", WRITE, "networkpolicies"),
+  inGroup("policy", WRITE, "poddisruptionbudgets"),
 ];
 
 const ADMIN: readonly PolicyRule[] = [
