@@ -38,6 +38,8 @@ export interface Goal {
 export interface Bench {
   readonly question: string;
   readonly groups: () => readonly Group[] | Promise<readonly Group[]>;
+  /** Ends what the groups have started. Default: nothing has to be ended. */
+  readonly stop?: () => Promise<void>;
 }
 
 /** How long to measure. */

@@ -48,13 +48,14 @@ function benchNames(): string[] {
 }
 
 async function runBench(name: string): Promise<Result> {
-  const { question, groups } = (await import(`./${name}${SUFFIX}`)) as Bench;
+  const { question, groups, stop } = (await import(`./${name}${SUFFIX}`)) as Bench;
   console.log(`## ${name}\n\n${question}\n`);
   const measured = [];
   for (const group of await groups()) {
     measured.push(await measure(group, flags.includes("--quick") ? QUICK : flags.includes("--report") ? REPORT : {}));
     console.log(`${toMarkdown(measured.at(-1)!)}\n`);
   }
+  await stop?.();
   for (const [peer, why] of leftOut) console.log(`Left out: ${peer}, for ${why}.\n`);
   return { bench: name, question, groups: measured, leftOut: [...leftOut] };
 }

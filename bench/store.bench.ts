@@ -12,32 +12,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KubeObject } from "../src/object/types.ts";
 import { createMemoryStore } from "../src/server/memory-store.ts";
 import { openSqliteStore } from "../src/server/sqlite-store.ts";
 import type { SqliteStoreOptions } from "../src/server/sqlite-store.ts";
 import type { Store } from "../src/server/store.ts";
 import type { Group } from "./measure.ts";
+import { endpoints, fill, keyOf, PREFIX, writeTwice } from "./stored-objects.ts";
 
 export const question = "What does it cost to keep objects in a file?";
 
-const PREFIX = "/core/endpoints/";
-const ADDRESSES = 10;
 const OBJECTS = 5_000;
 const WATCHERS = 1_000;
 const EVENTS = 10_000;
 const AT_ONCE = 100;
-
-/** About 1.4 kB of JSON. */
-function endpoints(name: string): KubeObject {
-  const addresses = Array.from({ length: ADDRESSES }, (_, at) => ({
-    ip: `10.0.0.${at}`,
-    nodeName: `node-${at}`,
-    targetRef: { kind: "Pod", namespace: "shop", name: `db-${at}`, uid: `00000000-0000-4000-8000-${at}` },
-  }));
-  const metadata = { name, namespace: "shop", uid: "00000000-0000-4000-8000-000000000000", labels: { app: "db", tier: "back" } };
-  return { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [{ addresses, ports: [{ name: "db", port: 5432, protocol: "TCP" }] }] };
-}
 
 const folder = mkdtempSync(join(tmpdir(), "store-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true }));
@@ -45,20 +32,6 @@ let files = 0;
 
 function sqliteStore(options: Omit<SqliteStoreOptions, "path"> = {}): Store {
   return openSqliteStore({ path: join(folder, `${(files += 1)}.db`), ...options });
-}
-
-const keyOf = (index: number) => `${PREFIX}shop/db-${index}`;
-
-async function fill(store: Store, count: number): Promise<Store> {
-  await Promise.all(Array.from({ length: count }, (_, index) => store.create(keyOf(index), endpoints(`db-${index}`))));
-  return store;
-}
-
-/** One object made and removed, so that the store stays as large as it is. */
-async function writeTwice(store: Store, name: string): Promise<void> {
-  const key = `${PREFIX}new/${name}`;
-  const { revision } = (await store.create(key, endpoints(name)))!;
-  await store.delete(key, revision);
 }
 
 function writeAtOnce(store: Store): Promise<unknown> {
