@@ -143,7 +143,7 @@ test("a patch", async () => {
 async function checkJest(project: string): Promise<void> {
   writeFileSync(join(project, "patches.test.mjs"), JEST_TEST);
   const jest = join(project, "node_modules/jest/bin/jest.js");
-  const options = ["--testMatch", "**/patches.test.mjs", "--transform", "{}"];
+  const options = ["--testMatch", "**/patches.test.mjs", "--transform", "{}", "--watchman=false"];
   await run(project, process.execPath, "--experimental-vm-modules", "--no-warnings", jest, ...options);
 }
 
