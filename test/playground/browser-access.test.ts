@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { GALLERY } from "../../src/playground/gallery.ts";
 import { CONTROLS_WITHOUT_NAME, SHOWN_PANES, SIDEWAYS, SMALL_TARGETS, TEXTS_OF_LOW_CONTRAST } from "./browser-checks.ts";
-import { hasChromium, startBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
 import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
 import { eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
 
@@ -32,7 +32,7 @@ subsets:
 `,
 };
 
-describe.runIf(hasChromium)("the playground for everybody", () => {
+describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_TEST_MS }, () => {
   let browser: PlaygroundBrowser;
   let opened: OpenedPage[] = [];
 
@@ -47,15 +47,15 @@ describe.runIf(hasChromium)("the playground for everybody", () => {
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 240_000);
-  afterAll(() => browser?.close());
+  }, BROWSER_TEST_MS);
+  afterAll(() => browser?.close(), BROWSER_TEST_MS);
 
   afterEach(async () => {
     const complaints = opened.flatMap((one) => one.complaints);
     await Promise.all(opened.map(({ page }) => page.context().close()));
     opened = [];
     expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  });
+  }, BROWSER_TEST_MS);
 
   test("goes from an edit to its cause and to a link by keys alone", async () => {
     const page = await open({ state: STATE });

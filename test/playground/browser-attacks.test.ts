@@ -6,7 +6,7 @@ import { deflateRawSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ANSWER_TOO_LONG, WATCHDOG_MS } from "../../src/playground/client.ts";
-import { hasChromium, startBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
 import type { OpenedPage, OpenOptions, PlaygroundBrowser } from "./browser-page.ts";
 import { editor, eventually, linesOf, pane, replaceIn, STATE } from "./browser-panes.ts";
 
@@ -17,7 +17,7 @@ const fragmentWith = (json: string | Buffer) => `1.${deflateRawSync(json).toStri
 const configWith = (expression: string) =>
   `sync: { toHost: { endpoints: { patches: [{ path: 'metadata.annotations["example.com/team"]', expression: ${JSON.stringify(expression)} }] } } }\n`;
 
-describe.runIf(hasChromium)("the playground under attack", () => {
+describe.runIf(hasChromium)("the playground under attack", { timeout: BROWSER_TEST_MS }, () => {
   let browser: PlaygroundBrowser;
   let opened: OpenedPage[] = [];
 
@@ -34,15 +34,15 @@ describe.runIf(hasChromium)("the playground under attack", () => {
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 240_000);
-  afterAll(() => browser?.close());
+  }, BROWSER_TEST_MS);
+  afterAll(() => browser?.close(), BROWSER_TEST_MS);
 
   afterEach(async () => {
     const complaints = opened.flatMap((one) => one.complaints);
     await Promise.all(opened.map(({ page }) => page.context().close()));
     opened = [];
     expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  });
+  }, BROWSER_TEST_MS);
 
   test("a link that means harm is not opened, and says why until it was read", async () => {
     const names = `{"config":"","tenant":"","vcluster":{"name":"${MARKUP}","namespace":"a"}}`;

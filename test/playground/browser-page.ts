@@ -36,8 +36,11 @@ const executablePath = findChromium();
 if (executablePath === undefined)
   process.stdout.write(`skipped: the playground's page in a browser (none of ${NAMES.join(", ")} is installed, and CHROMIUM names none)\n`);
 
-/** Time for what the page does, in milliseconds: a machine may be slow, and have others to serve. */
-export const PATIENCE_MS = 45_000;
+/** Time for one thing that the page does, in milliseconds: a machine may be slow, and have others to serve. */
+export const PATIENCE_MS = 120_000;
+
+/** Time for a whole test in the browser, in milliseconds. */
+export const BROWSER_TEST_MS = 300_000;
 
 /** Tells whether there is a browser to try the page in. */
 export const hasChromium = executablePath !== undefined;

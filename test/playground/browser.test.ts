@@ -1,11 +1,11 @@
 import { load } from "js-yaml";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { hasChromium, startBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
 import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
 import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, STATE } from "./browser-panes.ts";
 
-describe.runIf(hasChromium)("the playground in a browser", () => {
+describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TEST_MS }, () => {
   let browser: PlaygroundBrowser;
   let opened: OpenedPage[] = [];
 
@@ -24,15 +24,15 @@ describe.runIf(hasChromium)("the playground in a browser", () => {
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 240_000);
-  afterAll(() => browser?.close());
+  }, BROWSER_TEST_MS);
+  afterAll(() => browser?.close(), BROWSER_TEST_MS);
 
   afterEach(async () => {
     const complaints = opened.flatMap((one) => one.complaints);
     await Promise.all(opened.map(({ page }) => page.context().close()));
     opened = [];
     expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  });
+  }, BROWSER_TEST_MS);
 
   test("opens with an example, answers it, and judges its pairs", async () => {
     const page = await open();

@@ -7,7 +7,7 @@ import { GALLERY } from "../../src/playground/gallery.ts";
 import { tryPairs } from "../../src/playground/pairs.ts";
 import type { PlaygroundReply, PlaygroundRequest } from "../../src/playground/protocol.ts";
 import { WORKER_ELEMENT } from "../../src/playground/worker-element.ts";
-import { hasChromium, startBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
 import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
 
 /** Asks a worker that is made of the page's script, under the page's policy. */
@@ -43,9 +43,9 @@ describe.runIf(hasChromium)("in Chromium, from a file", () => {
       const { name } = GALLERY[Math.floor(reply.id / 2)]!;
       replies.set(`${name} ${reply.id % 2 === 0 ? "answer" : "pairs"}`, reply);
     }
-  }, 240_000);
+  }, BROWSER_TEST_MS);
 
-  afterAll(() => browser?.close());
+  afterAll(() => browser?.close(), BROWSER_TEST_MS);
 
   test("breaks no rule of the page's policy", () => {
     expect(opened.complaints).toEqual([]);
