@@ -9,7 +9,7 @@ const files = exampleFiles();
 const endpoints = files["endpoints.yaml"]!;
 
 /** Commands that need a cluster or a folder of their own, or run until they are stopped; their own tests start them. */
-const ONLINE = ["demo", "run", "plan", "why", "audit", "cleanup", "cluster", "management", "secret", "playground", "test"];
+const ONLINE = ["demo", "run", "plan", "why", "audit", "cleanup", "cluster", "management", "platform-data", "secret", "playground", "test"];
 
 describe("the README's commands without a cluster", () => {
   const commands = readmeBlock("Try patches without a cluster", "sh").trim().split("\n");
