@@ -130,7 +130,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
       fill(judged, verdict({ errors, failed, applied, ...restless(patches) }));
-      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), h("span", {}, "fuel"));
+      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " ", h("span", {}, "fuel"));
       paneSwitch.badge("results", errors + failed, "problems");
     },
   };
