@@ -138,6 +138,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     keys,
     hasEnded,
     upToDate,
+    clock,
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
   });
   const background = await startWork(options, (ledStore) => {

@@ -59,7 +59,7 @@ export async function startPlatform({
   const parsed = parseManagementConfig(config ?? "");
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   const management = await startManagement({ tls: false, clock: clock as Clock, config: parsed.config, ...options });
-  const as = (key: string): Client => ({ key, send: (method, path, body, how) => send(management.url, { key, method, path, body, how }) });
+  const as = (key: string): Client => clientOf(management.url, key);
   const admin = as(management.adminKey ?? options.adminKey ?? "");
   let keys = 0;
   return {
@@ -72,6 +72,11 @@ export async function startPlatform({
     },
     stop: () => management.stop(),
   };
+}
+
+/** Whoever shows a key at a server. */
+export function clientOf(url: string, key: string): Client {
+  return { key, send: (method, path, body, how) => send(url, { key, method, path, body, how }) };
 }
 
 interface Sent {

@@ -1,4 +1,5 @@
 import type { Chance } from "../../base/chance.ts";
+import type { EngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { duplicate, invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
@@ -123,6 +124,11 @@ class KeyIndex implements AccessKeys {
 
 /** Whoever guesses another one's key learns nothing of whose it is. */
 const TAKEN = duplicate("spec.key", "the value of another key");
+
+/** Tells whether a key was refused because another one has its value, or is about to. */
+export function isTaken(error: EngineError): boolean {
+  return error.message.endsWith(TAKEN.message);
+}
 
 function digestOf(key: KubeObject): string {
   return specOf<KeySpec>(key).key ?? "";

@@ -1,3 +1,5 @@
+import { delay } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
@@ -5,6 +7,7 @@ import type { Registry } from "../../server/registry.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
+import { isTaken } from "./access-keys.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import { ADMINISTRATORS } from "./caller.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
@@ -20,14 +23,16 @@ export interface BootstrapOptions {
   readonly adminKey?: string;
   /** Resolves once this process knows of every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
+  readonly clock: Clock;
 }
 
 /** Name of the first administrator and of his key. */
 const ADMINISTRATOR = "admin";
 const KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
-/** Processes that start at one time may get in each other's way so often; each time one of them gets on. */
-const TRIES_MAX = 20;
+/** Processes that start at one time may get in each other's way for so long: as often, with so many milliseconds in between. */
+const TRIES_MAX = 100;
+const TRY_EVERY_MS = 100;
 
 /**
  * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is made anew when it
@@ -41,9 +46,19 @@ export async function bootstrapAdministrator(options: BootstrapOptions): Promise
     try {
       return await attempt(options);
     } catch (error) {
-      if (tries === TRIES_MAX || !isEngineError(error, "API_ALREADY_EXISTS", "API_CONFLICT", "API_NOT_FOUND")) throw error;
+      if (tries === TRIES_MAX || !isOthers(error, options)) throw error;
+      await delay(options.clock, TRY_EVERY_MS);
     }
   }
+}
+
+/** Another process may have been faster, or have the value in its hands. */
+function isOthers(error: unknown, { adminKey, keys }: BootstrapOptions): boolean {
+  if (isEngineError(error, "API_INVALID")) {
+    const owner = adminKey === undefined ? undefined : keys.find(adminKey)?.metadata.name;
+    return isTaken(error) && (owner === undefined || owner === ADMINISTRATOR);
+  }
+  return isEngineError(error, "API_ALREADY_EXISTS", "API_CONFLICT", "API_NOT_FOUND");
 }
 
 async function attempt({ registry, objects, keys, hasEnded, adminKey, upToDate }: BootstrapOptions): Promise<string | undefined> {

@@ -31,7 +31,9 @@ export function startHousekeeping(options: HousekeepingOptions): Work {
   };
   const works = [
     repeat({ what: "remove what has ended", everyMs: SWEEP_EVERY_MS, act: () => passing.sweep(), clock, logger }),
-    ...(compact === undefined ? [] : [repeat({ what: "forget what was", everyMs: compactAfterMs, act: forget, clock, logger, atOnce: true })]),
+    ...(compact === undefined
+      ? []
+      : [repeat({ what: "forget what was", everyMs: compactAfterMs, act: forget, clock, logger, atOnce: true })]),
   ];
   return {
     settled: async () => void (await Promise.all(works.map((work) => work.settled()))),
