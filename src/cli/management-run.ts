@@ -22,14 +22,16 @@ import type { CommandContext } from "./command.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
 import { serveFolder } from "./folder-socket.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "./kubeconfig-file.ts";
+import { openSharedStore } from "./management-etcd.ts";
+import type { EtcdFlags } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
 import { tellProblem } from "./messages.ts";
+import { namesEtcd } from "./store-flags.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The options of `management`, as commander hands them over. */
-export interface ManagementFlags {
-  readonly data?: string;
+export interface ManagementFlags extends EtcdFlags {
   readonly memory?: boolean;
   readonly port?: number;
   readonly host: string;
@@ -39,7 +41,6 @@ export interface ManagementFlags {
   readonly tlsKey?: string;
   readonly http?: boolean;
   readonly adminKeyFile?: string;
-  readonly encryptionKeyFile?: string;
   readonly name: string;
   readonly kubeconfig?: string;
   readonly logFormat: "json" | "text";
@@ -68,8 +69,9 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const auditLog = createAuditLog({ clock: systemClock, logger });
   try {
     await auditLog.configure(config.config.audit);
-    const folder = await openFolder(terminal, flags);
-    const management = await start(terminal, flags, { folder, logger, config: config.config, adminKey, certificate, auditLog });
+    const shared = namesEtcd(flags) ? await openSharedStore(terminal, flags, logger) : undefined;
+    const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
+    const management = await start(terminal, flags, { folder, shared, logger, config: config.config, adminKey, certificate, auditLog });
     const { config: file } = flags;
     const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, management, auditLog });
     const upkeep = folder && (await startUpkeep(folder, logger));
@@ -87,7 +89,8 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   }
 }
 
-function checkFlags({ http, host, tlsCert, tlsKey, memory, data }: ManagementFlags): void {
+function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: ManagementFlags): void {
+  if (memory === true && etcd !== undefined) throw new EngineError("USAGE", "--memory and --etcd exclude each other");
   if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; leave --data out");
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
@@ -129,6 +132,7 @@ async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ 
 
 interface Started {
   readonly folder: ManagementFolder | undefined;
+  readonly shared: Pick<ManagementOptions, "store" | "sharing"> | undefined;
   readonly logger: Logger;
   readonly config: ManagementConfig;
   readonly adminKey: string | undefined;
@@ -139,7 +143,7 @@ interface Started {
 async function start(
   terminal: Terminal,
   flags: ManagementFlags,
-  { folder, logger, config, adminKey, certificate, auditLog }: Started,
+  { folder, shared, logger, config, adminKey, certificate, auditLog }: Started,
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
@@ -148,6 +152,7 @@ async function start(
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
+    ...shared,
   };
   const tls = flags.http === true ? { tls: false as const } : certificate;
   try {

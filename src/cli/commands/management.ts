@@ -5,12 +5,16 @@ import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management-run.ts";
 import { parseLabel, parsePort } from "../options.ts";
+import { parseCompaction } from "../management-etcd.ts";
+import { addEtcdFlags } from "../store-flags.ts";
 
 /** `management`: the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
   command
     .option("--data <folder>", "where everything is kept for the next start, encrypted; <name>-data when left out")
-    .option("--memory", "keep nothing: what is written ends with the process")
+    .option("--memory", "keep nothing: what is written ends with the process");
+  addEtcdFlags(command)
+    .option("--etcd-compaction-interval <minutes>", "how long etcd keeps what was, at least; 0 leaves it alone", parseCompaction, 5)
     .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens")
