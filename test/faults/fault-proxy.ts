@@ -377,6 +377,5 @@ export const truncateAnswer: Fault = async ({ ask, response }) => {
   response.write(text.slice(0, text.length / 2), () => response.destroy());
 };
 
-const isWrite = ({ write }: Passing): boolean => write;
 export const isWatch = ({ watch }: Passing): boolean => watch;
 export const isList = ({ method, watch, url }: Passing): boolean => method === "GET" && !watch && url.includes("limit=");
