@@ -13,6 +13,7 @@ import { openEtcdStore } from "../../src/server/etcd-store.ts";
 import type { EtcdStore } from "../../src/server/etcd-store.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
+import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
@@ -34,7 +35,7 @@ describeEtcd("management servers on one etcd", () => {
   beforeEach(() => void (prefix = `/test-${++rounds}/`));
   afterEach(async () => {
     etcd.resume();
-    for (const one of running) await one.stop();
+    for (const one of running.reverse()) await one.stop();
     running = [];
   });
 
@@ -202,6 +203,26 @@ describeEtcd("management servers on one etcd", () => {
     etcd.resume();
     await vi.waitFor(async () => expect(await health("/readyz")).toBe(200), 15_000);
     expect((await as(servers[1]!, key).send("GET", "/teams")).code).toBe(200);
+  });
+
+  test("a server that is cut off refuses everybody, the one whose key was deleted meanwhile too, and recovers", async () => {
+    const { servers, admins, key } = await startAll(1);
+    const proxy = await startEtcdProxy(etcd.url);
+    running.push({ stop: () => proxy.close() });
+    const store = await openEtcdStore({ endpoints: [proxy.url], prefix, times: TIMES });
+    const far = await start({ store });
+    const jane = as(far, await newKey(admins[0]!, "jane"));
+    expect((await jane.send("GET", "/teams")).code).toBe(200);
+    await vi.waitFor(() => expect(servers[0]!.leading).toBe(true), 10_000);
+    proxy.stallWatches();
+    proxy.decide = () => "lose-request";
+    await admins[0]!.send("DELETE", "/ownedaccesskeys/jane");
+    expect((await jane.send("GET", "/teams")).code).toBe(503);
+    expect([503, 504]).toContain((await as(far, key).send("POST", "/teams", { metadata: { name: "t" }, spec: {} })).code);
+    proxy.decide = () => "pass";
+    proxy.cutWatches();
+    await vi.waitFor(async () => expect((await jane.send("GET", "/teams")).code).toBe(401), 15_000);
+    expect((await as(far, key).send("GET", "/teams")).code).toBe(200);
   });
 
   test("a server that stops ends its watches in order, and they go on at another one without a gap", async () => {
