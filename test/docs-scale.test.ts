@@ -63,7 +63,10 @@ describe("the formula", () => {
   });
 
   test("grows with the number of clusters, but for the server's own share", () => {
-    const [one, many] = [1, 10_000].map((clusters) => costOf(clusters, WORKLOAD, measured)) as [ReturnType<typeof costOf>, ReturnType<typeof costOf>];
+    const [one, many] = [1, 10_000].map((clusters) => costOf(clusters, WORKLOAD, measured)) as [
+      ReturnType<typeof costOf>,
+      ReturnType<typeof costOf>,
+    ];
     for (const of of ["syncersGb", "hostWatches", "hostWritesPerSecond", "hostEventsPerSecond", "hostKbPerSecond", "etcdGb"] as const) {
       expect(many[of] / one[of], of).toBeCloseTo(10_000, 3);
     }

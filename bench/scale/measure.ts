@@ -27,7 +27,9 @@ const EVENTS = 50;
 const PAIRS = 1_000;
 const AT_ONCE = 100;
 /** A host copy: what stands beside its addresses, and the markers of its syncer. */
-const MARKERS = Object.fromEntries(["name", "namespace", "uid", "vcluster", "kind", "base"].map((name) => [`endpoint-sync.io/${name}`, "x".repeat(36)]));
+const MARKERS = Object.fromEntries(
+  ["name", "namespace", "uid", "vcluster", "kind", "base"].map((name) => [`endpoint-sync.io/${name}`, "x".repeat(36)]),
+);
 const metadata = (name: string) => ({
   name,
   namespace: "vc-blue",
@@ -36,7 +38,12 @@ const metadata = (name: string) => ({
   labels: { app: "shop", team: "payments" },
   annotations: MARKERS,
 });
-const service = (name: string) => ({ apiVersion: "v1", kind: "Service", metadata: metadata(name), spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } });
+const service = (name: string) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: metadata(name),
+  spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] },
+});
 const endpoints = (name: string, round = 0) => ({
   apiVersion: "v1",
   kind: "Endpoints",
@@ -57,7 +64,9 @@ async function measureServer(watches: number): Promise<ServerMeasured> {
   const send = (method: string, path: string, body?: object) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
-      request(`${url}${API}${path}`, { method, agent, headers }, resolve).on("error", reject).end(body && JSON.stringify(body));
+      request(`${url}${API}${path}`, { method, agent, headers }, resolve)
+        .on("error", reject)
+        .end(body && JSON.stringify(body));
     });
   let heard = 0;
   const open: IncomingMessage[] = [];
