@@ -60,7 +60,7 @@ export function workloadErrors(spec: WorkloadSpec, kind: "deployment" | "statefu
   const counts = (["replicas", "minReadySeconds", "revisionHistoryLimit"] as const).flatMap((field) =>
     countErrors(spec[field], `spec.${field}`),
   );
-  return [...counts, ...ownPodsErrors(spec, kind), ...templateErrors(spec.template ?? {})];
+  return [...counts, ...ownPodsErrors(spec, kind), ...templateErrors(spec.template ?? {}, kind)];
 }
 
 /** A count that is there is not negative. */
@@ -93,12 +93,13 @@ function ownPodsErrors({ selector, template = {} }: WorkloadSpec, kind: string):
   return [invalid("spec.template.metadata.labels", labels ?? {}, "`selector` does not match template `labels`")];
 }
 
-function templateErrors({ metadata = {}, spec = {} }: PodTemplate): FieldError[] {
+/** Volumes of a StatefulSet are in its claims too, so that its Pods are looked at only when they are made. Source: the same functions. */
+function templateErrors({ metadata = {}, spec = {} }: PodTemplate, kind: string): FieldError[] {
   const { restartPolicy = "Always", activeDeadlineSeconds, ephemeralContainers = [] } = spec;
   return [
     ...validateLabels(metadata.labels ?? {}, "spec.template.labels"),
     // As a Pod would be that is made from it.
-    ...podSpecErrors(withPodOnlyDefaults(spec)).map((error) => ({
+    ...(kind === "statefulset" ? [] : podSpecErrors(withPodOnlyDefaults(spec))).map((error) => ({
       ...error,
       field: error.field.replace(/^spec\./, "spec.template.spec."),
     })),

@@ -30,6 +30,7 @@ import { typeOf } from "./type-of.ts";
 export const STATEFUL_SETS: ResourceType = { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets", namespaced: true };
 
 interface Claim {
+  readonly metadata?: object;
   readonly spec?: { readonly volumeMode?: string };
 }
 
@@ -189,12 +190,12 @@ function withDefaults(set: StatefulSet, old: KubeObject | undefined): KubeObject
   return { ...set, spec: complete, ...(old === undefined && { status: {} }) };
 }
 
-function withClaimDefaults(claim: Claim): object {
-  const { spec = {} } = claim;
+/** In the order of the fields, which decides whether a write changes anything. */
+function withClaimDefaults({ metadata = {}, spec = {} }: Claim): object {
   return {
-    ...claim,
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
+    metadata,
     spec: { ...spec, volumeMode: spec.volumeMode ?? "Filesystem" },
     status: { phase: "Pending" },
   };

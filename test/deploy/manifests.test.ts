@@ -1,0 +1,123 @@
+/**
+ * Every overlay of `deploy/` is built and applied by a kubectl of this machine, and its Pods have what is asked of good neighbours.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readVersion } from "../../src/cli/version.ts";
+import { startCluster } from "../../src/clusters.ts";
+import type { Cluster } from "../../src/clusters.ts";
+import type { Container, PodSpec } from "../../src/clusters/kinds/pod-types.ts";
+import { NAMESPACES } from "../../src/object/resource.ts";
+import { createKubectl } from "../kubectl/kubectl.ts";
+import type { Kubectl } from "../kubectl/kubectl.ts";
+import { build, folderOf, kubectlPath, ofKind } from "./overlays.ts";
+
+const SIDECARS = ["sidecar/single-namespace", "sidecar/references-and-slices", "sidecar/multi-namespace"];
+const MANAGEMENT = ["management/sqlite", "management/etcd"];
+const TENANT = ["sidecar/tenant/basic", "sidecar/tenant/references-and-slices"];
+const NAMES = ["vc-blue", "blue-shop", "blue-data", "platform"];
+
+describe.runIf(kubectlPath !== undefined)("kubectl", () => {
+  let cluster: Cluster;
+  let kubectl: Kubectl;
+  const applied = async (words: string) => (await kubectl.ok(words)).trim().split("\n");
+  beforeAll(async () => {
+    cluster = await startCluster({ name: "host" });
+    for (const name of NAMES) await cluster.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    kubectl = createKubectl(kubectlPath!, cluster.kubeconfig);
+  });
+  afterAll(async () => {
+    kubectl?.close();
+    await cluster?.stop();
+  });
+
+  test.each([...SIDECARS, ...MANAGEMENT, ...TENANT])("applies %s, the second time without a change, and on the server", async (overlay) => {
+    const first = await applied(`apply -k ${folderOf(overlay)}`);
+    expect(first).toHaveLength(build(overlay).length);
+    const versions = () => kubectl.ok(`get -k ${folderOf(overlay)} -o jsonpath={.items[*].metadata.resourceVersion}`);
+    const before = await versions();
+    await applied(`apply -k ${folderOf(overlay)}`);
+    expect(await versions()).toBe(before);
+    expect((await kubectl.run(`diff -k ${folderOf(overlay)}`)).code).toBe(0);
+    const onServer = await applied(`apply --server-side --force-conflicts -k ${folderOf(overlay)}`);
+    expect(onServer.filter((line) => !line.endsWith(" serverside-applied"))).toEqual([]);
+  });
+
+  test("shows what was applied", async () => {
+    const told = await kubectl.ok("get deployments,statefulsets,poddisruptionbudgets,networkpolicies -A");
+    expect(told).toMatch(/vc-blue +deployment\.apps\/endpoint-sync-blue +0\/2 /);
+    expect(told).toMatch(/platform +statefulset\.apps\/endpoint-sync-management +0\/1 /);
+    expect(told).toMatch(/vc-blue +poddisruptionbudget\.policy\/endpoint-sync-blue +N\/A +1 +0 /);
+    expect(told).toMatch(/vc-blue +networkpolicy\.networking\.k8s\.io\/endpoint-sync-blue +app\.kubernetes\.io\/component=sidecar,/);
+    expect(await kubectl.ok("explain deployment.spec.strategy.rollingUpdate")).toContain("maxSurge");
+  });
+
+  test("changes an image by a patch of the template, and restarts", async () => {
+    await kubectl.ok("set image -n vc-blue deployment/endpoint-sync-blue sidecar=endpoint-sync:9");
+    await kubectl.ok("rollout restart -n vc-blue deployment/endpoint-sync-blue");
+    const template = JSON.parse(await kubectl.ok("get -n vc-blue deployment endpoint-sync-blue -o json")) as Workload;
+    expect(template.spec.template.spec.containers![0]!.image).toBe("endpoint-sync:9");
+    expect(template.spec.template.spec.containers![0]!.args).toContain("--leader-elect");
+    expect(template.spec.template.metadata.annotations).toHaveProperty("kubectl.kubernetes.io/restartedAt");
+  });
+});
+
+interface Workload {
+  readonly spec: {
+    readonly replicas: number;
+    readonly selector: { readonly matchLabels: object };
+    readonly template: {
+      readonly metadata: { readonly labels: object; readonly annotations?: object };
+      readonly spec: Omit<PodSpec, "containers"> & { readonly containers?: readonly (Container & { readonly args: readonly string[] })[] };
+    };
+  };
+}
+
+describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s", (overlay) => {
+  const objects = kubectlPath === undefined ? [] : build(overlay);
+  const workload = [...ofKind<Workload>(objects, "Deployment"), ...ofKind<Workload>(objects, "StatefulSet")];
+  const pod = workload[0]?.spec.template.spec ?? {};
+  const [container] = pod.containers ?? [];
+
+  test("has one workload of one container of this version, from no registry", () => {
+    expect([workload.length, pod.containers?.length, container?.image]).toEqual([1, 1, `endpoint-sync:${readVersion()}`]);
+    expect(JSON.stringify(objects)).not.toContain("CHANGE-ME");
+  });
+
+  test("runs without rights on its node", () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+    expect(container).toMatchObject({
+      securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+      resources: { requests: { memory: expect.any(String) as string }, limits: { memory: expect.any(String) as string } },
+    });
+  });
+
+  test("is probed where it answers", () => {
+    const ports = new Set(container?.ports?.map(({ name }) => name));
+    const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe].map((probe) => probe?.httpGet);
+    expect(probes.map((probe) => probe?.path)).toEqual(["/livez", "/livez", "/readyz"]);
+    expect(probes.every((probe) => ports.has((probe as { port?: string }).port))).toBe(true);
+  });
+
+  test("gives its Pods the labels by which Service, budget and policy find them", () => {
+    const { labels } = workload[0]!.spec.template.metadata;
+    const selectors = [
+      workload[0]!.spec.selector.matchLabels,
+      ...ofKind<{ spec: { selector: object } }>(objects, "Service").map(({ spec }) => spec.selector),
+      ...ofKind<{ spec: { selector: { matchLabels: object } } }>(objects, "PodDisruptionBudget").map(
+        ({ spec }) => spec.selector.matchLabels,
+      ),
+      ...ofKind<{ spec: { podSelector: { matchLabels: object } } }>(objects, "NetworkPolicy").map(
+        ({ spec }) => spec.podSelector.matchLabels,
+      ),
+    ];
+    expect(selectors.length).toBeGreaterThanOrEqual(3);
+    for (const selector of selectors) expect(labels).toMatchObject(selector);
+  });
+
+  test("mounts what its arguments name", () => {
+    const mounts = (container?.volumeMounts ?? []).map(({ mountPath }) => mountPath);
+    const files = (container?.args ?? []).flatMap((argument) => /=(\/(?:etc|var)\/.*)$/.exec(argument)?.slice(1) ?? []);
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.filter((file) => !mounts.some((mount) => file.startsWith(`${mount}/`)))).toEqual([]);
+  });
+});
