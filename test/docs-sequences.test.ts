@@ -32,7 +32,7 @@ test("the file fails as the page says without its reverseExpression", async () =
   const { problems, results } = await run(TEXT.replace(/^ *reverseExpression: .*\n/m, ""));
   expect(problems).toEqual([]);
   expect(results.map(({ verdict }) => verdict)).toEqual(["passed", "failed"]);
-  const [{ message, explanation }] = results[1]!.failures as [{ message: string; explanation?: string }];
+  const { message, explanation } = results[1]!.failures[0]!;
   expect(BLOCKS.find(({ words }) => words.includes("failure"))!.text.trimEnd()).toBe(`${message}\n${explanation}`);
 });
 

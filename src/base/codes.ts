@@ -237,8 +237,10 @@ export const CODES = {
     remedy: "Find the other writer; metadata.managedFields of the host object names it.",
   },
   STORE_FAILED: {
-    meaning: "The store of a cluster can not be used: its disk is full or fails, etcd refuses or holds what can not be read, or the store is closed.",
-    remedy: "Do as the message says; free space on the disk, or check it and start again. Nothing of the write was stored; what was acknowledged before is safe.",
+    meaning:
+      "The store of a cluster can not be used: its disk is full or fails, etcd refuses or holds what can not be read, or the store is closed.",
+    remedy:
+      "Do as the message says; free space on the disk, or check it and start again. Nothing of the write was stored; what was acknowledged before is safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may lead by now, so that nothing more is written.",
