@@ -542,7 +542,7 @@ describe.each<{ command: string; cases: Case[] }>([
         out: /^\{\n {2}"\$schema": "https:\/\/json-schema\.org/,
       },
       { why: "prints the schema of the settings as YAML", argv: ["schema", "settings", "-o", "yaml"], out: /^\$schema: https:/ },
-      { why: "knows no other file", argv: ["schema", "nope"], code: 2, err: /Allowed choices are config, settings\./ },
+      { why: "knows no other file", argv: ["schema", "nope"], code: 2, err: /Allowed choices are config, settings, test\./ },
     ],
   },
   {

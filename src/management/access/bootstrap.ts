@@ -61,7 +61,8 @@ function isOthers(error: unknown, { adminKey, keys }: BootstrapOptions): boolean
   return isEngineError(error, "API_ALREADY_EXISTS", "API_CONFLICT", "API_NOT_FOUND");
 }
 
-async function attempt({ registry, objects, keys, hasEnded, adminKey, upToDate }: BootstrapOptions): Promise<string | undefined> {
+async function attempt(options: BootstrapOptions): Promise<string | undefined> {
+  const { registry, objects, keys, hasEnded, adminKey, upToDate } = options;
   await upToDate();
   const isEmpty = objects.of(OWNED_ACCESS_KEYS)[Symbol.iterator]().next().done === true;
   if (!isEmpty && adminKey === undefined) return undefined;
@@ -69,6 +70,8 @@ async function attempt({ registry, objects, keys, hasEnded, adminKey, upToDate }
   if (known?.metadata.name === ADMINISTRATOR && !hasEnded(known)) return adminKey;
   if (objects.get(USERS, KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
+    // Meanwhile another process may have made the key, which must not be taken for an old one.
+    return attempt(options);
   }
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
