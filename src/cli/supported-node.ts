@@ -6,7 +6,7 @@ const OLDEST = { major: 22, minor: 19 };
  * in the middle of the work.
  *
  * @example
- * tooOld("v18.20.4"); // "endpoint-sync needs Node 22.19 or newer, and this is 18.20.4. …"
+ * tooOld("v24.21.0"); // undefined
  */
 export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);

@@ -177,11 +177,13 @@ export class ReplicatedStore implements EtcdStore {
 
   async #readPresent(): Promise<Present> {
     const { client, layout } = this.#options;
-    const before = this.#replica.view.revision;
+    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
+    const { marked, view } = this.#replica;
+    const before = view.revision;
     const { header, kvs: [last] = [] } = await this.#call(() => client.call("/v3/kv/range", { key: encodeBase64(layout.last) }));
     if (last !== undefined) readLast(decodeText(last.value));
     const present = { revision: Number(header?.revision), last: Number(last?.mod_revision ?? 0) };
-    const lost = last === undefined && this.#replica.marked;
+    const lost = last === undefined && marked;
     if (present.revision < before || lost) this.#refuse(present.revision, before);
     return present;
   }

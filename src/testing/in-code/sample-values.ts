@@ -9,7 +9,7 @@ import { createRandom } from "../simulator/random.ts";
  * Values that may stand where a patch applies: first those at the edges of what the kind allows, then others by chance.
  *
  * @example
- * sampleValues(patch, { list: "endpoints", count: 3, seed: 1 }); // three IP addresses, where the path leads to some
+ * const three = sampleValues(compiledPatch, { list: "endpoints", count: 3, seed: 1 });
  */
 export function sampleValues(
   patch: CompiledPatch,
