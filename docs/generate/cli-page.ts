@@ -4,69 +4,106 @@
  * @module
  */
 import type { Argument, Command, Option } from "commander";
-import { EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/exit-codes.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
+import { COMMAND_EXIT_CODES, EXIT_CODES } from "./cli-exit-codes.ts";
+import type { ExitMeaning } from "./cli-exit-codes.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
-/** `reference/cli.md`: every command with its arguments, options, defaults and example. */
+/** Full name of a command and of its argument → meaning, where the help has no room for one. */
+export const ARGUMENT_NOTES: Readonly<Record<string, string>> = {
+  "test init folder": "the folder of `vcluster.yaml`, below which the tests are written; the working folder when left out",
+  "platform-data backup folder": "the new folder; it must not exist, or be empty",
+  "platform-data restore folder": "the backup",
+  "secret get name": "name of the SharedSecret",
+  "secret sync name": "name of the SharedSecret",
+};
+
+/** `reference/cli.md`: every command and subcommand with its arguments, options, defaults, exit codes and example. */
 export async function cliPage(): Promise<string> {
   let printed = "";
   // Help needs no more of the outside world than a place to write to.
   const terminal = { out: (text: string) => void (printed += text), err: () => undefined } as unknown as Terminal;
   const program = await createProgram({ terminal, exit: () => undefined });
+  const found = commandsOf(program);
   const helpOf = (command: Command) => {
     printed = "";
     command.outputHelp();
     return printed;
   };
-  const commands = program.commands.map((command) => commandSection(command, helpOf(command)));
+  const commands = found.map((entry) => commandSection(entry, helpOf(entry.command)));
   return `${GENERATED}
 # Command line
 
-${overview(program)}
+${overview(found)}
 Every command takes \`--help\`. Results go to standard output; problems, warnings and log lines go to standard error.
 
-${exitCodes()}
+## Exit codes
+
+${exitTable(EXIT_CODES)}
 ${commands.join("\n")}`;
 }
 
-function overview(program: Command): string {
+/** A command, or a command of a command. */
+export interface FoundCommand {
+  /** As it is typed behind `endpoint-sync`: `platform-data backup`. */
+  readonly name: string;
+  readonly command: Command;
+  /** 2 for a command, 3 for one of a command. */
+  readonly level: number;
+}
+
+/** Every command below `parent`, each before its own ones. */
+export function commandsOf(parent: Command, before: readonly string[] = []): readonly FoundCommand[] {
+  return parent.commands.flatMap((command) => {
+    const words = [...before, command.name()];
+    return [{ name: words.join(" "), command, level: words.length + 1 }, ...commandsOf(command, words)];
+  });
+}
+
+function overview(commands: readonly FoundCommand[]): string {
   return table(
     ["command", "what it does"],
-    program.commands.map((command) => [`[\`${command.name()}\`](#${command.name()})`, prose(command.description())]),
+    commands.map(({ name, command }) => [`[\`${name}\`](#${name.replaceAll(" ", "-")})`, prose(command.description())]),
   );
 }
 
-function exitCodes(): string {
-  const rows = [
-    ["0", "done"],
-    ["1", "it ran, and the answer is a failure: an expression failed, a path matched nothing, a cluster refused"],
-    [String(EXIT_USAGE), "the command line, a path or a configuration is wrong; nothing was started"],
-    [String(EXIT_INTERNAL), "a fault of the program itself"],
-  ];
-  return table(["exit code", "meaning"], rows);
+function exitTable(meanings: readonly ExitMeaning[]): string {
+  return table(
+    ["exit code", "meaning"],
+    meanings.map((exit) => [String(exit.code), prose(exit.meaning)]),
+  );
 }
 
-function commandSection(command: Command, help: string): string {
+function commandSection({ name, command, level }: FoundCommand, help: string): string {
+  const exits = COMMAND_EXIT_CODES[name];
   const parts = [
-    `## ${command.name()}\n\n${sentence(command.description())}\n`,
-    `\`\`\`text\nendpoint-sync ${command.name()} ${command.usage()}\n\`\`\`\n`,
+    `${"#".repeat(level)} ${name}\n\n${sentence(command.description())}\n`,
+    `\`\`\`text\nendpoint-sync ${name} ${command.usage()}\n\`\`\`\n`,
     ...(command.registeredArguments.length > 0
-      ? [table(["argument", "default", "meaning"], command.registeredArguments.map(argumentRow))]
+      ? [
+          table(
+            ["argument", "default", "meaning"],
+            command.registeredArguments.map((argument) => argumentRow(name, argument)),
+          ),
+        ]
       : []),
-    ...(command.options.length > 0
-      ? [table(["option", "default", "meaning"], command.options.filter(({ hidden }) => !hidden).map(optionRow))]
-      : []),
+    ...(shown(command.options).length > 0 ? [table(["option", "default", "meaning"], shown(command.options).map(optionRow))] : []),
+    ...(exits === undefined ? [] : [exitTable(exits)]),
     ...exampleOf(help),
   ];
   return parts.join("\n");
 }
 
-function argumentRow(argument: Argument): string[] {
+function shown(options: readonly Option[]): readonly Option[] {
+  return options.filter(({ hidden }) => !hidden);
+}
+
+function argumentRow(command: string, argument: Argument): string[] {
   const { argChoices, defaultValue, required } = argument;
   const name = required ? `<${argument.name()}>` : `[${argument.name()}]`;
-  return [code(name), defaultText({ mandatory: required, defaultValue }), prose(argument.description) + choicesText(argChoices)];
+  const meaning = argument.description || (ARGUMENT_NOTES[`${command} ${argument.name()}`] ?? "");
+  return [code(name), defaultText({ mandatory: required, defaultValue }), prose(meaning) + choicesText(argChoices)];
 }
 
 function optionRow({ flags, description, mandatory, defaultValue, argChoices }: Option): string[] {

@@ -1,0 +1,57 @@
+/**
+ * What exit codes mean, in general and where a command has more to say. `test/docs-cli.test.ts` runs the command lines.
+ *
+ * @module
+ */
+import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/exit-codes.ts";
+
+/** An exit code and what it says. Prose may have code in backticks. */
+export interface ExitMeaning {
+  readonly code: number;
+  readonly meaning: string;
+}
+
+/** Codes that mean the same wherever they are. */
+export const EXIT_CODES: readonly ExitMeaning[] = [
+  { code: 0, meaning: "done" },
+  {
+    code: EXIT_FAILED,
+    meaning: "it ran, and the answer is a failure: an expression failed, a path matched nothing, a cluster refused",
+  },
+  { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is wrong; nothing was started" },
+  { code: EXIT_INTERNAL, meaning: "a fault of the program itself" },
+  { code: 130, meaning: "a second SIGINT, or 25 s after the first one: ended before it had stopped" },
+  { code: 143, meaning: "a second SIGTERM, or 25 s after the first one: ended before it had stopped" },
+];
+
+/** Full name of a command → what its codes mean where the general meaning leaves something open. */
+export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>> = {
+  run: [
+    { code: 0, meaning: "SIGTERM or SIGINT stopped it" },
+    { code: EXIT_FAILED, meaning: "a cluster refuses what is needed, or another syncer's copies are there and `--adopt` does not name it" },
+  ],
+  plan: [
+    { code: 0, meaning: "there is nothing to do" },
+    { code: EXIT_FAILED, meaning: "there is something to do" },
+    { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
+  ],
+  audit: [
+    { code: 0, meaning: "every copy is as it should be" },
+    { code: EXIT_FAILED, meaning: "there are findings" },
+    { code: EXIT_USAGE, meaning: "it could not find out, for whatever reason" },
+  ],
+  cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because nobody confirmed it" }],
+  render: [{ code: 0, meaning: "also when a patch failed or an object is not synced, which is told on standard error" }],
+  eval: [{ code: EXIT_FAILED, meaning: "the expression failed" }],
+  match: [{ code: EXIT_FAILED, meaning: "the path matches nothing" }],
+  test: [
+    { code: EXIT_FAILED, meaning: "a test failed, or the coverage is below `--threshold`" },
+    { code: EXIT_USAGE, meaning: "a test file is wrong, or there is no test" },
+  ],
+  validate: [
+    { code: 0, meaning: "valid, maybe with warnings" },
+    { code: EXIT_USAGE, meaning: "not valid, or a law does not hold" },
+  ],
+  "platform-data check": [{ code: EXIT_FAILED, meaning: "a value does not open, or is not what it says it is" }],
+  "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
+};
