@@ -3,6 +3,7 @@
  *
  *     npm run bench:syncer                                  500 objects of 3 and of 250 addresses
  *     npm run bench:syncer -- --objects 2000,10000 --addresses 3 --only endpoint-sync,bare-undici
+ *     npm run bench:syncer -- --rate 500                    with 500 instead of 50 changes a second
  *     npm run bench:syncer -- --patched                     with an expression for each address
  *     npm run bench:syncer -- --plain                       without the settings that `endpoint-sync run` starts itself with
  *     npm run bench:syncer -- --node=--max-old-space-size=100   with options of Node for each contestant
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     objects: { type: "string", default: "500" },
     addresses: { type: "string", default: "3,250" },
     rounds: { type: "string", default: "3" },
+    rate: { type: "string", default: "50" },
     only: { type: "string", default: "endpoint-sync,client-node,bare-undici" },
     node: { type: "string", default: "" },
     patched: { type: "boolean", default: false },
@@ -35,10 +37,10 @@ const numbers = (text: string) => text.split(",").map(Number);
 const objectCounts = values.quick ? [20] : numbers(values.objects);
 const addressCounts = values.quick ? [3] : numbers(values.addresses);
 const rounds = values.quick ? 1 : Number(values.rounds);
-const CHANGES = values.quick ? 20 : 500;
-/** Before the changes that are measured: a process that has just started still compiles what it does. */
-const WARM_UP = values.quick ? 5 : 1_000;
-const PER_SECOND = 50;
+const PER_SECOND = Number(values.rate);
+/** Ten seconds of changes, after twenty before them: a process that has just started still compiles what it does. */
+const CHANGES = values.quick ? 20 : 10 * PER_SECOND;
+const WARM_UP = values.quick ? 5 : 20 * PER_SECOND;
 const CHURN = values.quick ? 5 : 100;
 
 /** Does no part of the job: it writes as often, and lists the same objects. */
@@ -185,7 +187,7 @@ function toMarkdown(table: ReadonlyMap<string, readonly Partial<Round>[]>): stri
     ["restart: CPU, ms", "restartCpu", 0],
     ["restart: writes", "restartWrites", 0],
     ["restart: memory (RSS), MB", "restartRssMb", 0],
-    ["steady, 50 changes/s: CPU per change, ms", "steadyCpu", 2],
+    [`steady, ${PER_SECOND} changes/s: CPU per change, ms`, "steadyCpu", 2],
     ["steady: host writes per change", "steadyWrites", 2],
     ["steady: lag p50, ms", "lag50", 1],
     ["steady: lag p99, ms", "lag99", 1],
