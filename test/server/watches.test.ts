@@ -30,6 +30,8 @@ const EVENTS = Number(process.env["EVENTS"] ?? 3_000);
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
 /** Etcd waits for its disk, and for three processes that are started first. */
 const ETCD_EVENTS = process.env["EVENTS"] === undefined ? 1_200 : EVENTS;
+/** Writes between two compactions, at most; a short run has a dozen of them all the same. */
+const COMPACT_EVERY = 1_000;
 const COMPACTIONS = 12;
 const PROCESSES = 3;
 const TIMEOUT_MS = 60_000 + EVENTS * 15;
@@ -40,7 +42,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 async function checkStores(stores: readonly Store[], write: RecordWatchesOptions["write"], events = EVENTS): Promise<void> {
   const chance = createSeededChance(SEED);
-  const options = { stores, write, compactEvery: Math.floor(events / COMPACTIONS), fraction: () => chance.fraction() };
+  const options = { stores, write, compactEvery: Math.min(COMPACT_EVERY, Math.floor(events / COMPACTIONS)), fraction: () => chance.fraction() };
   const { history, compactions } = await recordWatches(options);
   expect(checkWatches(history)).toEqual([]);
   const steps = history.watches.flatMap((watch) => watch.steps);

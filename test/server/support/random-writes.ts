@@ -19,8 +19,8 @@ export const WRITTEN = "/core/configmaps/";
 /** A part of it. */
 export const WRITTEN_PART = "/core/configmaps/n1/";
 const NAMESPACES = 3;
-const KEYS = 12;
-const AT_ONCE = 8;
+const KEYS = 24;
+const AT_ONCE = 16;
 /** Writes of a store in memory wait for nothing; others get a turn after so many. */
 const TURN = 4;
 
