@@ -141,9 +141,11 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     clock,
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
   });
-  const background = await startWork(options, (ledStore) => {
+  const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
-    return startBackground({ store: ledStore, registry: led, objects, activity, passing, limits, clock, logger, ...sharing });
+    const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
+    const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
+    return startBackground({ objects, activity, limits, clock, logger, ...parts });
   });
   return {
     registry,
@@ -215,10 +217,10 @@ function recordPort(records: InternalRecords): SigningKeysPort {
 }
 
 /** The work of a process that is alone begins at once; among several, one does it. */
-async function startWork(options: ManagementApiOptions, begin: (store: Store) => Promise<Work>): Promise<LedWork> {
+async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
   const { store, sharing } = options;
   if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
-  const work = await begin(store);
+  const work = await begin(store, {});
   return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
 }
 

@@ -1,15 +1,12 @@
-import { EngineError } from "../../base/errors.ts";
+import { isEtcdStore } from "../../server/etcd-store.ts";
 import type { Store } from "../../server/store.ts";
 
 /**
- * The same store for one writer among several: no write begins while `mayWrite` says no.
- *
- * @throws LEADERSHIP_LOST from a write that may not begin.
+ * The same store for one writer among several: no write begins while `demand` throws. A store in etcd, which repeats what brought no
+ * answer, asks before each attempt.
  */
-export function guardedStore(store: Store, mayWrite: () => boolean): Store {
-  const demand = () => {
-    if (!mayWrite()) throw new EngineError("LEADERSHIP_LOST", "Another process does the background work now; nothing was written");
-  };
+export function guardedStore(store: Store, demand: () => void): Store {
+  if (isEtcdStore(store)) return store.asking(demand);
   return {
     revision: () => store.revision(),
     get: (key) => store.get(key),

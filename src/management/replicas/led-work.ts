@@ -1,10 +1,11 @@
 import type { Chance } from "../../base/chance.ts";
 import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ELECTION_TIMES } from "../../runtime/election-step.ts";
 import { createLeaderElection } from "../../runtime/leader-election.ts";
+import { isEtcdStore } from "../../server/etcd-store.ts";
 import type { Store } from "../../server/store.ts";
 import { guardedStore } from "./guarded-store.ts";
 import { createLeaseClient } from "./lease-client.ts";
@@ -22,8 +23,8 @@ export interface Work {
 export interface LedWorkOptions {
   readonly store: Store;
   readonly sharing: Sharing;
-  /** Begins the work, on a store that takes writes only from the process that leads. */
-  readonly begin: (store: Store) => Promise<Work>;
+  /** Begins the work, on a store that takes writes only from the process that leads. `compact` of what it is given asks for that too. */
+  readonly begin: (store: Store, sharing: Sharing) => Promise<Work>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
@@ -49,14 +50,20 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger }: L
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
   const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times });
-  const led = guardedStore(store, () => election.leading);
+  const demand = () => {
+    if (!election.leading) throw new EngineError("LEADERSHIP_LOST", "Another process does the background work now; nothing was written");
+  };
+  const led = guardedStore(store, demand);
+  const ledSharing = { ...sharing, ...(sharing.compact && { compact: askingFirst(demand, sharing.compact) }) };
   const stop = new AbortController();
   let work: Work | undefined;
 
   const lead = async (lost: AbortSignal) => {
     while (work === undefined && !lost.aborted) {
       try {
-        work = await begin(led);
+        // What the leader before has sent and etcd has not got yet is void from here on.
+        if (isEtcdStore(store)) await store.raiseFence();
+        work = await begin(led, ledSharing);
       } catch (error) {
         logger.warn("Cannot begin the background work", { error: messageOf(error) });
         await delay(clock, RETRY_MS, lost);
@@ -88,6 +95,13 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger }: L
       stop.abort();
       await running;
     },
+  };
+}
+
+function askingFirst(demand: () => void, compact: NonNullable<Sharing["compact"]>): NonNullable<Sharing["compact"]> {
+  return async (revision) => {
+    demand();
+    await compact(revision);
   };
 }
 

@@ -55,6 +55,15 @@ export interface EtcdStore extends Store {
    * @throws API_UNAVAILABLE while etcd can not be reached.
    */
   compactEtcd(revision: number): Promise<void>;
+  /** The same store for a writer that may lose the right to write: `demand` is asked before each attempt, and throws then. */
+  asking(demand: () => void): Store;
+  /**
+   * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
+   * calls it first: whatever was asked for before comes too late then.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  raiseFence(): Promise<void>;
 }
 
 /** The store of one process of several. It closes the connection in the end. */
@@ -143,6 +152,28 @@ export class ReplicatedStore implements EtcdStore {
       // Somebody else was faster, which is what was wanted.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
+  }
+
+  asking(demand: () => void): Store {
+    return {
+      revision: () => this.revision(),
+      get: (key) => this.get(key),
+      list: (range) => this.list(range),
+      watch: (options) => this.watch(options),
+      create: async (key, object) => this.#write({ key, object: keep(object), expected: 0, demand }),
+      update: async (key, object, expected) => (expected > 0 ? this.#write({ key, object: keep(object), expected, demand }) : undefined),
+      delete: async (key, expected) => (expected > 0 ? this.#write({ key, expected, demand }) : undefined),
+      compact: async () => {
+        demand();
+        await this.compact();
+      },
+      close: () => this.close(),
+    };
+  }
+
+  async raiseFence(): Promise<void> {
+    this.#demandOpen();
+    await this.#writer.raiseFence();
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,8 @@ export interface EtcdWrite {
   readonly object?: KubeObject;
   /** The revision that it counts on; 0 for a creation. */
   readonly expected: number;
+  /** Asked before each attempt, the repeated ones too; what it throws ends a write that has not happened. Default: it always may. */
+  readonly demand?: (() => void) | undefined;
 }
 
 /** What a writer works with. */
@@ -101,7 +103,9 @@ export class Writer {
     const { client, clock, giveUpMs, replica } = this.#options;
     let deadline = Infinity;
     for (let tried = 0; ;) {
+      // In one moment with the question: whoever takes the right to write away raises the fence then.
       const { fence } = replica;
+      attempt.demand?.();
       try {
         const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, fence))) as WireTransaction;
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
@@ -149,6 +153,15 @@ export class Writer {
       if (own.stored === undefined) throw unknownOutcome(error);
     }
     return own.stored !== undefined;
+  }
+
+  /** Makes void what is on its way, from every process. Those that may still write do so anew. @throws what etcd says against it. */
+  async raiseFence(): Promise<void> {
+    try {
+      await this.#raiseFence();
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   async #putFence(): Promise<number> {

@@ -1,0 +1,102 @@
+/**
+ * A server that does the background work, and whose writes are held up on their way to etcd until another one does it: what it wanted
+ * must not happen any more.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { startManagement } from "../../src/management/management.ts";
+import type { Management } from "../../src/management/management.ts";
+import { openEtcdStore } from "../../src/server/etcd-store.ts";
+import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
+import type { EtcdProxy, Fate, ProxiedRequest } from "../server/support/etcd-proxy.ts";
+import { describeEtcd, startEtcd } from "../support/etcd.ts";
+import type { Etcd } from "../support/etcd.ts";
+import { clientOf, MERGE_PATCH, names } from "./platform.ts";
+import type { Client } from "./platform.ts";
+
+const FAST = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.3 };
+/** Writes are repeated for longer than a Lease holds. */
+const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 20_000, silentMs: 500, heartbeatMs: 500 };
+const RULES = { access: [{ verbs: ["get", "list"], users: ["jane"] }] };
+const ROLES = "/kubernetes/management/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles";
+const TRANSACTION = "/v3/kv/txn";
+
+function writesRole({ path, body }: ProxiedRequest): boolean {
+  if (path !== TRANSACTION) return false;
+  const { success = [] } = JSON.parse(body) as { success?: { request_put?: { key: string } }[] };
+  return success.some(({ request_put: put }) => put !== undefined && Buffer.from(put.key, "base64").toString().includes("/roles/"));
+}
+
+describeEtcd("a leader whose writes come late", () => {
+  let etcd: Etcd;
+  let rounds = 0;
+  let proxy: EtcdProxy;
+  let leader: Management;
+  let follower: Management;
+  let admin: Client;
+
+  beforeAll(async () => {
+    etcd = await startEtcd();
+  });
+  afterAll(() => etcd.remove());
+  beforeEach(async () => {
+    const prefix = `/test-${++rounds}/`;
+    const start = async (url: string) => {
+      const store = await openEtcdStore({ endpoints: [url], prefix, times: TIMES });
+      return startManagement({ tls: false, store, sharing: { times: FAST } });
+    };
+    proxy = await startEtcdProxy(etcd.url);
+    leader = await start(proxy.url);
+    await vi.waitFor(() => expect(leader.leading).toBe(true), 10_000);
+    follower = await start(etcd.url);
+    admin = clientOf(follower.url, leader.adminKey!);
+    await leader.settled();
+  });
+  afterEach(async () => {
+    proxy.decide = () => "pass";
+    await follower.stop();
+    await leader.stop();
+    await proxy.close();
+  });
+
+  const change = (spec: object) => admin.send("PATCH", "/namespaces/shop/sharedsecrets/db", { spec }, MERGE_PATCH);
+  const roles = async () => names(await admin.send("GET", ROLES));
+
+  /** A rule comes while nothing that the leader writes arrives, and goes before another one leads, who finds nothing to do then. */
+  async function loseTheLease(decide: (request: ProxiedRequest) => Fate) {
+    let lost = 0;
+    proxy.decide = (request) => {
+      const fate = decide(request);
+      if (fate !== "pass" && writesRole(request)) lost += 1;
+      return fate;
+    };
+    await admin.send("POST", "/namespaces/shop/sharedsecrets", { metadata: { name: "db", namespace: "shop" }, spec: RULES });
+    await vi.waitFor(() => expect(lost).toBeGreaterThan(0), 10_000);
+    expect((await change({ access: [] })).code).toBe(200);
+    await vi.waitFor(() => expect(follower.leading).toBe(true), 15_000);
+    await follower.settled();
+    expect(leader.leading).toBe(false);
+    expect(await roles()).toEqual([]);
+  }
+
+  test("does not repeat them once another one leads", async () => {
+    await loseTheLease(({ path }) => (path === TRANSACTION ? "lose-request" : "pass"));
+    proxy.decide = () => "pass";
+    await leader.settled();
+    // Whatever was under way at the first one has ended when it has stopped.
+    await leader.stop();
+    expect(await roles()).toEqual([]);
+  });
+
+  test("does not get them done when etcd carries them out after another one leads", async () => {
+    let holding = true;
+    await loseTheLease((request) => {
+      if (request.path !== TRANSACTION && request.path !== "/v3/kv/put") return "pass";
+      if (!holding || !writesRole(request)) return "lose-request";
+      holding = false;
+      return "hold";
+    });
+    const answers = await proxy.release();
+    expect(answers.map((answer) => (JSON.parse(answer) as { succeeded?: boolean }).succeeded ?? false)).toEqual([false]);
+    expect(await roles()).toEqual([]);
+  });
+});
