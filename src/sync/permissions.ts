@@ -32,7 +32,7 @@ export interface Permission {
 export interface PermissionOptions {
   readonly rules: readonly Pick<Rules, "kind" | "enabled">[];
   readonly references?: Pick<ReferenceRules, "kinds"> | undefined;
-  readonly translator: Pick<Translator, "targetNamespaces" | "vcluster">;
+  readonly translator: Pick<Translator, "targetNamespaces" | "hostNamespace" | "vcluster">;
 }
 
 type Verb = Permission["verb"];
@@ -49,9 +49,10 @@ export function requiredPermissions({ rules, references, translator }: Permissio
   const written = rules.filter(({ enabled }) => enabled).map(({ kind }) => kind.resource);
   const targets = hostNamespaces(translator);
   const own = [translator.vcluster.namespace];
-  const kubeSystem = { side: "tenant", verb: "get", resource: NAMESPACES, namespace: "", name: "kube-system", required: false } as const;
+  const kubeSystem = { verb: "get", resource: NAMESPACES, namespace: "", name: "kube-system", required: false } as const;
   return [
-    kubeSystem,
+    { side: "tenant", ...kubeSystem },
+    { side: "host", ...kubeSystem },
     ...read.flatMap((resource) => [
       ...permissions("tenant", ["list", "watch"], { resource, namespaces: ALL }),
       ...permissions("host", ["list", "watch"], { resource, namespaces: targets.followed }),
@@ -82,6 +83,7 @@ const ALL = [""];
 
 interface Targets {
   readonly followed: readonly string[];
+  /** Those that copies can be made in. The virtual cluster's own is not among them where only mapped namespaces are synced. */
   readonly written: readonly string[];
   /** False when the configuration does not say which namespaces there are. */
   readonly known: boolean;
@@ -90,13 +92,16 @@ interface Targets {
 function hostNamespaces(translator: PermissionOptions["translator"]): Targets {
   const namespaces = translator.targetNamespaces();
   if (namespaces === "all") return { followed: ALL, written: ALL, known: false };
-  return { followed: namespaces.length === 1 ? namespaces : ALL, written: namespaces, known: true };
+  // No namespace is called "": where it lands, all land that are not mapped.
+  const rest = translator.hostNamespace("");
+  const written = namespaces.filter((namespace) => namespace !== translator.vcluster.namespace || namespace === rest);
+  return { followed: namespaces.length === 1 ? namespaces : ALL, written, known: true };
 }
 
 /** The Service that decides whether a copy comes or goes is read live. */
-function serviceReads(written: readonly ResourceType[], { followed }: Targets): Permission[] {
+function serviceReads(written: readonly ResourceType[], targets: Targets): Permission[] {
   const tenant = written.includes(SERVICES) ? [] : permissions("tenant", ["get"], { resource: SERVICES, namespaces: ALL });
-  return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: followed })];
+  return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: targets.written, required: targets.known })];
 }
 
 /** Reading may be granted name by name, which nobody can ask for before the names are known. */

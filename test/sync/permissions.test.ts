@@ -105,10 +105,24 @@ describe("what is needed", () => {
       want: [
         "create,delete,update endpoints in vc-blue of host",
         "create,delete,update endpoints in vc-shop of host",
+        "get services in vc-blue of host",
+        "get services in vc-shop of host",
         "get,list,update,watch endpoints in all of tenant",
-        "get,list,watch services in all of host",
         "get,list,watch services in all of tenant",
         "list,watch endpoints in all of host",
+        "list,watch services in all of host",
+      ],
+    },
+    {
+      why: "nothing is written in the namespace of the virtual cluster where only mapped namespaces are synced",
+      toHost: { ...ENDPOINTS_ONLY, namespaces: { enabled: true, mappingsOnly: true, mappings: { byName: { shop: "vc-shop" } } } },
+      want: [
+        "create,delete,update endpoints in vc-shop of host",
+        "get services in vc-shop of host",
+        "get,list,update,watch endpoints in all of tenant",
+        "get,list,watch services in all of tenant",
+        "list,watch endpoints in all of host",
+        "list,watch services in all of host",
       ],
     },
   ])("$why", async ({ toHost, want }) => {
@@ -119,6 +133,7 @@ describe("what is needed", () => {
     expect(texts(await permissionsOf({ endpoints: { patches: [REFERENCE] } }), false)).toEqual([
       "create events in all of tenant",
       "create events in vc-blue of host",
+      "get namespaces in all of host",
       "get namespaces in all of tenant",
       "get,list,watch secrets in vc-blue of host",
       "list,watch secrets in all of tenant",
