@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { isEngineError } from "../../src/base/errors.ts";
 import { openEtcdStore } from "../../src/server/etcd-store.ts";
 import type { EtcdStoreOptions } from "../../src/server/etcd-store.ts";
-import type { Store, StoreEvent } from "../../src/server/store.ts";
+import type { Store, StoredObject, StoreEvent } from "../../src/server/store.ts";
 import { key, object, PREFIX, settled } from "../conformance/store-setting.ts";
 import { describeEtcd, startEtcd, startEtcdCluster } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
@@ -131,6 +131,22 @@ describeEtcd("a store behind a network with faults", () => {
     expect(events.map(({ key: at }) => at)).toEqual([key("a"), key("b"), key("c")]);
   });
 
+  test("is not taken for gone back when others write first while it is on its way to say that there was nothing", async () => {
+    const events = await follow(store);
+    let written: StoredObject | undefined;
+    proxy.beforeAnswer = async ({ path }) => {
+      if (path !== "/v3/kv/range" || written !== undefined) return;
+      written = await witness.create(key("a"), object("a"));
+      // The watch is faster than the answer, which is from before.
+      await settled(() => events.length === 1);
+    };
+    expect(await store.revision()).toBeGreaterThan(0);
+    expect(written).toBeDefined();
+    proxy.beforeAnswer = async () => {};
+    expect(await store.get(key("a"))).toEqual(written);
+    expect(await store.update(key("a"), object("a", "two"), written!.revision)).toBeDefined();
+  });
+
   test("tells each write once and in order, however often its watch is cut", async () => {
     const [mine, theirs] = [await follow(store), await follow(witness)];
     const writing = Array.from({ length: 120 }, async (_, index) => {
@@ -145,7 +161,7 @@ describeEtcd("a store behind a network with faults", () => {
     });
     let cuts = 0;
     const cutting = (async () => {
-      for (let done = false, seen = -1; !done; ) {
+      for (let done = false, seen = -1; !done;) {
         // A watch that is cut before it could tell anything, again and again, gets nowhere on any network.
         if (mine.length > seen) {
           proxy.cutWatches();

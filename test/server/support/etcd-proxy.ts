@@ -27,7 +27,9 @@ export interface ProxiedRequest {
 export interface EtcdProxy {
   readonly url: string;
   /** Decides from now on. Default: everything passes. */
-  decide: (request: ProxiedRequest) => Fate;
+  decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
+  /** What happens once etcd has answered and before the answer goes on. Default: nothing. */
+  beforeAnswer: (request: ProxiedRequest) => Promise<void>;
   /** Sends on what is held; answers what etcd said to it. */
   release(): Promise<string[]>;
   /** Cuts the watches that run. */
@@ -64,6 +66,7 @@ export async function startEtcdProxy(target: string): Promise<EtcdProxy> {
 
   const answer = async (request: ProxiedRequest, { headers }: IncomingMessage, response: ServerResponse) => {
     const upstream = await forward(request, headers);
+    await proxy.beforeAnswer(request);
     response.writeHead(upstream.statusCode!, { "content-type": "application/json" });
     upstream.on("error", () => response.destroy());
     response.once("close", () => upstream.destroy());
@@ -77,7 +80,7 @@ export async function startEtcdProxy(target: string): Promise<EtcdProxy> {
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const request = { path: incoming.url!, body: await textOf(incoming) };
     seen.set(request.path, (seen.get(request.path) ?? 0) + 1);
-    const fate = proxy.decide(request);
+    const fate = await proxy.decide(request);
     if (fate === "swallow") return;
     if (fate === "hold") held.push(async () => textOf(await forward(request)));
     if (fate === "lose-answer") await textOf(await forward(request));
@@ -91,6 +94,7 @@ export async function startEtcdProxy(target: string): Promise<EtcdProxy> {
   const proxy: EtcdProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     decide: () => "pass",
+    beforeAnswer: async () => {},
     release: () => Promise.all(held.splice(0).map((go) => go())),
     cutWatches: () => watches.forEach(({ response }) => response.destroy()),
     stallWatches: () => watches.forEach(({ upstream, response }) => upstream.unpipe(response)),
