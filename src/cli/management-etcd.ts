@@ -48,5 +48,5 @@ export async function openSharedStore(
   }
   if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
-  return { store, sharing: { ...compaction } };
+  return { store, sharing: { ...compaction, ...(isEtcdStore(store) && { resealable: store }) } };
 }

@@ -3,7 +3,8 @@
  * sealed is sealed anew step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
- * - A step changes no object, and neither loses nor repeats a write that happens at the same time.
+ * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
+ *   own, a value that is sealed anew takes the next one, as if its author had written it once more.
  * - What a step has done survives the end of the process: the next one goes on from there.
  * - When a step says that it was the last one, the store opens without the older keys.
  *
@@ -20,7 +21,10 @@ export interface ResealStep {
 
 /** Seals values anew. */
 export interface Resealable {
-  /** How many values each key seals, by its id: those of the history count too, keys that seal nothing are there with 0. */
+  /**
+   * How many values each key seals, by its id: those of a history that the store needs when it opens count too, keys that seal nothing
+   * are there with 0.
+   */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
    * Looks at the next values, and seals those anew that an older key has sealed.

@@ -14,11 +14,13 @@ export interface ResealingOptions {
   readonly pauseMs?: number;
   /** Until a step that failed is tried again, in milliseconds. Default 60,000. */
   readonly retryMs?: number;
+  /** Until it is looked again when nothing was left, since others write to the store too, in milliseconds. Default: never. */
+  readonly againMs?: number;
 }
 
 /** Values that are being sealed anew. */
 export interface Resealing {
-  /** Nothing is left to do; it stays false when stopped before. */
+  /** Nothing was left to do at the last look; it stays false when stopped before. */
   readonly done: boolean;
   /** Ends after the step that is under way. What is left is done after the next start. */
   stop(): Promise<void>;
@@ -35,8 +37,10 @@ export function startResealing(options: ResealingOptions): Resealing {
   return new StepByStep(options);
 }
 
+const PACE = { most: 64, pauseMs: 10, retryMs: 60_000 };
+
 class StepByStep implements Resealing {
-  readonly #options: Required<ResealingOptions>;
+  readonly #options: ResealingOptions & typeof PACE;
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -44,7 +48,7 @@ class StepByStep implements Resealing {
   #done = false;
 
   constructor(options: ResealingOptions) {
-    this.#options = { most: 64, pauseMs: 10, retryMs: 60_000, ...options };
+    this.#options = { ...PACE, ...options };
     this.#next(0);
   }
 
@@ -64,7 +68,7 @@ class StepByStep implements Resealing {
   }
 
   async #step(): Promise<void> {
-    const { store, most, pauseMs, retryMs, logger } = this.#options;
+    const { store, most, pauseMs, retryMs, againMs, logger } = this.#options;
     try {
       const { resealed, done } = await store.reseal(most);
       if (resealed > 0 && this.#resealed === 0) logger.info("Values that older encryption keys have sealed are sealed anew");
@@ -72,6 +76,8 @@ class StepByStep implements Resealing {
       this.#done = done;
       if (!done) return this.#next(pauseMs);
       if (this.#resealed > 0) await this.#tell();
+      this.#resealed = 0;
+      if (againMs !== undefined) this.#next(againMs);
     } catch (error) {
       logger.warn("Cannot seal values anew; this is tried again", { error: messageOf(error) });
       this.#next(retryMs);

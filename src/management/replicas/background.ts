@@ -12,10 +12,11 @@ import type { ManagedObjects } from "../access/managed-objects.ts";
 import type { PassingRecords } from "../passing-records.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import type { Work } from "./led-work.ts";
+import { startLedResealing } from "./led-resealing.ts";
 import type { Sharing } from "./sharing.ts";
 
 /** What the background work works with. */
-export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAfterMs"> {
+export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAfterMs" | "resealable"> {
   readonly store: Store;
   /** The same objects as those of `store`. */
   readonly registry: Registry;
@@ -29,7 +30,8 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
 
 /**
  * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
- * ended login keys, passing records, compaction. Each begins with what it finds, so whoever takes over misses nothing.
+ * ended login keys, passing records, compaction, what older encryption keys have sealed. Each begins with what it finds, so whoever takes
+ * over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
   const { store, registry, objects, activity, limits, clock, logger } = options;
@@ -41,6 +43,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Work>
     works.push(await startGracePeriodController({ registry, store, logger, clock }));
     works.push(startLoginKeySweeper({ registry, objects, activity, limits, clock, logger }));
     works.push(startHousekeeping(options));
+    if (options.resealable) works.push(startLedResealing({ store: options.resealable, clock, logger }));
   } catch (error) {
     stop();
     throw error;

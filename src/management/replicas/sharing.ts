@@ -1,4 +1,5 @@
 import type { ElectionTimes } from "../../runtime/election-step.ts";
+import type { Resealable } from "../../server/resealable.ts";
 
 /** How a management server shares its store with others. */
 export interface Sharing {
@@ -13,6 +14,11 @@ export interface Sharing {
   readonly compact?: (revision: number) => Promise<void>;
   /** How long what was stays, at least, in milliseconds; at most twice as long. Default 5 minutes, as with Kubernetes' API servers. */
   readonly compactAfterMs?: number;
+  /**
+   * What is sealed anew with the first encryption key, such as the store in etcd. The one that does background work does it. Default:
+   * nothing is.
+   */
+  readonly resealable?: Resealable;
 }
 
 /** The default of {@link Sharing.compactAfterMs}. */

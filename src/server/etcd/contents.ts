@@ -4,12 +4,14 @@
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
  *     fence                             raised to make void what is still on its way; see `writer.ts`
+ *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
  * etcd, and the watch tells by it whose each write is.
  *
  * @module
  */
+import { isEngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
@@ -31,6 +33,7 @@ export interface Layout {
   readonly prefix: string;
   readonly last: string;
   readonly fence: string;
+  readonly swept: string;
   /** Before the key of an object, which begins with a slash. */
   readonly objects: string;
 }
@@ -38,7 +41,7 @@ export interface Layout {
 /** The places below a prefix; a slash is added where it ends in none. */
 export function layoutOf(text: string): Layout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
-  return { prefix, last: `${prefix}last`, fence: `${prefix}fence`, objects: `${prefix}objects` };
+  return { prefix, last: `${prefix}last`, fence: `${prefix}fence`, swept: `${prefix}swept`, objects: `${prefix}objects` };
 }
 
 /** The value of `last` for the write with this id. */
@@ -58,12 +61,19 @@ export function readLast(value: string): string {
   throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this program knows`, { hint });
 }
 
+/** What is at a key. */
+export interface ReadValue {
+  readonly stored: StoredObject;
+  /** The id of the encryption key that has sealed it, when that is not the first one; undefined where keys have no ids. */
+  readonly older: string | undefined;
+}
+
 /**
  * An object as it was written.
  *
- * @throws STORE_FAILED when it does not open with the key at hand, or is no object.
+ * @throws STORE_FAILED when it does not open with the keys at hand, or is no object.
  */
-export function readObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): StoredObject {
+export function readObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
   const text = decodeText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
@@ -72,7 +82,9 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
     });
   }
   const revision = Number(mod_revision);
-  return { key, object: stamped(object as KubeObject, revision), revision };
+  const sealer = cipher?.keys?.sealerOf(text);
+  const older = sealer === cipher?.keys?.first ? undefined : sealer;
+  return { stored: { key, object: stamped(object as KubeObject, revision), revision }, older };
 }
 
 function opened(key: string, text: string, cipher: Cipher): string {
@@ -80,7 +92,8 @@ function opened(key: string, text: string, cipher: Cipher): string {
     return cipher.open(key, text);
   } catch (cause) {
     const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
-    throw unusable(reason, { hint: "Start with the key that it was written with", cause });
+    const known = isEngineError(cause) ? cause.details["hint"] : undefined;
+    throw unusable(reason, { hint: typeof known === "string" ? known : "Start with the key that it was written with", cause });
   }
 }
 
@@ -97,6 +110,8 @@ function parse(text: string): unknown {
 export interface EtcdContents {
   readonly revision: number;
   readonly objects: readonly StoredObject[];
+  /** By key: the id of the encryption key, where that is not the first one. */
+  readonly older: ReadonlyMap<string, string>;
   /** The revision of the fence; 0 before there is one. */
   readonly fence: number;
   /** Somebody has written here before. */
@@ -119,6 +134,12 @@ export interface LoadOptions {
  */
 export async function loadContents({ client, layout, cipher, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
+  const older = new Map<string, string>();
+  const take = (key: string, pair: WireKeyValue) => {
+    const value = readObject(key, pair, cipher);
+    objects.push(value.stored);
+    if (value.older !== undefined) older.set(key, value.older);
+  };
   const found = { fence: 0, marked: false };
   let revision = wanted;
   for (let start = encodeBase64(layout.prefix); ;) {
@@ -134,9 +155,9 @@ export async function loadContents({ client, layout, cipher, revision: wanted = 
       const key = decodeText(pair.key);
       if (key === layout.fence) found.fence = Number(pair.mod_revision);
       else if (key === layout.last) found.marked = readLast(decodeText(pair.value)) !== "";
-      else if (key.startsWith(`${layout.objects}/`)) objects.push(readObject(key.slice(layout.objects.length), pair, cipher));
+      else if (key.startsWith(`${layout.objects}/`)) take(key.slice(layout.objects.length), pair);
     }
-    if (more !== true) return { revision, objects, ...found };
+    if (more !== true) return { revision, objects, older, ...found };
     start = encodeBase64(Buffer.concat([Buffer.from(kvs.at(-1)!.key, "base64"), Buffer.from([0])]));
   }
 }

@@ -6,6 +6,7 @@ import { readLast, readObject } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
 import { decodeText } from "./protocol.ts";
 import type { WireEvent } from "./protocol.ts";
+import { OlderSeals } from "./older-seals.ts";
 
 /** What a replica begins with. */
 export interface ReplicaOptions {
@@ -33,6 +34,8 @@ interface Waiter {
  */
 export class Replica {
   readonly view: StoreView;
+  /** What is to be sealed anew in it. */
+  readonly olderSeals: OlderSeals;
   readonly #options: ReplicaOptions;
   readonly #own = new Map<string, OwnWrite>();
   readonly #waiting = new Set<Waiter>();
@@ -40,8 +43,9 @@ export class Replica {
   #marked: boolean;
 
   constructor(options: ReplicaOptions) {
-    const { contents, history } = options;
+    const { contents, history, cipher } = options;
     this.#options = options;
+    this.olderSeals = new OlderSeals(cipher?.keys, contents);
     this.view = new StoreView({ history, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
     this.#marked = contents.marked;
@@ -98,6 +102,7 @@ export class Replica {
   replace(contents: EtcdContents): void {
     this.#marked = contents.marked;
     this.noteFence(contents.fence);
+    this.olderSeals.replace(contents);
     this.view.replace(contents);
     this.#wake();
   }
@@ -140,18 +145,22 @@ export class Replica {
   }
 
   #takeObject(key: string, change: Change): void {
-    const event = this.#eventOf(key, change);
+    const { event: told, revision } = change;
+    // What this process writes is sealed with the first key.
+    const read = told.type === "DELETE" || change.own?.object ? undefined : readObject(key, told.kv, this.#options.cipher);
+    this.olderSeals.note(key, revision, read?.older);
+    const event = this.#eventOf(key, change, read?.stored.object);
     if (event === undefined) return;
     this.view.apply(event);
     if (change.own !== undefined) change.own.stored = { key, object: event.object, revision: event.revision };
   }
 
-  #eventOf(key: string, { event: { type, kv }, revision, own }: Change): StoreEvent | undefined {
+  #eventOf(key: string, { event: { type }, revision, own }: Change, read: KubeObject | undefined): StoreEvent | undefined {
     const previous = this.view.get(key)?.object;
     if (type === "DELETE") {
       return previous && { type: "deleted", key, revision, object: stamped(previous, revision), previous };
     }
-    const object = own?.object ? stamped(own.object, revision) : readObject(key, kv, this.#options.cipher).object;
+    const object = read ?? stamped(own!.object!, revision);
     return previous === undefined ? { type: "created", key, revision, object } : { type: "updated", key, revision, object, previous };
   }
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../json-data.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../status.ts";
+import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "../store.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
@@ -15,6 +16,7 @@ import { Feed } from "./feed.ts";
 import { decodeText, encodeBase64 } from "./protocol.ts";
 import type { WireRange } from "./protocol.ts";
 import { Replica } from "./replica.ts";
+import { Resealer } from "./resealer.ts";
 import { shareCalls } from "./share-calls.ts";
 import { Writer } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
@@ -46,8 +48,8 @@ interface Present {
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
-/** A store in etcd. */
-export interface EtcdStore extends Store {
+/** A store in etcd. What is sealed anew there is a write like any other, under the next revision; see `resealer.ts`. */
+export interface EtcdStore extends Store, Resealable {
   /**
    * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
    * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
@@ -72,6 +74,7 @@ export class ReplicatedStore implements EtcdStore {
   readonly #replica: Replica;
   readonly #feed: Feed;
   readonly #writer: Writer;
+  readonly #resealer: Resealer;
   readonly #present = shareCalls(() => this.#readPresent());
   readonly #writing = new Set<Promise<unknown>>();
   #heartbeat: Timer | undefined;
@@ -91,6 +94,13 @@ export class ReplicatedStore implements EtcdStore {
     });
     const reach = (revision: number) => this.#reach(revision);
     this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, reach });
+    this.#resealer = new Resealer({
+      ...{ layout, replica, keys: cipher?.keys },
+      call: (path, body) => this.#call(() => client.call(path, body)),
+      catchUp: () => this.#catchUp(),
+      write: (write) => this.#write(write),
+      compact: (revision) => this.compactEtcd(revision),
+    });
   }
 
   /** Follows etcd from the contents to the present, and then on. */
@@ -152,6 +162,14 @@ export class ReplicatedStore implements EtcdStore {
       // Somebody else was faster, which is what was wanted.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
+  }
+
+  sealedBy(): Promise<ReadonlyMap<string, number>> {
+    return this.#resealer.count();
+  }
+
+  reseal(most: number): Promise<ResealStep> {
+    return this.#resealer.step(most);
   }
 
   asking(demand: () => void): Store {

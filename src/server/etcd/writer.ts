@@ -140,7 +140,7 @@ export class Writer {
     await this.#options.reach(revision).catch(() => {});
     if (own.stored !== undefined) return own.stored;
     const state =
-      object ?? attempt.before ?? readObject(key, responses![1]!.response_delete_range!.prev_kvs![0]!, this.#options.cipher).object;
+      object ?? attempt.before ?? readObject(key, responses![1]!.response_delete_range!.prev_kvs![0]!, this.#options.cipher).stored.object;
     return { key, object: stamped(state, revision), revision };
   }
 

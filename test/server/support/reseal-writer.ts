@@ -1,17 +1,20 @@
 /**
- * A process that seals a SQLite store anew and writes to it at the same time until it is killed, and says what it was told:
+ * A process that seals a store anew and writes to it at the same time until it is killed, and says what it was told:
  *
  *     ack KEY TEXT    a writer was told that its write is done
  *     resealed        a step has sealed values anew
  *
- * Argument: file.
+ * Arguments: the file of a SQLite store; or the address of an etcd, and a prefix.
  */
 import { writeSync } from "node:fs";
+import { openEtcdStore } from "../../../src/server/etcd-store.ts";
 import { openSqliteStore } from "../../../src/server/sqlite-store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { key, object } from "../../conformance/store-setting.ts";
 
-const store = openSqliteStore({ path: process.argv[2]!, cipher: cipherOf(2, 1) });
+const [place, prefix] = process.argv.slice(2) as [string, string | undefined];
+const cipher = cipherOf(2, 1);
+const store = prefix === undefined ? openSqliteStore({ path: place, cipher }) : await openEtcdStore({ endpoints: [place], prefix, cipher });
 const say = (...words: unknown[]) => void writeSync(1, `${words.join(" ")}\n`);
 
 async function write(): Promise<never> {
