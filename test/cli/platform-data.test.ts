@@ -41,9 +41,14 @@ interface Running {
   stop(): Promise<number>;
 }
 
-async function serve(data: string, keys: string, kubeconfig = newPath("kubeconfig")): Promise<Running> {
+async function serve(data: string, keys: string, kubeconfig?: string): Promise<Running> {
+  return serveFrom(["--data", data], keys, kubeconfig);
+}
+
+/** @param where The options that say where everything is kept. */
+async function serveFrom(where: readonly string[], keys: string, kubeconfig = newPath("kubeconfig")): Promise<Running> {
   const terminal = createTestTerminal();
-  const argv = ["management", "--data", data, "--encryption-key-file", keys, "--kubeconfig", kubeconfig, "--log-format", "json"];
+  const argv = ["management", ...where, "--encryption-key-file", keys, "--kubeconfig", kubeconfig, "--log-format", "json"];
   const ended = runCli(argv, terminal);
   const stop = () => {
     terminal.interrupt();
@@ -179,12 +184,12 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-describeEtcd("from a folder to etcd and back", () => {
+describeEtcd("with etcd", () => {
   let etcd: Etcd;
   beforeAll(async () => void (etcd = await startEtcd()));
   afterAll(() => etcd.remove());
 
-  test("everything comes along, and the digest stays", async () => {
+  test("everything comes along from a folder and back, and the digest stays", async () => {
     const [data, backup, second, back, keys] = [newPath("data"), newPath("b"), newPath("b"), newPath("data"), keyFile(1)];
     const { stop, kubeconfig } = await serve(data, keys);
     await (await clientOf(kubeconfig)).create(TEAMS, team("shop"));
@@ -202,5 +207,25 @@ describeEtcd("from a folder to etcd and back", () => {
     writeFileSync(join(back, "server.json"), readFileSync(join(data, "server.json")));
     await serve(back, keys);
     expect(await teamNames(await clientOf(kubeconfig))).toEqual(["shop"]);
+  });
+
+  test("keys are told while servers seal anew, until the old one is not needed any more", async () => {
+    const [where, old, both, alone] = [["--etcd", etcd.url, "--etcd-prefix", "/keys/"], keyFile(1), keyFile(2, 1), keyFile(2)];
+    const first = await serveFrom([...where, "--public-url", "https://127.0.0.1:1"], old);
+    await first.stop();
+    expect((await platformData(both, "keys", ...where)).said).toEqual([
+      { key: keyId(2), values: 0, first: true },
+      { key: keyId(1), values: expect.any(Number), first: false },
+    ]);
+    const missing = await platformData(alone, "keys", ...where);
+    expect([missing.code, missing.said, missing.stderr]).toEqual([1, undefined, expect.stringContaining(`Add the key ${keyId(1)}`)]);
+    const { terminal, stop } = await serveFrom(where, both);
+    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"), 30_000);
+    expect((await platformData(both, "keys", ...where)).said).toEqual([
+      { key: keyId(2), values: expect.any(Number), first: true },
+      { key: keyId(1), values: 0, first: false },
+    ]);
+    await stop();
+    expect((await platformData(alone, "check", ...where)).said).toMatchObject({ state: "data", faults: [] });
   });
 });

@@ -36,10 +36,13 @@ const SHAPES: ReadonlyMap<string, ObjectShape> = new Map([
   [storePrefix(OWNED_ACCESS_KEYS), ACCESS_KEY_SHAPE],
 ]);
 
+/** Which of several servers leads: true of servers that run, and of no copy. */
+const LEASES = `${INTERNAL_PREFIX}coordination.k8s.io/`;
+
 /** What is in a store, at one state of it. */
 export async function contentsOf(store: Pick<Store, "list">): Promise<Contents> {
   const { objects, revision } = await store.list({ prefix: "/" });
-  return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY) };
+  return { revision, objects: objects.filter(({ key }) => key !== STATE_KEY && !key.startsWith(LEASES)) };
 }
 
 /** Looks at everything: it has a name, an identity and a place that fit, and the form of its kind. */
