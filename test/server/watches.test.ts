@@ -42,7 +42,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 async function checkStores(stores: readonly Store[], write: RecordWatchesOptions["write"], events = EVENTS): Promise<void> {
   const chance = createSeededChance(SEED);
-  const options = { stores, write, compactEvery: Math.min(COMPACT_EVERY, Math.floor(events / COMPACTIONS)), fraction: () => chance.fraction() };
+  const options = {
+    stores,
+    write,
+    compactEvery: Math.min(COMPACT_EVERY, Math.floor(events / COMPACTIONS)),
+    fraction: () => chance.fraction(),
+  };
   const { history, compactions } = await recordWatches(options);
   expect(checkWatches(history)).toEqual([]);
   const steps = history.watches.flatMap((watch) => watch.steps);
