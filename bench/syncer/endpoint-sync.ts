@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Package from "../../src/index.ts";
+import { giveBack } from "../../src/cli/lean-start.ts";
 import { answer, usage } from "./child.ts";
 
 const [folder, dist, patched] = process.argv.slice(2) as [string, string, "patched"?];
@@ -27,6 +28,8 @@ const [tenant, host] = [await follow("tenant"), await follow("host", vcluster.na
 const syncer = await createSyncer({ config: resolved.config, vcluster, tenant: tenant.access, host: host.access, ...runtime });
 await syncer.start();
 const startedMs = performance.now();
+// As `run` does, with its options.
+giveBack();
 
 answer({
   usage,

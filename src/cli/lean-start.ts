@@ -19,8 +19,11 @@ export interface StartedProcess {
 
 /** What a process with little memory is started with. */
 export const LEAN = {
-  /** Megabytes of half the room for short-lived objects. Left alone, V8 takes up to 16 and never gives any back. */
-  options: ["--max-semi-space-size=2"],
+  /**
+   * Megabytes of half the room for short-lived objects: left alone, V8 takes up to 16 and never gives any back. And a way to collect
+   * garbage once: a process that does little after its start never gets to it.
+   */
+  options: ["--max-semi-space-size=2", "--expose-gc"],
   /** Pools that glibc takes memory from. Left alone, each thread gets one, and what was ever taken from it is hardly given back. */
   env: { MALLOC_ARENA_MAX: "1" },
 } as const;
@@ -39,4 +42,12 @@ export function startLean(started: StartedProcess): void {
   } catch {
     // Not allowed, as under Node's permission model. It costs memory and nothing else.
   }
+}
+
+/**
+ * Gives back to the system what the start has left: texts and lists of both clusters, and what V8 keeps for more of them. It stops the
+ * process for some 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
+ */
+export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {
+  gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -27,6 +27,7 @@ import { EXIT_USAGE } from "./exit-codes.ts";
 import { followCluster, hostScope } from "./followed-cluster.ts";
 import type { FollowedCluster, Runtime } from "./followed-cluster.ts";
 import { watchLaws } from "./law-watch.ts";
+import { giveBack } from "./lean-start.ts";
 import { tellProblem } from "./messages.ts";
 import { startProbeServer } from "./probe-server.ts";
 import type { Probe, ProbeServerOptions } from "./probe-server.ts";
@@ -245,5 +246,6 @@ async function begin({ syncer, election, readiness, ...startup }: Beginning): Pr
   await awaitClusters(startup);
   readiness.start();
   await whileUnreachable(startup.tenant, () => (election === undefined ? syncer.start() : syncer.prepare()), startup);
+  giveBack();
   await election?.run((lost) => syncer.lead(lost), startup.stop);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { startLean } from "../../src/cli/lean-start.ts";
+import { LEAN, startLean } from "../../src/cli/lean-start.ts";
 import type { StartedProcess } from "../../src/cli/lean-start.ts";
 import { ROOT } from "./support.ts";
 
@@ -26,7 +26,7 @@ test("a process that runs for long is replaced by the same one with bounded memo
   const changes = { argv: ["node", "main.js", "run", "--name", "blue"], execArgv: ["--inspect"], env: { PATH: "/bin" } };
   expect(replacement(changes)).toEqual([
     "/bin/node",
-    ["/bin/node", "--max-semi-space-size=2", "--inspect", "main.js", "run", "--name", "blue"],
+    ["/bin/node", "--max-semi-space-size=2", "--expose-gc", "--inspect", "main.js", "run", "--name", "blue"],
     { PATH: "/bin", MALLOC_ARENA_MAX: "1" },
   ]);
 });
@@ -61,7 +61,24 @@ test("a real process has the settings, once and under its own number", () => {
   const { MALLOC_ARENA_MAX: _, NODE_OPTIONS: __, ...env } = process.env;
   const { pid, stdout, stderr } = spawnSync(process.execPath, [script, "run", "--name", "a b"], { encoding: "utf8", env });
   expect({ stdout, stderr }).toEqual({
-    stdout: `${pid}\n${pid}\n${JSON.stringify([pid, ["run", "--name", "a b"], ["--max-semi-space-size=2"], "1"])}\n`,
+    stdout: `${pid}\n${pid}\n${JSON.stringify([pid, ["run", "--name", "a b"], ["--max-semi-space-size=2", "--expose-gc"], "1"])}\n`,
     stderr: "",
   });
+});
+
+test("a process that was started so gives back what its start has left, any other goes on as it is", () => {
+  const script = join(folder, "give-back.mjs");
+  const module = JSON.stringify(pathToFileURL(join(ROOT, "src/cli/lean-start.ts")).href);
+  writeFileSync(
+    script,
+    `import { giveBack } from ${module};
+let list = Array.from({ length: 300_000 }, (_, at) => ({ name: \`object-\${at}\` }));
+list = list.length;
+const { heapUsed } = process.memoryUsage();
+giveBack();
+console.log(process.memoryUsage().heapUsed < heapUsed - 8_000_000);
+`,
+  );
+  const run = (options: readonly string[]) => spawnSync(process.execPath, [...options, script], { encoding: "utf8" }).stdout;
+  expect([run(LEAN.options), run([])]).toEqual(["true\n", "false\n"]);
 });
