@@ -1,8 +1,11 @@
 /**
- * Three management servers over one etcd, with writers and watches on all of them, while servers are killed or stand still, and etcd too.
+ * Several management servers over one etcd, with writers and watches on all of them, while servers are killed or stand still, and etcd too.
  *
  * @module
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { followOverHttp } from "../server/support/http-follower.ts";
 import { createLedger, HttpWriter } from "../server/support/http-writer.ts";
@@ -11,6 +14,8 @@ import { checkWatches } from "../server/support/watch-checker.ts";
 import type { WatchRecord } from "../server/support/watch-checker.ts";
 import { freePorts, startEtcd } from "../support/etcd.ts";
 import { ReplicaProcess } from "./replica-process.ts";
+import { Troubles } from "./troubles.ts";
+import type { TroubleCounts } from "./troubles.ts";
 
 /** How long, and with what chance. */
 export interface PlayOptions {
@@ -22,16 +27,12 @@ export interface PlayOptions {
 }
 
 /** What has happened. */
-export interface Played {
+export interface Played extends TroubleCounts {
   readonly seconds: number;
   readonly acknowledged: number;
   readonly conflicts: number;
   readonly doubtful: number;
   readonly reads: number;
-  /** Of replicas. */
-  readonly kills: number;
-  readonly pauses: number;
-  readonly etcdKills: number;
   readonly heard: number;
   readonly bookmarks: number;
   readonly resumed: number;
@@ -42,21 +43,28 @@ export interface Played {
 
 const API = "/kubernetes/management/apis/management.platform/v1";
 const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
+/** Etcd forgets while it goes on. */
+const GIVEN = {
+  adminKey: ADMIN_KEY,
+  encryptionKey: Buffer.alloc(32, 7).toString("base64"),
+  args: ["--etcd-compaction-interval", "0.2"],
+};
 const WRITERS = 3;
 const FOLLOWERS = 2;
 const WATCH_SECONDS = 8;
 const CATCH_UP_MS = 60_000;
 const PROGRESS_MS = 30_000;
+const LOOK_MS = 50;
 
 /** Plays it once. */
 export async function play({ seconds, seed, replicas: size, onProgress }: PlayOptions): Promise<Played> {
   const chance = createSeededChance(seed);
   const fraction = () => chance.fraction();
   const upTo = (limit: number) => Math.floor(fraction() * limit);
+  const folder = mkdtempSync(join(tmpdir(), "replicas-"));
   const etcd = await startEtcd();
   const ports = await freePorts(size);
-  const replicas = ports.map((port) => new ReplicaProcess({ etcd: etcd.url, port, adminKey: ADMIN_KEY }));
-  const counts = { kills: 0, pauses: 0, etcdKills: 0 };
+  const replicas = ports.map((port) => new ReplicaProcess({ ...GIVEN, etcd: etcd.url, folder, port }));
   const ledger = createLedger();
   try {
     // The first one makes the administrator.
@@ -78,52 +86,18 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
     const writing = writers.map(async (writer) => {
       while (!over) await writer.step();
     });
-    const troubled = new Set<ReplicaProcess>();
-    /** One replica is always left in peace. */
-    const trouble = async (replica: ReplicaProcess) => {
-      if (fraction() < 0.8) {
-        counts.kills += 1;
-        await replica.kill();
-        await delay(systemClock, upTo(500));
-        await replica.start();
-      } else {
-        counts.pauses += 1;
-        replica.pause();
-        await delay(systemClock, 1_000 + upTo(3_000));
-        replica.resume();
-      }
-    };
-    const troubles: Promise<unknown>[] = [];
-    const act = async () => {
-      const what = fraction();
-      const free = replicas.filter((replica) => !troubled.has(replica));
-      if (what < 0.06) {
-        counts.etcdKills += 1;
-        await etcd.kill();
-        await delay(systemClock, upTo(1_000));
-        await etcd.start();
-      } else if (what < 0.1) {
-        for (const follower of followers) follower.cut();
-      } else if (free.length > 1) {
-        const replica = free[upTo(free.length)]!;
-        troubled.add(replica);
-        troubles.push(trouble(replica).then(() => troubled.delete(replica)));
-      }
-    };
+    const troubles = new Troubles({ replicas, etcd, upTo, cut: () => followers.forEach((follower) => follower.cut()) });
     const say = () =>
       onProgress?.(
-        `${elapsed().toFixed(0)} s: ${ledger.acknowledged.length} writes, ${counts.kills} kills, ${ledger.problems.length} problems`,
+        `${elapsed().toFixed(0)} s: ${ledger.acknowledged.length} writes, ${troubles.counts.kills} kills, ${ledger.problems.length} problems`,
       );
-    for (let said = 0; elapsed() < seconds;) {
-      await delay(systemClock, 1_000 + upTo(3_000));
-      await act();
-      if (elapsed() * 1_000 - said > PROGRESS_MS) {
-        said = elapsed() * 1_000;
-        say();
-      }
+    for (let said = 0; elapsed() < seconds; await delay(systemClock, LOOK_MS)) {
+      if (elapsed() * 1_000 - said < PROGRESS_MS) continue;
+      said = elapsed() * 1_000;
+      say();
     }
+    await troubles.stop();
     over = true;
-    await Promise.all(troubles);
     await Promise.all(writing);
     const played = elapsed();
     const end = await writers[0]!.mark("end");
@@ -146,7 +120,7 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
       conflicts: ledger.conflicts,
       doubtful: ledger.doubtful,
       reads: ledger.reads,
-      ...counts,
+      ...troubles.counts,
       heard: did("hear"),
       bookmarks: did("bookmark"),
       resumed: followers.reduce((sum, follower) => sum + follower.resumed(), 0),
@@ -156,5 +130,6 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
   } finally {
     for (const replica of replicas) await replica.kill();
     await etcd.remove();
+    rmSync(folder, { recursive: true });
   }
 }

@@ -31,10 +31,12 @@ if (etcdVersion === undefined) {
   const { problems, ...figures } = played;
   console.log(
     Object.entries(figures)
-      .map(([name, value]) => `${name}: ${Math.round(value)}`)
+      .map(([name, value]) => `${name}: ${Math.round(value * 10) / 10}`)
       .join("\n"),
   );
   for (const problem of problems.slice(0, 20)) console.log(`BROKEN: ${problem}`);
-  console.log(problems.length === 0 ? "every promise was kept" : `${problems.length} problems`);
+  const { kills, seconds, acknowledged, resumed } = figures;
+  const pace = `${kills} kills, one every ${(seconds / kills).toFixed(1)} s`;
+  console.log(`${pace}, ${acknowledged} acknowledged writes, ${resumed} resumed watches, ${problems.length} problems`);
   process.exitCode = problems.length === 0 && figures.acknowledged > 0 && figures.kills > 0 ? 0 : 1;
 }

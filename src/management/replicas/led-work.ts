@@ -23,7 +23,7 @@ export interface Work {
 export interface LedWorkOptions {
   readonly store: Store;
   readonly sharing: Sharing;
-  /** Begins the work, on a store that takes writes only from the process that leads. `compact` of what it is given asks for that too. */
+  /** Begins the work, on a store that takes writes only from the process that leads. What is shared asks for that too. */
   readonly begin: (store: Store, sharing: Sharing) => Promise<Work>;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -54,7 +54,7 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger }: L
     if (!election.leading) throw new EngineError("LEADERSHIP_LOST", "Another process does the background work now; nothing was written");
   };
   const led = guardedStore(store, demand);
-  const ledSharing = { ...sharing, ...(sharing.compact && { compact: askingFirst(demand, sharing.compact) }) };
+  const ledSharing = askingFirst(demand, sharing);
   const stop = new AbortController();
   let work: Work | undefined;
 
@@ -98,10 +98,24 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger }: L
   };
 }
 
-function askingFirst(demand: () => void, compact: NonNullable<Sharing["compact"]>): NonNullable<Sharing["compact"]> {
-  return async (revision) => {
-    demand();
-    await compact(revision);
+function askingFirst(demand: () => void, { compact, resealable, ...sharing }: Sharing): Sharing {
+  return {
+    ...sharing,
+    ...(compact && {
+      async compact(revision) {
+        demand();
+        await compact(revision);
+      },
+    }),
+    ...(resealable && {
+      resealable: {
+        sealedBy: () => resealable.sealedBy(),
+        async reseal(most) {
+          demand();
+          return resealable.reseal(most);
+        },
+      },
+    }),
   };
 }
 
