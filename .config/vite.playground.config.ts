@@ -9,6 +9,7 @@ import { build, defineConfig } from "vite";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
 import { WORKER_ELEMENT } from "../src/playground/worker-element.ts";
 import { readMeteredEngine } from "../src/sandbox/metered-engine.ts";
+import { checkPagePackages, noticeOf } from "./page-packages.ts";
 
 const inProject = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -32,7 +33,7 @@ const shared = {
 const output = { target: "es2023", reportCompressedSize: false, modulePreload: false, write: false } as const;
 
 /** The worker's script, which a blob makes a worker of: plain script, no module, nothing to load. */
-async function buildWorker(): Promise<string> {
+async function buildWorker(): Promise<Rolldown.OutputChunk> {
   const built = (await build({
     ...shared,
     define: {
@@ -44,7 +45,7 @@ async function buildWorker(): Promise<string> {
   })) as Rolldown.RolldownOutput[];
   const chunks = built.flatMap((one) => one.output);
   if (chunks.length !== 1 || chunks[0]!.type !== "chunk") throw new Error("The worker is one script, and nothing else");
-  return chunks[0]!.code;
+  return chunks[0]!;
 }
 
 /** Puts scripts and styles into the page, and their digests into its policy. */
@@ -64,10 +65,13 @@ function inlineEverything(): Plugin {
         if (found.length !== 1) throw new Error(`The page has one file ${ending}, found ${found.map(({ name }) => name).join(", ")}`);
         return found[0]!.text.trim();
       };
+      const worker = await buildWorker();
+      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      checkPagePackages([...chunks, worker].flatMap(({ modules }) => Object.keys(modules)));
       html.source = pageOf(texts.find(({ name }) => name === "index.html")!.text, {
         script: only(".js"),
         style: only(".css"),
-        worker: (await buildWorker()).trim(),
+        worker: worker.code.trim(),
       });
       for (const { name } of texts) if (name !== "index.html") delete bundle[name];
       const left = Object.keys(bundle);
@@ -106,7 +110,9 @@ function pageOf(html: string, { script, style, worker }: Parts): string {
     .replace("</body>", () => {
       const data = `<script type="text/plain" id="${WORKER_ELEMENT}">${worker}</script>`;
       return `  ${data}\n    <script type="module">${script}</script>\n  </body>`;
-    });
+    })
+    // Last, where it keeps nobody waiting.
+    .replace("</html>", () => `${noticeOf(inProject("node_modules"))}\n</html>`);
   if (!filled.includes(policy) || !filled.includes(script) || !filled.includes(style)) throw new Error("The page is not as expected");
   return filled;
 }

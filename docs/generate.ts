@@ -11,6 +11,7 @@ import { cliPage } from "./generate/cli-page.ts";
 import { conformancePage } from "./generate/conformance-page.ts";
 import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
 import { errorsPage } from "./generate/errors-page.ts";
+import { licencesPage } from "./generate/licences-page.ts";
 import { managementApiPage } from "./generate/management-api-page.ts";
 import { managementConfigPage } from "./generate/management-config-page.ts";
 import { PERMISSIONS_FILE, permissionsPage, permissionsTable } from "./generate/permissions-page.ts";
@@ -21,6 +22,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/conformance.md": conformancePage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
+  "reference/licences.md": licencesPage,
   "reference/management-api.md": managementApiPage,
   "reference/management-config.md": managementConfigPage,
   [PERMISSIONS_FILE]: permissionsTable,

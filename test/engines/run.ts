@@ -6,16 +6,15 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { startBrowserServer } from "./browser-server.ts";
 import { findDifferences } from "./fuel-table.ts";
 import type { FuelRow } from "./fuel-table.ts";
+import { installNode, majorOf, NODE_MAJORS } from "./install-node.ts";
 
-const MAJORS = [22, 24, 26];
-const INSTALL_MS = 120_000;
 const RUN_MS = 30_000;
 const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome"];
 const CHROMIUM_FLAGS = [
@@ -27,7 +26,6 @@ const ANSWER = "--answer";
 
 const run = promisify(execFile);
 const readRows = () => JSON.parse(readFileSync(join(import.meta.dirname, "../../fixtures/expressions/fuel.json"), "utf8")) as FuelRow[];
-const majorOf = (version: string) => Number(/^v?(\d+)\./.exec(version)?.[1]);
 
 let failed = false;
 let asked = 0;
@@ -52,23 +50,6 @@ async function askNode(major: number, folder: string): Promise<void> {
   const { stdout: version } = await run(node, ["--version"]);
   const answer = await run(node, ["--no-warnings", import.meta.filename, ANSWER], { timeout: RUN_MS });
   tell(`Node ${version.trim()}`, JSON.parse(answer.stdout) as string[]);
-}
-
-/** The path of a Node of that major version, freshly installed. */
-async function installNode(major: number, home: string): Promise<string> {
-  await mkdir(home, { recursive: true });
-  await writeFile(join(home, "package.json"), JSON.stringify({ private: true, allowScripts: { node: true } }));
-  // The package's own script needs a Node too.
-  const env = { ...process.env, PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter) };
-  await run("npm", ["install", "--prefix", home, "--no-audit", "--no-fund", "--no-save", `node@${major}`], {
-    cwd: home,
-    env,
-    timeout: INSTALL_MS,
-  });
-  const node = join(home, "node_modules/node/bin/node");
-  const { stdout } = await run(node, ["--version"]);
-  if (majorOf(stdout) !== major) throw new Error(`the package gave ${stdout.trim()}`);
-  return node;
 }
 
 function findChromium(): string | undefined {
@@ -116,7 +97,7 @@ if (process.argv.includes(ANSWER)) {
 } else {
   const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-engines-"));
   try {
-    for (const major of MAJORS) await askNode(major, folder);
+    for (const major of NODE_MAJORS) await askNode(major, folder);
     await askChromium(folder);
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

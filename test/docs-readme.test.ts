@@ -1,0 +1,126 @@
+/**
+ * `README.md`: the sidecar between two embedded clusters, by the commands as they stand, in one shell and a copy of the checkout. The
+ * package is built there, and `npx` runs what was built.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hasKubectl } from "./support/guide-shell.ts";
+import { blocksOf } from "./support/markdown.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const MOST_COMMANDS = 6;
+/** For what is to come true on a machine that is busy: a build, or a process that starts. */
+const WAIT = { timeout: 240_000, interval: 50 };
+/** What a clone has, as far as the commands read it. */
+const CLONE = ["package.json", "tsconfig.json", ".config", "src", "types", "fixtures"];
+
+/** The commands of a block, without comments; a line that ends with `\` goes on. */
+const commandsOf = (block: string) =>
+  block
+    .replace(/\\\n\s*/g, " ")
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !line.startsWith("#"));
+
+const section = README.split(/^## /m).find((text) => text.startsWith("Sync two clusters"))!;
+const [commands = [], stop = []] = blocksOf(section)
+  .filter(({ language }) => language === "sh")
+  .map(({ text }) => commandsOf(text));
+
+/** One shell, and what it and what it started have said. */
+interface Shell {
+  readonly folder: string;
+  readonly output: () => string;
+  run(command: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+function openShell(): Shell {
+  const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-readme-"));
+  for (const name of CLONE) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  mkdirSync(join(folder, "bin"));
+  const real = (name: string) => spawnSync("bash", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
+  // What `npm ci` installs is there already. Ports of the machine may be taken.
+  const shims = {
+    npm: `[ "$1" = ci ] && exit 0`,
+    npx: `[ "$2" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0`,
+  };
+  for (const [name, line] of Object.entries(shims)) {
+    writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${line}\nexec "${real(name)}" "$@"\n`, { mode: 0o755 });
+  }
+  const path = [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter);
+  const child: ChildProcessWithoutNullStreams = spawn("bash", ["-m"], { cwd: folder, env: { ...process.env, PATH: path } });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
+  let count = 0;
+  return {
+    folder,
+    output: () => output,
+    async run(command) {
+      const before = output.length;
+      const mark = `ended-${(count += 1)}`;
+      child.stdin.write(`${command}\n${command.endsWith("&") ? "" : `echo "${mark} $?"\n`}`);
+      const wanted = command.endsWith("&") ? /serves https|Syncing/ : new RegExp(`${mark} (\\d+)`);
+      await vi.waitFor(() => expect(output.slice(before)).toMatch(wanted), WAIT);
+      const said = output.slice(before);
+      if (!command.endsWith("&")) expect(wanted.exec(said)?.[1], said).toBe("0");
+      return said;
+    },
+    async close() {
+      const ended = new Promise((done) => child.once("exit", done));
+      // Each job leads a group of its own, which ends with it.
+      child.stdin.end("kill $(jobs -p) 2>/dev/null; wait\n");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+test("the commands are few, and what starts in the background is ended", () => {
+  expect(commands.length).toBeGreaterThan(3);
+  expect(commands.length).toBeLessThanOrEqual(MOST_COMMANDS);
+  const background = commands.filter((command) => command.endsWith("&"));
+  expect(stop).toEqual([`kill ${background.map((_, index) => `%${index + 1}`).join(" ")}`]);
+});
+
+describe.runIf(hasKubectl)("the commands, in order", () => {
+  let shell: Shell;
+  beforeAll(() => {
+    shell = openShell();
+  });
+  afterAll(() => shell.close(), WAIT.timeout);
+
+  test.each(commands.slice(0, -1))("%s", async (command) => void (await shell.run(command)), WAIT.timeout);
+
+  test(
+    "the last one shows the copies, with what the patches make of them",
+    async () => {
+      await vi.waitFor(async () => {
+        const said = await shell.run(commands.at(-1)!);
+        expect(said).toMatch(/endpoints\/web-x-shop-x-blue[^]*service\/web-x-shop-x-blue/);
+      }, WAIT);
+      const kubectl = ["--kubeconfig", "host.kubeconfig", "get", "endpoints", "web-x-shop-x-blue", "-o", "json"];
+      const { stdout } = spawnSync("kubectl", kubectl, { cwd: shell.folder, encoding: "utf8" });
+      const copy = JSON.parse(stdout) as { metadata: { annotations: Record<string, string> }; subsets: { addresses: unknown[] }[] };
+      expect(copy.metadata.annotations["example.com/team"]).toBe("blue-storefront");
+      expect(copy.subsets[0]!.addresses.length).toBeGreaterThan(0);
+    },
+    WAIT.timeout,
+  );
+
+  test(
+    "then all of it ends",
+    async () => {
+      for (const command of stop) await shell.run(command);
+      await shell.run("wait");
+      expect(await shell.run("jobs -r | wc -l")).toMatch(/^0$/m);
+      expect(existsSync(join(shell.folder, "dist/cli/main.js"))).toBe(true);
+    },
+    WAIT.timeout,
+  );
+});

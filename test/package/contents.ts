@@ -1,0 +1,85 @@
+/**
+ * What the packed package holds: every file has its reason, and nothing that should be there is missing.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+/** A file of the tarball. */
+export interface PackedFile {
+  /** Below the package's own folder, with `/` between folders. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What may be in the tarball, by its path. */
+const EXPECTED: readonly RegExp[] = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  /^dist\/(?!playground\/)([a-z0-9-]+\/)*[a-z0-9-]+\.(js|d\.ts)$/,
+  /^dist\/playground\/index\.html$/,
+  /^types\/[a-z-]+\.d\.ts$/,
+  /^fixtures\/demo\/[a-z]+\.yaml$/,
+  /^deploy\/([a-z-]+\/)*[a-z-]+\.(yaml|md)$/,
+  /^docs\/([a-z]+\/)?[a-z0-9-]+\.(md|csv)$/i,
+  /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
+];
+
+/** What an installation can not be without. */
+const NEEDED: readonly string[] = [
+  ...["package.json", "README.md", "CHANGELOG.md", "LICENSE", "dist/cli/main.js", "dist/playground/index.html"],
+  ...["docs/reference/licences.md", "docs/guides/operate.md"],
+];
+
+/** What is wrong with a package's list of files, in words; empty when nothing is. */
+export function judgePaths(paths: readonly string[]): string[] {
+  const all = new Set(paths);
+  return [
+    ...paths.filter((path) => !EXPECTED.some((pattern) => pattern.test(path))).map((path) => `${path} is not expected`),
+    ...NEEDED.filter((path) => !all.has(path)).map((path) => `${path} is missing`),
+  ];
+}
+
+/** What is wrong with how compiled files stand to the sources in `src`: each source is there once, and nothing else is. */
+export function judgeCompiled(paths: readonly string[], src: string): string[] {
+  const sources = readdirSync(src, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts"))
+    .map((entry) => join(entry.parentPath, entry.name).slice(src.length + 1))
+    // What only the page is made of is in the page.
+    .filter((path) => !path.startsWith("playground/"));
+  const wanted = new Set(sources.flatMap((path) => [".js", ".d.ts"].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`)));
+  const found = paths.filter((path) => path.startsWith("dist/") && path !== "dist/playground/index.html");
+  const packed = new Set(found);
+  return [
+    ...[...wanted].filter((path) => !packed.has(path)).map((path) => `${path} is missing`),
+    ...found.filter((path) => !wanted.has(path)).map((path) => `${path} has no source`),
+  ];
+}
+
+/**
+ * What is wrong with what the files say: folders of the machine that packed them, maps of sources that are not there, links of the
+ * README that lead nowhere.
+ *
+ * @param machine folders of this machine, which no file may name.
+ */
+export function judgeTexts(files: readonly PackedFile[], machine: readonly string[]): string[] {
+  const paths = files.map(({ path }) => path);
+  const there = (path: string) => paths.some((one) => one === path || one.startsWith(`${path}/`));
+  return files.flatMap(({ path, text }) => [
+    ...machine.filter((folder) => text.includes(folder)).map((folder) => `${path} names ${folder}`),
+    ...(/^\/\/# sourceMappingURL=(?!data:)/m.test(text) ? [`${path} has a map of sources that are not there`] : []),
+    ...(path === "README.md" ? linksOf(text).filter((link) => !there(normalize(join(dirname(path), link)))) : []).map(
+      (link) => `${path} links to ${link}, which is not there`,
+    ),
+  ]);
+}
+
+function linksOf(markdown: string): string[] {
+  const links = [...markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+  return links.filter((link) => !/^[a-z]+:/.test(link));
+}
+
+/** Files of an unpacked package. A picture has no text. */
+export function readPackage(folder: string, paths: readonly string[]): PackedFile[] {
+  return paths.map((path) => ({ path, text: path.endsWith(".png") ? "" : readFileSync(join(folder, path), "utf8") }));
+}
