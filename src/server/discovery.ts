@@ -71,11 +71,12 @@ function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VER
   };
 }
 
-function subresourceEntries({ type, strategy, questions = {} }: ResourceDefinition) {
+function subresourceEntries({ type, strategy, questions = {}, views = {} }: ResourceDefinition) {
   const entry = (name: string) => ({ name: `${type.plural}/${name}`, singularName: "", namespaced: type.namespaced });
   return [
     ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: SUBRESOURCE_VERBS })),
     ...Object.entries(questions).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: QUESTION_VERBS })),
+    ...Object.entries(views).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: SUBRESOURCE_VERBS })),
   ];
 }
 
@@ -106,7 +107,7 @@ function aggregatedGroup(definitions: readonly ResourceDefinition[], name: strin
 }
 
 function aggregatedResource(definition: ResourceDefinition) {
-  const { type, singular, shortNames, categories, strategy, questions = {}, verbs = ALL_VERBS } = definition;
+  const { type, singular, shortNames, categories, strategy, questions = {}, views = {}, verbs = ALL_VERBS } = definition;
   const responseKind = kindOf(definition);
   const subresources = [
     ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: SUBRESOURCE_VERBS })),
@@ -114,6 +115,11 @@ function aggregatedResource(definition: ResourceDefinition) {
       subresource,
       responseKind: kindOf(question.definition),
       verbs: QUESTION_VERBS,
+    })),
+    ...Object.entries(views).map(([subresource, shown]) => ({
+      subresource,
+      responseKind: kindOf(shown.definition),
+      verbs: SUBRESOURCE_VERBS,
     })),
   ];
   return {

@@ -33,6 +33,7 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
     patch: async (type, key, kind, body, options) => of(type).patch(type, key, kind, body, options),
     delete: async (type, key, options) => of(type).delete(type, key, options),
     ask: async (type, request, options) => of(type).ask(type, request, options),
+    view: async (type, request, options) => of(type).view(type, request, options),
     deleteCollection: async (type, request, options) => of(type).deleteCollection(type, request, options),
   };
 }

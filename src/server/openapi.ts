@@ -43,12 +43,13 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
     openapi: "3.0.0",
     info: { title: "endpoint-sync", version: "unversioned" },
     paths: Object.fromEntries(definitions.flatMap(pathsOf)),
-    components: { schemas: schemasOf(definitions.flatMap((definition) => [definition, ...questionsOf(definition)])) },
+    components: { schemas: schemasOf(definitions.flatMap((definition) => [definition, ...partsOf(definition)])) },
   };
 }
 
-function questionsOf({ questions = {} }: ResourceDefinition): readonly ResourceDefinition[] {
-  return Object.values(questions).map(({ definition }) => definition);
+/** Those of what is served below objects of the kind, and is of another kind. */
+function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
+  return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
 }
 
 const text = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string", uniqueItems: true } });
@@ -118,7 +119,11 @@ function pathsOf(definition: ResourceDefinition): [string, JsonObject][] {
     const path = `${collection}/{name}/${part}`;
     return [path, pathItem(question.definition, path, ON_COLLECTION)];
   });
-  return [...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]), ...asked];
+  const shown = Object.entries(definition.views ?? {}).map(([part, view]): [string, JsonObject] => {
+    const path = `${collection}/{name}/${part}`;
+    return [path, pathItem(view.definition, path, ON_OBJECT)];
+  });
+  return [...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]), ...asked, ...shown];
 }
 
 function pathItem(definition: ResourceDefinition, path: string, operations: readonly Operation[]): JsonObject {

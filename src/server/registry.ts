@@ -23,6 +23,8 @@ import { patch } from "./verbs/patch.ts";
 import type { PatchKind, PatchOptions } from "./verbs/patch.ts";
 import { update } from "./verbs/update.ts";
 import type { Updated, UpdateOptions } from "./verbs/update.ts";
+import { view } from "./verbs/view.ts";
+import type { ViewRequest } from "./verbs/view.ts";
 import { watch } from "./verbs/watch.ts";
 import type { WatchRequest } from "./verbs/watch.ts";
 import type { WatchQueue } from "./watch-queue.ts";
@@ -56,6 +58,8 @@ export interface Registry {
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
   /** Answers a question about an object, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
+  /** Reads or writes a view of an object, as the kind defines it. */
+  view(type: ResourceType, request: ViewRequest, options?: UpdateOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
@@ -87,6 +91,7 @@ export function createRegistry({ store, definitions, clock, chance, admit = asyn
     patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
     delete: async (type, key, options) => remove(at(type), key, options),
     ask: async (type, request, options) => ask(at(type), request, options),
+    view: async (type, request, options) => view(at(type), request, options),
     deleteCollection: async (type, request, options) => deleteCollection(at(type), request, options),
   };
 }

@@ -116,6 +116,15 @@ export interface Question {
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
 
+/** A part of objects that is read and written under a path of its own, in a shape of its own: how many replicas there should be, for example. */
+export interface View {
+  /** What is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
+  readonly definition: ResourceDefinition;
+  readonly show: (stored: KubeObject) => KubeObject;
+  /** The stored object with what was written to the view. */
+  readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;
+}
+
 /** How a review is asked for. */
 export interface ReviewOptions {
   /** Tells the author what he should know, as a `Warning` header. */
@@ -139,6 +148,8 @@ export interface ResourceDefinition {
   readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
   /** Questions about objects of the kind, by the last part of their paths. */
   readonly questions?: Readonly<Record<string, Question>>;
+  /** Views of objects of the kind, by the last part of their paths. */
+  readonly views?: Readonly<Record<string, View>>;
   /** How it is shown in tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;

@@ -25,6 +25,8 @@ import type { ResourceDefinition, Verb } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
 import { PATCH_TYPES } from "./verbs/patch.ts";
 import type { PatchKind } from "./verbs/patch.ts";
+import type { UpdateOptions } from "./verbs/update.ts";
+import type { ViewRequest } from "./verbs/view.ts";
 import type { Matches } from "./selection.ts";
 import type { UserInfo } from "./user-info.ts";
 import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
@@ -112,7 +114,7 @@ class Routes {
     const { type, strategy } = definition;
     if (!type.namespaced && target.namespace !== "") throw noSuchPath();
     if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
-    const parts = { ...strategy.subresources, ...definition.questions };
+    const parts = { ...strategy.subresources, ...definition.questions, ...definition.views };
     if (target.subresource !== undefined && !Object.hasOwn(parts, target.subresource)) throw noSuchPath();
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
@@ -128,6 +130,7 @@ class Routes {
     if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
       return [{ method: "POST", verb: "create", handle: (routed) => this.#ask(routed, subresource) }];
     }
+    if (subresource !== undefined && Object.hasOwn(definition.views ?? {}, subresource)) return this.#viewRoutes(subresource);
     if (subresource !== undefined) return object;
     const watch: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
     if (target.name !== "") return [...object, watch, { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) }];
@@ -137,6 +140,38 @@ class Routes {
       ...reads,
       { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
       { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
+    ];
+  }
+
+  #viewRoutes(part: string): readonly Route[] {
+    const answer = async (
+      { exchange, definition, key }: Routed,
+      request: Pick<ViewRequest, "write"> & { readonly options: UpdateOptions },
+    ) => {
+      const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
+      this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
+    };
+    return [
+      { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: {} }) },
+      {
+        method: "PUT",
+        verb: "update",
+        handle: async (routed) => {
+          const { exchange, target, definition } = routed;
+          const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+          const body = await this.#body(exchange, definition.views![part]!.definition, options);
+          return answer(routed, { write: { kind: "replace", body }, options });
+        },
+      },
+      {
+        method: "PATCH",
+        verb: "patch",
+        handle: async (routed) => {
+          const { exchange, target } = routed;
+          const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+          return answer(routed, { write: await this.#patchBody(exchange), options });
+        },
+      },
     ];
   }
 
@@ -206,12 +241,17 @@ class Routes {
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+    const { kind, body } = await this.#patchBody(exchange);
+    const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
+    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+  }
+
+  async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
     const body = kind === "apply" ? parseYaml(text) : parseJson(text);
     exchange.audit?.requestObject(body);
-    const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
-    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+    return { kind, body };
   }
 
   async #delete({ exchange, definition, key }: Routed): Promise<void> {

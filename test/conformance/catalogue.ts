@@ -8,6 +8,7 @@ import { CLIENT_SECTIONS } from "./catalogue/client.ts";
 import { HTTP_SECTIONS } from "./catalogue/http.ts";
 import { KIND_SECTIONS } from "./catalogue/kinds.ts";
 import { POD_SECTIONS } from "./catalogue/pods.ts";
+import { WORKLOAD_SECTIONS } from "./catalogue/workloads.ts";
 
 /** All sections, in the order of the suites. */
 export const CATALOGUE: readonly CatalogueSection[] = [
@@ -15,6 +16,7 @@ export const CATALOGUE: readonly CatalogueSection[] = [
   ...HTTP_SECTIONS,
   ...KIND_SECTIONS,
   ...POD_SECTIONS,
+  ...WORKLOAD_SECTIONS,
   ...ACCESS_SECTIONS,
 ];
 

@@ -19,6 +19,7 @@ import { applyCases, managerCases, strategicMergeCases } from "./field-managers.
 import { statusCases } from "./statuses.ts";
 import { nodeCases, podCases } from "./pods.ts";
 import { viewCases } from "./views.ts";
+import { policyCases, scaleCases, workloadCases } from "./workloads.ts";
 import type { ClusterUnderTest, RawSetting } from "./raw-setting.ts";
 
 /** One cluster. */
@@ -67,6 +68,9 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     viewCases(setting);
     podCases(setting);
     nodeCases(setting);
+    workloadCases(setting);
+    scaleCases(setting);
+    policyCases(setting);
     discoveryCases(setting);
     accessCases(setting);
     accountTokenCases(setting);

@@ -66,7 +66,7 @@ export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
 ];
 
 /** A selector as people write it. */
-function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
     if (operator === "Exists") return key;
     return operator === "DoesNotExist" ? `!${key}` : `${key} ${operator.toLowerCase()} (${[...values].sort().join(",")})`;

@@ -10,6 +10,7 @@ import { always, bool, int32, int64, intOrText, kindShape, list, mandatory, numb
 import { DEPLOYMENT_COLUMNS } from "../columns/workloads.ts";
 import { POD_TEMPLATE, SELECTOR, withWorkloadDefaults, workloadErrors } from "./pod-templates.ts";
 import type { WorkloadSpec } from "./pod-templates.ts";
+import { SCALE } from "./scale.ts";
 import { typeOf } from "./type-of.ts";
 
 /** Deployments: nothing makes Pods of them here. */
@@ -106,10 +107,12 @@ export const deployments: ResourceDefinition = {
     { metadata: 1, spec: 2, status: 3 },
   ),
   columns: DEPLOYMENT_COLUMNS,
+  views: { scale: SCALE },
   strategy: {
     nameRule: dnsSubdomain,
     subresources: { status: replaceStatus },
-    newGeneration: (object, old) => !jsonEqual([object["spec"], object.metadata.annotations], [old["spec"], old.metadata.annotations]),
+    newGeneration: (object, old) =>
+      !jsonEqual([withDefaults(object as Deployment, old)["spec"], object.metadata.annotations], [old["spec"], old.metadata.annotations]),
     prepare: (object, old) => withDefaults(object as Deployment, old),
     validate: (object, old) => errorsOf(object as Deployment, old as Deployment | undefined),
   },

@@ -109,7 +109,7 @@ export const networkPolicies: ResourceDefinition = {
   columns: NETWORK_POLICY_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,
-    newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
+    newGeneration: (object, old) => !jsonEqual(withDefaults(object as NetworkPolicy)["spec"], old["spec"]),
     prepare: (object) => withDefaults(object as NetworkPolicy),
     validate: (object) => errorsOf(object as NetworkPolicy),
   },

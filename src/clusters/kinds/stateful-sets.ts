@@ -24,6 +24,7 @@ import { STATEFUL_SET_COLUMNS } from "../columns/workloads.ts";
 import { countErrors, POD_TEMPLATE, SELECTOR, withWorkloadDefaults, workloadErrors } from "./pod-templates.ts";
 import type { WorkloadSpec } from "./pod-templates.ts";
 import { CLAIM_SPEC } from "./pod-volumes.ts";
+import { SCALE } from "./scale.ts";
 import { typeOf } from "./type-of.ts";
 
 /** StatefulSets: nothing makes Pods or claims of them here. */
@@ -166,10 +167,11 @@ export const statefulSets: ResourceDefinition = {
     { metadata: 1, spec: 2, status: 3 },
   ),
   columns: STATEFUL_SET_COLUMNS,
+  views: { scale: SCALE },
   strategy: {
     nameRule: dnsSubdomain,
     subresources: { status: replaceStatus },
-    newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
+    newGeneration: (object, old) => !jsonEqual(withDefaults(object as StatefulSet, old)["spec"], old["spec"]),
     prepare: (object, old) => withDefaults(object as StatefulSet, old),
     validate: (object, old) => errorsOf(object as StatefulSet, old as StatefulSet | undefined),
   },

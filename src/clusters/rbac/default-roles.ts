@@ -16,7 +16,16 @@ const VIEW: readonly PolicyRule[] = [
   core(READ, "bindings", "events", "limitranges", "namespaces/status", "pods/log", "pods/status", "resourcequotas"),
   core(READ, "namespaces"),
   inGroup("discovery.k8s.io", READ, "endpointslices"),
-  inGroup("apps", READ, "deployments", "deployments/status", "statefulsets", "statefulsets/status"),
+  inGroup(
+    "apps",
+    READ,
+    "deployments",
+    "deployments/scale",
+    "deployments/status",
+    "statefulsets",
+    "statefulsets/scale",
+    "statefulsets/status",
+  ),
   inGroup("networking.k8s.io", READ, "networkpolicies"),
   inGroup("policy", READ, "poddisruptionbudgets", "poddisruptionbudgets/status"),
 ];
@@ -30,7 +39,7 @@ const EDIT: readonly PolicyRule[] = [
   core(WRITE, "configmaps", "events", "secrets", "serviceaccounts", "services", "services/proxy"),
   core(["create"], "serviceaccounts/token"),
   inGroup("coordination.k8s.io", [...WRITE, ...READ], "leases"),
-  inGroup("apps", WRITE, "deployments", "statefulsets"),
+  inGroup("apps", WRITE, "deployments", "deployments/scale", "statefulsets", "statefulsets/scale"),
   inGroup("networking.k8s.io", WRITE, "networkpolicies"),
   inGroup("policy", WRITE, "poddisruptionbudgets"),
 ];

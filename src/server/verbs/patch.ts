@@ -33,11 +33,11 @@ export const PATCH_TYPES = {
 /** How a patch is written. */
 export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
-/** A patch made ready, so that it can be tried on several states. */
+/** A patch that can be tried on several states. */
 type Apply = (document: KubeObject) => unknown;
 
 /** How often a patch is made anew because another writer got in between. Source: the API server's patch handler. */
-const PATCH_TRIES = 5;
+export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */
 export interface PatchOptions extends UpdateOptions {
@@ -61,15 +61,15 @@ export async function patch(
 ): Promise<Updated> {
   const { definition } = context;
   checkPatchParameters({ apply: kind === "apply", fieldManager: options.fieldManager, force: options.force });
-  if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
+  demandShallow(body);
   if (kind === "apply") {
     return change(context, key, { desired: compileApply(context, key, body, options), creates: true, triesMax: PATCH_TRIES }, options);
   }
-  const apply = compile(kind, definition, body);
+  const apply = compilePatch(kind, definition, body);
   const desired = (current: KubeObject | undefined) => {
     if (current === undefined) throw notFound(definition.type, key.name);
     const { opened } = definition.strategy;
-    const patched = refusing(() => apply(opened?.(current, options.user ?? SYSTEM_USER) ?? current));
+    const patched = apply(opened?.(current, options.user ?? SYSTEM_USER) ?? current);
     const object = readBody(definition, patched, { ...options, strictError: patchRefused });
     checkIdentity(object, key);
     return { object, managers: { requested: requestedManagers(patched) } };
@@ -77,10 +77,25 @@ export async function patch(
   return change(context, key, { desired, triesMax: PATCH_TRIES }, options);
 }
 
-function compile(kind: Exclude<PatchKind, "apply">, { shape }: ResourceDefinition, body: unknown): Apply {
+/**
+ * A patch made ready, so that it can be tried on several states.
+ *
+ * @throws API_BAD_REQUEST when it can not be read; what is returned throws API_INVALID when it does not apply.
+ */
+export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
+  demandShallow(body);
+  const apply = compile(kind, definition, body);
+  return (document) => refusing(() => apply(document));
+}
+
+function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   if (kind === "json") return compileJsonPatch(body);
   if (!isRecord(body)) throw badRequest("error decoding patch: a merge patch of an object is an object");
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
+}
+
+function demandShallow(body: unknown): void {
+  if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
 }
 
 /** The failures of a patch as answers. */

@@ -58,6 +58,8 @@ export interface Change {
   readonly creates?: boolean;
   /** How often other writers may get in between. */
   readonly triesMax: number;
+  /** The subresource is one of the kind's `views`, and `desired` has put it into the object already. Default false. */
+  readonly view?: boolean;
 }
 
 /**
@@ -68,13 +70,14 @@ export interface Change {
 export async function change(
   context: ResourceContext,
   key: ObjectKey,
-  { desired, creates, triesMax }: Change,
+  { desired, creates, triesMax, view }: Change,
   options: UpdateOptions,
 ): Promise<Updated> {
   const { definition, store, admit } = context;
   const { type, strategy } = definition;
   const { subresource } = options;
-  if (subresource !== undefined && !Object.hasOwn(strategy.subresources ?? {}, subresource)) throw noSuchPath();
+  const parts = view === true ? definition.views : strategy.subresources;
+  if (subresource !== undefined && !Object.hasOwn(parts ?? {}, subresource)) throw noSuchPath();
   for (let attempt = 0; attempt < triesMax; attempt += 1) {
     const stored = await store.get(storeKey(type, key));
     if (stored === undefined) {
@@ -149,7 +152,8 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
 /** What the author may change, on what he may not. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
-  const body = subresource === undefined ? desired : subresources[subresource]!(desired, old);
+  const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;
+  const body = write?.(desired, old) ?? desired;
   const object = withMetadata(body, {
     namespace: old.metadata.namespace,
     uid: old.metadata.uid,

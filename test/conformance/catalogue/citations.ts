@@ -42,6 +42,10 @@ export const DOCUMENTS = {
   "EndpointSlice v1": { path: "/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/" },
   "ConfigMap v1": { path: "/docs/reference/kubernetes-api/config-and-storage-resources/config-map-v1/" },
   "Secret v1": { path: "/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/" },
+  Deployments: { path: "/docs/concepts/workloads/controllers/deployment/" },
+  "Scale v1": { path: "/docs/reference/kubernetes-api/autoscaling-resources/scale-v1/" },
+  "PodDisruptionBudget v1": { path: "/docs/reference/kubernetes-api/policy-resources/pod-disruption-budget-v1/" },
+  "NetworkPolicy v1": { path: "/docs/reference/kubernetes-api/policy-resources/network-policy-v1/" },
   "Lease v1": { path: "/docs/reference/kubernetes-api/cluster-resources/lease-v1/" },
   "Namespace v1": { path: "/docs/reference/kubernetes-api/cluster-resources/namespace-v1/" },
   "Node v1": { path: "/docs/reference/kubernetes-api/cluster-resources/node-v1/" },
@@ -100,6 +104,7 @@ export const SUBJECTS = [
   "Namespaces",
   "Pods",
   "Nodes",
+  "Workloads",
   "The client itself",
 ] as const;
 

@@ -1,0 +1,214 @@
+/**
+ * What the API server makes of Deployments, StatefulSets, PodDisruptionBudgets and NetworkPolicies; part of the cluster suite. None of
+ * them asks for a Pod.
+ */
+import { describe, expect, test } from "vitest";
+import type { Json, RawAnswer } from "./raw-client.ts";
+import type { RawSetting } from "./raw-setting.ts";
+
+const MERGE = { "content-type": "application/merge-patch+json" };
+const STRATEGIC = { "content-type": "application/strategic-merge-patch+json" };
+
+const labels = { app: "web" };
+const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.com/web:1" }] } };
+const workload = (spec: object = {}) => ({ replicas: 0, selector: { matchLabels: labels }, template, ...spec });
+const claim = { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
+
+const causes = ({ json }: RawAnswer) => (json["details"]!["causes"] ?? []).map((cause: Json) => String(cause["field"]));
+
+/** Requests for the kinds of one group. */
+function inGroup(setting: () => RawSetting, group: string) {
+  const path = (plural: string, name = "") => `/apis/${group}/v1/namespaces/${setting().namespace}/${plural}${name && `/${name}`}`;
+  const create = (plural: string, name: string, spec: object) =>
+    setting().raw.send("POST", path(plural), { body: { apiVersion: `${group}/v1`, metadata: { name }, spec } });
+  const patch = (where: string, body: unknown, headers: Readonly<Record<string, string>> = MERGE) =>
+    setting().raw.send("PATCH", where, { body, headers });
+  return { path, create, patch };
+}
+
+/** The cases of what makes Pods. */
+export function workloadCases(setting: () => RawSetting): void {
+  const { path, create, patch } = inGroup(setting, "apps");
+
+  describe("workloads", () => {
+    test("of a Deployment what is left out is filled in", async () => {
+      const { code, json } = await create("deployments", "w-plain", workload());
+      expect([code, json["metadata"]!["generation"]]).toEqual([201, 1]);
+      expect(json["spec"]).toMatchObject({
+        strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
+        revisionHistoryLimit: 10,
+        progressDeadlineSeconds: 600,
+        template: { spec: { restartPolicy: "Always", dnsPolicy: "ClusterFirst", securityContext: {} } },
+      });
+    });
+
+    test("of a StatefulSet and its claims what is left out is filled in", async () => {
+      const { code, json } = await create("statefulsets", "w-set", workload({ serviceName: "web", volumeClaimTemplates: [claim] }));
+      expect(code).toBe(201);
+      expect(json["spec"]).toMatchObject({
+        podManagementPolicy: "OrderedReady",
+        updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
+        volumeClaimTemplates: [{ apiVersion: "v1", kind: "PersistentVolumeClaim", spec: { volumeMode: "Filesystem" } }],
+      });
+    });
+
+    test("what says the same in fewer words is no new generation", async () => {
+      await create("statefulsets", "w-again", workload({ serviceName: "web", volumeClaimTemplates: [claim] }));
+      const short = { spec: { volumeClaimTemplates: [claim] } };
+      const again = await patch(path("statefulsets", "w-again"), short, STRATEGIC);
+      expect([again.code, again.json["metadata"]!["generation"]]).toEqual([200, 1]);
+      const { json } = await create("deployments", "w-again", workload());
+      const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "w-again" }, spec: workload() };
+      const replaced = await setting().raw.send("PUT", path("deployments", "w-again"), { body });
+      expect([replaced.code, replaced.json["metadata"]!["generation"]]).toEqual([200, json["metadata"]!["generation"]]);
+    });
+
+    test("the selector of a Deployment stays", async () => {
+      await create("deployments", "w-fixed", workload());
+      const more = { matchLabels: { tier: "a" } };
+      const body = { spec: { selector: more, template: { metadata: { labels: { tier: "a" } } } } };
+      expect(causes(await patch(path("deployments", "w-fixed"), body))).toEqual(["spec.selector"]);
+    });
+
+    test("of a StatefulSet little may change", async () => {
+      await create("statefulsets", "w-rigid", workload({ serviceName: "web" }));
+      const where = path("statefulsets", "w-rigid");
+      expect(causes(await patch(where, { spec: { serviceName: "other" } }))).toEqual(["spec"]);
+      expect((await patch(where, { spec: { minReadySeconds: 5 } })).json["metadata"]!["generation"]).toBe(2);
+    });
+
+    test("a strategic merge patch changes the image of one container", async () => {
+      const containers = [...template.spec.containers, { name: "side", image: "example.com/side:1" }];
+      await create("deployments", "w-patched", workload({ template: { ...template, spec: { containers } } }));
+      const body = { spec: { template: { spec: { containers: [{ name: "side", image: "example.com/side:2" }] } } } };
+      const { json } = await patch(path("deployments", "w-patched"), body, STRATEGIC);
+      const found = json["spec"]!["template"]!["spec"]!["containers"]!.map(({ name, image }) => `${String(name)} ${String(image)}`);
+      expect(found.sort()).toEqual(["main example.com/web:1", "side example.com/side:2"]);
+      expect(json["metadata"]!["generation"]).toBe(2);
+    });
+
+    test.each([
+      { why: "no selector", spec: { selector: null }, field: "spec.selector" },
+      { why: "a selector of other Pods", spec: { selector: { matchLabels: { app: "b" } } }, field: "spec.template.metadata.labels" },
+      { why: "fewer replicas than none", spec: { replicas: -1 }, field: "spec.replicas" },
+      { why: "an unknown strategy", spec: { strategy: { type: "Magic" } }, field: "spec.strategy.type" },
+      {
+        why: "an update that can not move",
+        spec: { strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } },
+        field: "spec.strategy.rollingUpdate.maxUnavailable",
+      },
+    ])("a Deployment with $why is 422", async ({ spec, field }) => {
+      const answer = await create("deployments", "w-refused", workload(spec));
+      expect([answer.code, causes(answer)]).toEqual([422, expect.arrayContaining([field])]);
+    });
+  });
+}
+
+/** The cases of `scale`. */
+export function scaleCases(setting: () => RawSetting): void {
+  const { path, create, patch } = inGroup(setting, "apps");
+  const scaleOf = (name: string, plural = "deployments") => `${path(plural, name)}/scale`;
+
+  describe("scale", () => {
+    test.each(["deployments", "statefulsets"])("of %s shows replicas and selector apart", async (plural) => {
+      const { json } = await create(plural, "s-shown", workload(plural === "statefulsets" ? { serviceName: "web" } : {}));
+      const scale = await setting().raw.send("GET", scaleOf("s-shown", plural));
+      const metadata = { name: "s-shown", namespace: setting().namespace, uid: json["metadata"]!["uid"] };
+      expect([scale.code, scale.json]).toMatchObject([200, { apiVersion: "autoscaling/v1", kind: "Scale", metadata }]);
+      expect(scale.json["status"]).toMatchObject({ replicas: 0, selector: "app=web" });
+      expect(scale.json["spec"]!["replicas"] ?? 0).toBe(0);
+    });
+
+    test("is written by a patch, which is a new generation of the object and owned by who scaled", async () => {
+      // No ReplicaSet is made of it, and no Pod.
+      await create("deployments", "s-patched", workload({ replicas: 1, paused: true }));
+      const { code, json } = await patch(`${scaleOf("s-patched")}?fieldManager=scaler`, { spec: { replicas: 0 } });
+      expect([code, json["kind"]]).toEqual([200, "Scale"]);
+      const object = await setting().raw.send("GET", path("deployments", "s-patched"));
+      expect([object.json["spec"]!["replicas"], object.json["metadata"]!["generation"]]).toEqual([0, 2]);
+      const owners = object.json["metadata"]!["managedFields"]!.filter(({ manager }) => String(manager) === "scaler");
+      expect(owners).toMatchObject([{ subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }]);
+    });
+
+    test("is written by a PUT, unless the object is another by now", async () => {
+      await create("statefulsets", "s-put", workload({ serviceName: "web" }));
+      const where = scaleOf("s-put", "statefulsets");
+      const { json } = await setting().raw.send("GET", where);
+      const put = (metadata: object) =>
+        setting().raw.send("PUT", `${where}?dryRun=All`, {
+          body: { ...json, metadata: { ...json["metadata"], ...metadata }, spec: { replicas: 2 } },
+        });
+      // What is not said is not demanded.
+      const written = await put({ resourceVersion: undefined });
+      expect([written.code, written.json["spec"]!["replicas"]]).toEqual([200, 2]);
+      const late = await put({ resourceVersion: "1" });
+      expect([late.code, late.json["reason"]]).toEqual([409, "Conflict"]);
+    });
+
+    test("below 0 is 422 of the Scale, of something that is not there 404", async () => {
+      await create("deployments", "s-refused", workload());
+      const below = await patch(scaleOf("s-refused"), { spec: { replicas: -1 } });
+      expect([below.code, causes(below), below.json["details"]!["kind"]]).toEqual([422, ["spec.replicas"], "Scale"]);
+      expect((await patch(scaleOf("s-absent"), { spec: { replicas: 1 } })).code).toBe(404);
+      expect((await setting().raw.send("GET", scaleOf("s-absent"))).code).toBe(404);
+    });
+
+    test("is announced as a Scale of its own group", async () => {
+      const { json } = await setting().raw.send("GET", "/apis/apps/v1");
+      const found = json["resources"]!.filter((entry) => String(entry["name"]).endsWith("/scale"));
+      expect(found).toContainEqual({
+        ...{ name: "deployments/scale", singularName: "", namespaced: true },
+        ...{ group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
+      });
+    });
+  });
+}
+
+/** The cases of what is said about Pods. */
+export function policyCases(setting: () => RawSetting): void {
+  const budgets = inGroup(setting, "policy");
+  const policies = inGroup(setting, "networking.k8s.io");
+
+  describe("budgets and policies", () => {
+    test("a PodDisruptionBudget keeps what it is given, and its spec may change", async () => {
+      const spec = { maxUnavailable: 1, selector: { matchLabels: labels }, unhealthyPodEvictionPolicy: "AlwaysAllow" };
+      const { code, json } = await budgets.create("poddisruptionbudgets", "b-plain", spec);
+      expect([code, json["spec"]]).toEqual([201, spec]);
+      const changed = await budgets.patch(budgets.path("poddisruptionbudgets", "b-plain"), { spec: { maxUnavailable: "50%" } });
+      expect([changed.code, changed.json["metadata"]!["generation"]]).toEqual([200, 2]);
+    });
+
+    test.each([
+      { why: "both limits", spec: { minAvailable: 1, maxUnavailable: 1 }, field: "spec" },
+      { why: "a share of more than all", spec: { minAvailable: "101%" }, field: "spec.minAvailable" },
+    ])("a PodDisruptionBudget with $why is 422", async ({ spec, field }) => {
+      const answer = await budgets.create("poddisruptionbudgets", "b-refused", { selector: { matchLabels: labels }, ...spec });
+      expect([answer.code, causes(answer)]).toEqual([422, expect.arrayContaining([field])]);
+    });
+
+    test("of a NetworkPolicy types and protocols are filled in", async () => {
+      const spec = { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }], egress: [{}] };
+      const { code, json } = await policies.create("networkpolicies", "n-plain", spec);
+      expect([code, json["spec"]!["policyTypes"]]).toEqual([201, ["Ingress", "Egress"]]);
+      expect(json["spec"]!["ingress"]).toEqual([{ ports: [{ port: 80, protocol: "TCP" }] }]);
+      const again = await policies.patch(policies.path("networkpolicies", "n-plain"), { spec: { ingress: spec.ingress } });
+      expect([again.json["metadata"]!["generation"], again.json["metadata"]!["resourceVersion"]]).toEqual([
+        1,
+        json["metadata"]!["resourceVersion"],
+      ]);
+    });
+
+    test.each([
+      { why: "a port of 0", spec: { egress: [{ ports: [{ port: 0 }] }] }, field: "spec.egress[0].ports[0].port" },
+      {
+        why: "a range that is none",
+        spec: { egress: [{ to: [{ ipBlock: { cidr: "10.0.0.0" } }] }] },
+        field: "spec.egress[0].to[0].ipBlock.cidr",
+      },
+      { why: "an unknown type", spec: { policyTypes: ["Sideways"] }, field: "spec.policyTypes[0]" },
+    ])("a NetworkPolicy with $why is 422", async ({ spec, field }) => {
+      const answer = await policies.create("networkpolicies", "n-refused", { podSelector: {}, ...spec });
+      expect([answer.code, causes(answer)]).toEqual([422, expect.arrayContaining([field])]);
+    });
+  });
+}
