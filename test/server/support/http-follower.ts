@@ -19,14 +19,21 @@ export interface HttpFollower {
   readonly resumed: () => number;
   /** The last revision that it knows of. */
   position(): number;
+  /** Watches that were refused or ended because the history no longer goes back so far; each is followed by a list. */
+  readonly expired: () => number;
   /** Cuts the connection; the watch is resumed. */
   cut(): void;
+  /** Cuts the connection, and asks for nothing until `wake`. */
+  sleep(): void;
+  wake(): void;
   stop(): Promise<void>;
 }
 
 interface WireObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly resourceVersion: string };
   readonly spec?: { readonly displayName?: string };
+  /** Of the Status that an ERROR carries. */
+  readonly code?: number;
 }
 
 const TYPES: Readonly<Record<string, Change["type"]>> = { ADDED: "created", MODIFIED: "updated", DELETED: "deleted" };
@@ -47,7 +54,7 @@ export function listedOf({ metadata, spec }: WireObject): Listed {
 export function followOverHttp({ name, collections, key, timeoutSeconds }: HttpFollowerOptions): HttpFollower {
   const steps: WatchStep[] = [];
   const headers = { authorization: `Bearer ${key}` };
-  const running = { over: false, at: 0, resumed: 0, position: -1, abort: new AbortController() };
+  const running = { over: false, asleep: false, at: 0, resumed: 0, expired: 0, position: -1, abort: new AbortController() };
   let lists = 0;
 
   const ask = (query: string) =>
@@ -61,16 +68,21 @@ export function followOverHttp({ name, collections, key, timeoutSeconds }: HttpF
     steps.push({ did: "list", revision, objects: items.map(listedOf) });
     running.position = revision;
   };
+  const expire = () => {
+    running.expired += 1;
+    return false;
+  };
   /** Answers whether the history goes back far enough. */
   const watch = async (): Promise<boolean> => {
     const after = running.position;
     const response = await ask(`?watch=true&allowWatchBookmarks=true&timeoutSeconds=${timeoutSeconds}&resourceVersion=${after}`);
-    if (response.status === 410) return false;
+    if (response.status === 410) return expire();
     if (response.status !== 200) throw new Error(await response.text());
     steps.push({ did: "begin", after });
     running.resumed += 1;
     for await (const { type, object } of linesOf(response.body!)) {
-      if (type === "ERROR") return false;
+      if (type === "ERROR" && object.code === 410) return expire();
+      if (type === "ERROR") throw new Error(JSON.stringify(object));
       if (type === "BOOKMARK") steps.push({ did: "bookmark", revision: Number(object.metadata.resourceVersion) });
       else steps.push({ did: "hear", change: { type: TYPES[type]!, ...listedOf(object) } });
       running.position = Number(object.metadata.resourceVersion);
@@ -81,6 +93,10 @@ export function followOverHttp({ name, collections, key, timeoutSeconds }: HttpF
     let listed = false;
     while (!running.over) {
       running.abort = new AbortController();
+      if (running.asleep) {
+        await delay(systemClock, PAUSE_MS);
+        continue;
+      }
       const silence = setTimeout(() => running.abort.abort(), timeoutSeconds * 1_000 + SILENT_MS);
       try {
         if (!listed) await list();
@@ -98,7 +114,13 @@ export function followOverHttp({ name, collections, key, timeoutSeconds }: HttpF
     record: { name, prefix: "", steps },
     resumed: () => Math.max(0, running.resumed - lists),
     position: () => running.position,
+    expired: () => running.expired,
     cut: () => running.abort.abort(),
+    sleep() {
+      running.asleep = true;
+      running.abort.abort();
+    },
+    wake: () => void (running.asleep = false),
     async stop() {
       running.over = true;
       running.abort.abort();

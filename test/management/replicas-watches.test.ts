@@ -1,0 +1,104 @@
+/**
+ * Open watches of clients at two servers, while etcd is told to forget, the servers forget what was, and one of them does not hear what
+ * etcd forgets. Everybody is told everything once, in order, or is told (410) to list again.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { delay, systemClock } from "../../src/base/clock.ts";
+import { startManagement } from "../../src/management/management.ts";
+import type { Management } from "../../src/management/management.ts";
+import { openEtcdStore } from "../../src/server/etcd-store.ts";
+import type { EtcdStore } from "../../src/server/etcd-store.ts";
+import { createSeededChance } from "../server/seeded-chance.ts";
+import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
+import type { EtcdProxy } from "../server/support/etcd-proxy.ts";
+import { followOverHttp } from "../server/support/http-follower.ts";
+import type { HttpFollower } from "../server/support/http-follower.ts";
+import { createLedger, HttpWriter } from "../server/support/http-writer.ts";
+import { checkWatches } from "../server/support/watch-checker.ts";
+import { describeEtcd, startEtcd } from "../support/etcd.ts";
+import type { Etcd } from "../support/etcd.ts";
+import { API } from "./platform.ts";
+
+const KEY = "administrator-0123456789abcdefghijklmn";
+/** A seed of its own for every run; a failure names it. */
+const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 10_000, silentMs: 300, heartbeatMs: 300 };
+/** Events that a server keeps, at least, and at most twice as many. */
+const HISTORY = 60;
+const ROUNDS = 3;
+
+describeEtcd(`watches at two servers on one etcd (seed ${SEED})`, () => {
+  let etcd: Etcd;
+  let proxy: EtcdProxy;
+  let stores: EtcdStore[] = [];
+  let servers: Management[] = [];
+
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    proxy = await startEtcdProxy(etcd.url);
+    const open = (url: string) => openEtcdStore({ endpoints: [url], history: HISTORY, times: TIMES });
+    stores = [await open(etcd.url), await open(proxy.url)];
+    for (const store of stores) servers.push(await startManagement({ tls: false, adminKey: KEY, store, sharing: {} }));
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    await proxy.close();
+    await etcd.remove();
+  });
+
+  test("tell everything once, in order, or say that it has expired", async () => {
+    const chance = createSeededChance(SEED);
+    const ledger = createLedger();
+    const apis = servers.map(({ url }) => `${url}${API}`);
+    const fraction = () => chance.fraction();
+    const writersAt = apis.map((api, at) =>
+      [0, 1].map((index) => new HttpWriter({ name: `w${at}.${index}`, api, key: KEY, ledger, fraction })),
+    );
+    const follow = (name: string, ...order: number[]) =>
+      followOverHttp({ name, collections: order.map((at) => `${apis[at]!}/sharedsecrets`), key: KEY, timeoutSeconds: 3 });
+    const [near, far, fickle, sleeper] = [follow("near", 0), follow("far", 1), follow("fickle", 0, 1), follow("sleeper", 1, 0)];
+    const followers = [near, far, fickle, sleeper];
+    const write = async (count: number, writers = writersAt.flat()) => {
+      for (const end = ledger.acknowledged.length + count; ledger.acknowledged.length < end;) {
+        await Promise.all(writers.map((writer) => writer.step()));
+      }
+    };
+    const reach = async (revision: number, who: readonly HttpFollower[]) => {
+      while (who.some((follower) => follower.position() < revision)) await delay(systemClock, 5);
+    };
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await write(20);
+      // Servers and etcd have forgotten what one missed who was away.
+      sleeper.sleep();
+      await write(HISTORY * 2 + 1);
+      for (const store of stores) await store.compact();
+      sleeper.wake();
+      await write(20);
+      // One that is back at once goes on where it was.
+      fickle.cut();
+      await write(20);
+      // Etcd has forgotten what one of the servers has not heard.
+      await reach(ledger.newest, followers);
+      proxy.decide = ({ path }) => (path === "/v3/watch" ? "lose-request" : "pass");
+      proxy.cutWatches();
+      await write(20, writersAt[0]);
+      await stores[0]!.compactEtcd(await stores[0]!.revision());
+      proxy.decide = () => "pass";
+      await write(20);
+    }
+    const bookmarks = ({ record }: HttpFollower) => record.steps.filter(({ did }) => did === "bookmark").length;
+    while (followers.some((follower) => bookmarks(follower) === 0)) await delay(systemClock, 20);
+    const end = await writersAt[0]![0]!.mark("end");
+    await reach(end, followers);
+    for (const follower of followers) await follower.stop();
+
+    const { acknowledged, doubtful, problems } = ledger;
+    expect(problems).toEqual([]);
+    expect(checkWatches({ acknowledged, watches: followers.map(({ record }) => record), end, doubtful })).toEqual([]);
+    expect(near.expired(), "nothing was forgotten that it had not heard").toBe(0);
+    expect(fickle.resumed()).toBeGreaterThanOrEqual(ROUNDS);
+    expect(far.expired(), "its server has missed what etcd forgot").toBeGreaterThanOrEqual(ROUNDS);
+    expect(sleeper.expired()).toBeGreaterThanOrEqual(ROUNDS);
+  });
+});
