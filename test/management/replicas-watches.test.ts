@@ -31,7 +31,7 @@ describeEtcd(`watches at two servers on one etcd (seed ${SEED})`, () => {
   let etcd: Etcd;
   let proxy: EtcdProxy;
   let stores: EtcdStore[] = [];
-  let servers: Management[] = [];
+  const servers: Management[] = [];
 
   beforeAll(async () => {
     etcd = await startEtcd();
