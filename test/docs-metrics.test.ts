@@ -1,0 +1,135 @@
+/**
+ * `docs/reference/metrics.md` says of each metric what a running syncer says of it: name, type and labels.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DURATION_BUCKETS } from "../src/base/metrics.ts";
+import { runCli } from "../src/cli/program.ts";
+import { startCluster } from "../src/clusters/cluster.ts";
+import type { Cluster } from "../src/clusters/cluster.ts";
+import { ENDPOINTS, NAMESPACES } from "../src/object/resource.ts";
+import { createTestTerminal } from "./cli/support.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const PAGE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8");
+const WAIT = { timeout: 30_000, interval: 50 };
+
+interface Metric {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+const documented: readonly (Metric & { readonly rest: readonly string[] })[] = PAGE.split("\n")
+  .filter((line) => /^\| `[a-z_]+` \| (counter|gauge|histogram) \|/.test(line))
+  .map((line) => line.slice(2, -2).split(/ ?\| /))
+  .map(([name = "", type = "", labels = "", ...rest]) => ({
+    name: name.replaceAll("`", ""),
+    type,
+    labels: [...labels.matchAll(/`(\w+)`/g)].map((match) => match[1]!).sort(),
+    rest,
+  }));
+
+/** Metrics that only something going wrong brings up, or that chance does. */
+const RARE = [
+  "endpoint_sync_cluster_is_another",
+  "informer_failures_total",
+  "workqueue_retries_total",
+  "workqueue_unfinished_work_seconds",
+  "workqueue_longest_running_processor_seconds",
+  "controller_runtime_terminal_reconcile_errors_total",
+  "controller_runtime_reconcile_timeouts_total",
+  "controller_runtime_reconcile_panics_total",
+];
+
+/** The families of a scrape, with the labels of all their series but the bucket's own. */
+function familiesOf(text: string): Metric[] {
+  return text.split(/^# TYPE /m).flatMap((part) => {
+    const [head = "", ...lines] = part.trim().split("\n");
+    const [name, type] = head.split(" ");
+    if (name === undefined || type === undefined) return [];
+    const labels = lines.flatMap((line) => [...line.matchAll(/(?<=[{,])(\w+)="/g)].map((match) => match[1]!));
+    return [{ name, type, labels: [...new Set(labels)].filter((label) => label !== "le").sort() }];
+  });
+}
+
+const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-metrics-"));
+let clusters: Cluster[] = [];
+let scraped: readonly Metric[] = [];
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  clusters = await Promise.all([startCluster({ name: "tenant" }), startCluster({ name: "host" })]);
+  const [tenant, host] = clusters as [Cluster, Cluster];
+  for (const [name, { kubeconfig }] of [["tenant", tenant] as const, ["host", host] as const])
+    writeFileSync(join(folder, name), kubeconfig);
+  await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
+  const metadata = { namespace: "default", name: "db", annotations: { team: "a" } };
+  const subsets = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "100.100.100.200" }], ports: [{ port: 80 }] }];
+  await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets });
+  const patches = "patches: [{ path: metadata.annotations.team, expression: value + 1 }]";
+  const terminal = createTestTerminal({ files: { "vcluster.yaml": `sync: { toHost: { endpoints: { ${patches} } } }` } });
+  const kubeconfigs = ["--tenant-kubeconfig", join(folder, "tenant"), "--host-kubeconfig", join(folder, "host")];
+  const addresses = ["--metrics-address", "127.0.0.1:0", "--health-address", ""];
+  const named = ["--config", "vcluster.yaml", "--name", "blue", "--namespace", "vc-blue", "--leader-elect"];
+  const ended = runCli(["run", ...kubeconfigs, ...named, ...addresses], terminal);
+  stop = async () => {
+    terminal.interrupt();
+    await ended;
+  };
+  await vi.waitFor(async () => {
+    const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
+    scraped = familiesOf(await (await fetch(`http://${address}/metrics`)).text());
+    expect(scraped.map(({ name }) => name)).toContain("endpoint_sync_lag_seconds");
+    expect(scraped.map(({ name }) => name)).toContain("endpoint_sync_missing_permissions");
+  }, WAIT);
+});
+afterAll(async () => {
+  await stop();
+  await Promise.all(clusters.map((cluster) => cluster.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+/** What the source records, with the type that its way of recording makes. */
+function recordedBySource(): Map<string, string> {
+  const types = { count: "counter", gauge: "gauge", observe: "histogram" } as const;
+  const found = new Map<string, string>();
+  const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  for (const file of files) {
+    const text = readFileSync(join(ROOT, "src", file), "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
+    const named = /const METRIC = "(\w+)"/.exec(text)?.[1] ?? "";
+    for (const [, method = "", name = named] of text.matchAll(/metrics\.(count|gauge|observe)\(\s*(?:"(\w+)"|METRIC)/gi))
+      found.set(name, types[method as keyof typeof types]);
+  }
+  return found;
+}
+
+describe("metrics", () => {
+  test("are all that the source records, with their types, and no other", () => {
+    const page = new Map(documented.map(({ name, type }) => [name, type]));
+    expect(page.size).toBe(documented.length);
+    expect([...page].sort()).toEqual([...recordedBySource()].sort());
+  });
+
+  test("have a unit and a meaning", () => {
+    expect(documented.filter(({ rest }) => rest.length !== 2 || rest.some((cell) => cell.trim() === ""))).toEqual([]);
+  });
+
+  test("of a running syncer have the type and the labels of the page", () => {
+    const known = new Map(documented.map(({ name, type, labels }) => [name, { name, type, labels }]));
+    expect(scraped).toEqual(scraped.map(({ name }) => known.get(name)));
+  });
+
+  test("come from a running syncer, but for those that trouble brings up", () => {
+    const there = new Set(scraped.map(({ name }) => name));
+    const missing = documented.map(({ name }) => name).filter((name) => !there.has(name));
+    expect(missing.filter((name) => !RARE.includes(name))).toEqual([]);
+    expect(RARE.filter((name) => !documented.some((metric) => metric.name === name))).toEqual([]);
+  });
+
+  test("have the buckets that the page tells", () => {
+    expect(PAGE).toContain(`with buckets from ${DURATION_BUCKETS[0]} to ${DURATION_BUCKETS.at(-1)}`);
+  });
+});
