@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { skippedReporter } from "./skipped-reporter.ts";
 
 export default defineConfig({
   test: {
@@ -11,7 +12,9 @@ export default defineConfig({
     // Deadlines for a machine that is slow or busy, no expectations.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: ["default", skippedReporter],
     pool: "threads",
+    // The machines that this runs on have two cores or more, and some suites start processes of their own.
     maxWorkers: 2,
   },
 });
