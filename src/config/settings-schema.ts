@@ -223,9 +223,10 @@ export const SETTINGS_SCHEMA = {
     loopGuard: {
       type: "object",
       default: {},
-      description: "An object whose fields are changed on the host again and again is left alone until its source changes.",
+      description:
+        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly.",
       fields: {
-        restorations: count(5, 1, 1_000, "Restorations after which it is left alone."),
+        restorations: count(5, 1, 1_000, "Restorations after which it is left alone, or comes back evenly."),
         minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
       },
     },

@@ -30,6 +30,8 @@ export interface Start {
   readonly input: PlanInput;
   /** The version of the source at which host edits had been undone too often: at this version none is undone any more. */
   readonly stoppedAt?: string | undefined;
+  /** Somebody has deleted the copy too often: it must not come back for so many milliseconds. Default 0. */
+  readonly recreationWaitMs?: number;
   /** Reconciles of this key in a row that met a changed world. */
   readonly outdatedTimes: number;
 }
@@ -187,6 +189,7 @@ function operate(state: ReconcileState): Step {
   const operation = state.planned.operations[state.index];
   if (operation === undefined) return report(state);
   if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
+  if (isHeldBack(state)) return report(withNote(state, LOOP_SLOWED));
   if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
   return write(state, operation);
 }
@@ -194,6 +197,11 @@ function operate(state: ReconcileState): Step {
 const LOOP_STOPPED: Note = {
   code: "LOOP_STOPPED",
   message: "Host edits keep coming back; the object is left alone until it changes in the tenant cluster",
+};
+
+const LOOP_SLOWED: Note = {
+  code: "LOOP_STOPPED",
+  message: "Somebody keeps deleting the copy; it comes back seldom until the object changes in the tenant cluster",
 };
 
 function write(state: ReconcileState, operation: Operation): Step {
@@ -244,6 +252,7 @@ function report(state: ReconcileState): Step {
 }
 
 function settled(state: ReconcileState): Ending {
+  if (isHeldBack(state)) return { result: "settled", requeueAfterMs: state.start.recreationWaitMs! };
   const refused = state.notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
   return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }
@@ -268,6 +277,17 @@ function fail(state: ReconcileState, error: unknown): Step {
 
 function end(state: ReconcileState, ending: Ending): Step {
   return { state: { ...state, phase: "done" }, request: { type: "done", ending } };
+}
+
+/** Tells whether the next operation brings back what somebody has deleted too often. */
+function isHeldBack({ start, planned, index }: ReconcileState): boolean {
+  const operation = planned.operations[index];
+  return operation !== undefined && isCopying(operation) && (start.recreationWaitMs ?? 0) > 0;
+}
+
+/** Tells whether an operation makes the copy. */
+export function isCopying({ action, side }: Operation): boolean {
+  return action === "create" && side === "host";
 }
 
 /** Tells whether an operation only undoes what somebody did on the host. */

@@ -21,7 +21,7 @@ export interface PlanInput extends Surroundings {
   readonly deletesHeld?: boolean;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
-  /** True when the copy was there the last time that this process looked, and somebody else has deleted it. */
+  /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
   readonly vanished?: boolean;
   /** The host object whose edits this very version of the tenant object took over, while the copy's base does not say so yet. */
   readonly flowedFrom?: KubeObject | undefined;

@@ -13,7 +13,7 @@ import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
 import type { BrakeLimits } from "../reconcile/brake.ts";
-import { createMachine } from "../reconcile/machine.ts";
+import { createMachine, sourceVersion } from "../reconcile/machine.ts";
 import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/reference-rules.ts";
@@ -143,13 +143,16 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       if (referenced !== undefined) return referenced;
       if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
       const seen = gather(id, side, key);
-      const input = seen.host === undefined && records.hadCopy(id) ? { ...seen, vanished: true } : seen;
+      const version = sourceVersion(seen.tenant);
+      const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
+      const input = vanished ? { ...seen, vanished } : seen;
       if (records.settled(id, input)) {
         books.outdated.delete(id);
         return { resource: side.rules.kind.resource, request: NOTHING_TO_DO, answer: () => {} };
       }
       router.claim(side.rules, key);
-      const start = { input, stoppedAt: books.guard.stoppedAt(id), outdatedTimes: books.outdated.get(id) ?? 0 };
+      const limits = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
+      const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
       return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
     },
     get synced() {

@@ -6,7 +6,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isRestoration, sourceVersion } from "../reconcile/machine.ts";
+import { isCopying, isRestoration, sourceVersion } from "../reconcile/machine.ts";
 import type { Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Outcome } from "../patch/types.ts";
@@ -180,7 +180,9 @@ class RunningTurn implements Turn {
     metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
     logger.debug("Applied", { id, action, side, reason, result });
     if (result !== "written" && result !== "deleted") return;
-    if (isRestoration(operation)) books.guard.restored(id, sourceVersion(this.#state.input.tenant));
+    const { tenant, vanished } = this.#state.input;
+    if (isRestoration(operation)) books.guard.restored(id, sourceVersion(tenant));
+    if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
     if (response.type === "object" && side === "tenant") books.flows.flowed(id, response.object, this.#state.input.host);
     if (response.type === "object" && side === "host") books.flows.forget(id);
   }

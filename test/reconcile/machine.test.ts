@@ -245,6 +245,20 @@ const CASES: readonly Case[] = [
     requests: [write(UPDATE), settled],
   },
   {
+    why: "a copy that was deleted too often is not made before its time, when it is looked at again",
+    operations: [CREATE, DELETE],
+    start: { recreationWaitMs: 90_000 },
+    answers: [ABSENT],
+    requests: [report("LOOP_STOPPED"), done({ result: "settled", requeueAfterMs: 90_000 })],
+  },
+  {
+    why: "a change is written to a copy that is there, however often it was deleted",
+    operations: [UPDATE],
+    start: { recreationWaitMs: 90_000 },
+    answers: [OBJECT],
+    requests: [write(UPDATE), settled],
+  },
+  {
     why: "a stale cache makes it ask the tenant, and plan anew",
     plans: [{ state: "stale" }, { operations: [UPDATE] }],
     answers: [OBJECT, OBJECT],

@@ -16,6 +16,27 @@ test("an object is left alone after so many restorations, until its source chang
   expect(guard.stoppedAt("endpoints|shop/web")).toBeUndefined();
 });
 
+test("a copy that was deleted so many times comes back evenly, until its source changes", async () => {
+  const clock = createFakeClock();
+  const guard = createLoopGuard(clock, LIMITS);
+  const [id, other] = ["endpoints|shop/web", "endpoints|shop/other"];
+  expect(guard.hasRecreated(id, "v1")).toBe(false);
+  for (let count = 0; count < 3; count += 1) {
+    expect(guard.recreationWaitMs(id, "v1")).toBe(0);
+    guard.recreated(id, "v1");
+  }
+  expect(guard.recreationWaitMs(id, "v1")).toBe(200_000);
+  expect([guard.recreationWaitMs(id, "v2"), guard.recreationWaitMs(other, "v1"), guard.stoppedAt(id)]).toEqual([0, 0, undefined]);
+  await clock.advance(150_000);
+  expect([guard.recreationWaitMs(id, "v1"), guard.hasRecreated(id, "v1"), guard.hasRecreated(id, "v2")]).toEqual([50_000, true, false]);
+  await clock.advance(50_000);
+  expect(guard.recreationWaitMs(id, "v1")).toBe(0);
+  guard.recreated(id, "v1");
+  expect(guard.recreationWaitMs(id, "v1")).toBe(200_000);
+  await clock.advance(600_000);
+  expect(guard.hasRecreated(id, "v1")).toBe(false);
+});
+
 test("restorations that are far apart are no fight", async () => {
   const clock = createFakeClock();
   const guard = createLoopGuard(clock, LIMITS);
