@@ -8,8 +8,14 @@ export interface SignInLimits {
   readonly failureWindowMs: number;
   /** Passwords that are being checked at one time: each check costs memory and time on purpose. Default 8. */
   readonly checksMax: number;
-  /** Logins that have begun at a provider and not ended; beyond, the oldest has to begin again. Default 10,000. */
+  /** Logins that have begun at a provider, at one server, and not ended; beyond, the oldest has to begin again. Default 10,000. */
   readonly pendingMax: number;
+  /**
+   * Logins that may begin at a provider within a minute; beyond, they are refused (429). Nobody needs a key to begin one, and where several
+   * servers share a store each is a write: so many within the time that a login may take leave no room for more than `pendingMax`. Default
+   * 900.
+   */
+  readonly beginsPerMinute: number;
   /** How long a begun login may take, in milliseconds. Default 10 minutes. */
   readonly pendingLifetimeMs: number;
   /** How long a program may take to exchange its code for the key, in milliseconds. Default 1 minute. */
@@ -29,6 +35,7 @@ export const SIGN_IN_LIMITS: SignInLimits = {
   failureWindowMs: 15 * MINUTE_MS,
   checksMax: 8,
   pendingMax: 10_000,
+  beginsPerMinute: 900,
   pendingLifetimeMs: 10 * MINUTE_MS,
   codeLifetimeMs: MINUTE_MS,
   discoveryLifetimeMs: 10 * MINUTE_MS,

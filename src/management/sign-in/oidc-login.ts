@@ -1,10 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/digest.ts";
-import { badRequest, forbiddenPath, unauthorized } from "../../server/status.ts";
+import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
 import { admit } from "./admit.ts";
 import type { Provider } from "./admit.ts";
+import { createAttempts } from "./attempts.ts";
 import { filterGroups } from "./groups-filters.ts";
 import type { Identity } from "./identity.ts";
 import type { SignInLimits } from "./limits.ts";
@@ -23,12 +25,17 @@ export interface OidcLoginOptions {
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
   readonly memory: SignInMemory;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly chance: Pick<Chance, "bytes">;
   readonly clients: OidcClients;
   readonly limits: SignInLimits;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
+
+const MINUTE_MS = 60_000;
+/** Behind a load balancer all come from one address, so all count as one. */
+const ANYBODY = "anybody";
 
 /** The steps of a login at a provider. Each throws what the answer is then. */
 export interface OidcLogin {
@@ -68,8 +75,9 @@ interface Finished {
  * @example
  * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl: () => "https://platform.example" });
  */
-export function createOidcLogin({ config, ports, memory, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
-  const { pendingMax: max, pendingLifetimeMs, codeLifetimeMs } = limits;
+export function createOidcLogin({ config, ports, memory, clock, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
+  const { pendingMax: max, beginsPerMinute, pendingLifetimeMs, codeLifetimeMs } = limits;
+  const begins = createAttempts({ clock, max: beginsPerMinute, windowMs: MINUTE_MS });
   const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
   const codes = memory.once<Finished>("codes", { lifetimeMs: codeLifetimeMs, max });
 
@@ -95,6 +103,8 @@ export function createOidcLogin({ config, ports, memory, chance, clients, limits
     async begin(visit, provider) {
       expectMethod(visit, "GET");
       const waiting = waitingOf(visit.query);
+      // Each server by itself: counting among all would be a write for each that is refused.
+      if (!(await begins.begin(ANYBODY))) throw tooManyRequests(await begins.wait(ANYBODY));
       const client = await clients(provider);
       const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
       const redirectUri = provider.settings.redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;

@@ -27,13 +27,21 @@ test("its configuration is valid, without a warning", () => {
 });
 
 test("its numbers are those of the source", () => {
-  const { failuresPerUsername, failuresPerAddress, failureWindowMs, pendingLifetimeMs, discoveryLifetimeMs, codeLifetimeMs } =
-    SIGN_IN_LIMITS;
+  const {
+    failuresPerUsername,
+    failuresPerAddress,
+    failureWindowMs,
+    pendingLifetimeMs,
+    discoveryLifetimeMs,
+    codeLifetimeMs,
+    beginsPerMinute,
+  } = SIGN_IN_LIMITS;
   const minutes = (ms: number) => `${ms / 60_000} minutes`;
   expect(PAGE).toContain(`| wrong passwords for one user name, from wherever | ${failuresPerUsername} |`);
   expect(PAGE).toContain(`are one | ${failuresPerAddress} |`);
   expect(PAGE).toContain(`from the first wrong one | ${minutes(failureWindowMs)} |`);
   expect(PAGE).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);
+  expect(PAGE).toContain(`Each server lets ${beginsPerMinute} begin within a minute`);
   expect(PAGE).toContain(`document is used for ${minutes(discoveryLifetimeMs)}`);
   expect([PAGE.includes("Within a minute it posts"), codeLifetimeMs]).toEqual([true, 60_000]);
 });

@@ -288,6 +288,26 @@ describe("a callback", () => {
     }
   });
 
+  test("is refused for a while when too many begin within a minute", async () => {
+    const small = await startPlatform(platform.config, { beginsPerMinute: 2 });
+    try {
+      const begin = async () => (await createBrowser().visit(`${small.url}/auth/oidc/login`)).status;
+      expect([await begin(), await begin()]).toEqual([302, 302]);
+      const refused = await createBrowser().visit(`${small.url}/auth/oidc/login`);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+      await small.clock.advance(60_000);
+      expect(await begin()).toBe(302);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test("is never pushed out by others that begin before it may end, by default", () => {
+    const { beginsPerMinute, pendingLifetimeMs, pendingMax } = SIGN_IN_LIMITS;
+    // A minute of refusals may begin at any time within the first one.
+    expect(beginsPerMinute * (pendingLifetimeMs / 60_000 + 1)).toBeLessThanOrEqual(pendingMax);
+  });
+
   test("has a cookie that scripts and other sites do not get", async () => {
     const { headers } = await createBrowser().visit(`${platform.url}/auth/oidc/login`);
     expect(headers.get("set-cookie")).toMatch(/^sign-in-[0-9a-f]{16}=[\w-]{43}; Path=\/auth\/; HttpOnly; SameSite=Lax; Max-Age=600$/);
