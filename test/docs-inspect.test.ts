@@ -1,9 +1,11 @@
 /**
  * `docs/guides/operate.md`: the commands that look at two clusters, and the one that cleans up, are run as they stand.
  */
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngine } from "../src/engine.ts";
 import { startCluster } from "../src/clusters/cluster.ts";
@@ -12,6 +14,7 @@ import { parseConfig } from "../src/config/config.ts";
 import { ENDPOINTS, NAMESPACES } from "../src/object/resource.ts";
 import { plan } from "../src/reconcile/plan.ts";
 import { run, shellWords } from "./cli/support.ts";
+import { hasKubectl } from "./support/guide-shell.ts";
 import { blocksOf } from "./support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -62,6 +65,22 @@ async function copy(tenant: Cluster, host: Cluster): Promise<void> {
   for (const operation of operations) if (operation.action === "create") await host.client.create(ENDPOINTS, operation.object);
   engine.dispose();
 }
+
+/** Not blocking: the clusters live in this process. */
+const bash = promisify(execFile);
+
+test.runIf(hasKubectl)("copies are found by their label, and an object is paused, before anything else happens", async () => {
+  const script = blocks.find(({ language, words, text }) => language === "sh" && words.length === 0 && text.includes("kubectl"))!.text;
+  const { stdout } = await bash("bash", ["-e", "-c", script], { cwd: folder });
+  expect(stdout).toMatch(/endpoints\/db-x-shop-x-blue|db-x-shop-x-blue/);
+  const tenant = clusters[0]!.client;
+  const annotations = async () => (await tenant.get(ENDPOINTS, { namespace: "shop", name: "web" }))!.metadata.annotations;
+  expect(await annotations()).toMatchObject({ "sync.platform/pause": "true" });
+  await tenant.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", {
+    metadata: { annotations: { "sync.platform/pause": null } },
+  });
+  expect(await annotations()).not.toHaveProperty("sync.platform/pause");
+});
 
 test("are these", () => {
   expect(steps.map(({ name }) => name)).toEqual(["plan", "why", "audit", "cleanup"]);

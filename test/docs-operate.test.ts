@@ -1,6 +1,7 @@
 /**
  * The names in `docs/guides/operate.md` are those of the source: alerts, messages, Events, marks, probes, codes.
  */
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { load } from "js-yaml";
@@ -8,11 +9,13 @@ import { describe, expect, test } from "vitest";
 import { CODES } from "../src/base/codes.ts";
 import type { Code } from "../src/base/codes.ts";
 import { silentLogger } from "../src/base/logger.ts";
+import { LEAN, startLean } from "../src/cli/lean-start.ts";
 import type { KubeObject } from "../src/object/types.ts";
 import { writeBase } from "../src/reconcile/base.ts";
 import { createEventRecorder } from "../src/sync/events.ts";
 import { writeMarkers } from "../src/translate/markers.ts";
 import { createFakeClock } from "./support/fake-clock.ts";
+import { blocksOf } from "./support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/operate.md"), "utf8");
@@ -137,4 +140,22 @@ test("troubleshooting speaks of codes that exist", () => {
   const codes = [...section.matchAll(/^\|[^|]*\| ([A-Z_]+) \|/gm)].map((match) => match[1]!);
   expect(codes.length).toBeGreaterThanOrEqual(20);
   expect(codes.filter((code) => !Object.hasOwn(CODES, code))).toEqual([]);
+});
+
+test("the size of one's own for short-lived objects is one that Node takes, and run then leaves it alone", () => {
+  const block = blocksOf(PAGE).find(({ language, text }) => language === "yaml" && text.startsWith("env:"))!;
+  const { env } = load(block.text) as { env: readonly { name: string; value: string }[] };
+  expect(env.map(({ name }) => name)).toEqual(["NODE_OPTIONS"]);
+  const [{ value: NODE_OPTIONS }] = env as [{ value: string }];
+  expect(spawnSync(process.execPath, ["-e", "0"], { env: { NODE_OPTIONS } }).status).toBe(0);
+  const execve = () => {
+    throw new Error("Replaced");
+  };
+  const began: string[] = [];
+  const noting = (file: string) => (began.push(file), execve());
+  const started = { argv: ["node", "main.js", "run"], execArgv: [], execPath: "node", execve: noting };
+  startLean({ ...started, env: {} });
+  startLean({ ...started, env: { NODE_OPTIONS } });
+  expect(began).toEqual(["node"]);
+  expect(PAGE).toContain(`\`node ${LEAN.options.join(" ")}\` with \`MALLOC_ARENA_MAX=${LEAN.env.MALLOC_ARENA_MAX}\``);
 });

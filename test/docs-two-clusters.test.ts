@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadAll } from "js-yaml";
+import { load, loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemChance } from "../src/base/chance.ts";
 import { systemClock } from "../src/base/clock.ts";
@@ -48,6 +48,14 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
         expect(stdout).toMatch(/endpoints\/web-x-shop-x-blue[\s\S]*service\/web-x-shop-x-blue/);
     });
   });
+});
+
+test("the patch that the page shows is one of the demonstration's", () => {
+  const [shown] = load(blocks.find(({ language, words }) => language === "yaml" && words.length === 0)!.text) as object[];
+  const { sync } = load(readFileSync(join(ROOT, "fixtures/demo/vcluster.yaml"), "utf8")) as {
+    sync: { toHost: { endpoints: { patches: object[] } } };
+  };
+  expect(sync.toHost.endpoints.patches).toContainEqual(shown);
 });
 
 /** A request as a Role speaks of it. */

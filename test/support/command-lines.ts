@@ -5,14 +5,18 @@ import type { Command } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import { createTestTerminal, shellWords } from "../cli/support.ts";
 
-/** Every command line of `endpoint-sync` in a script for a shell, one string each, without what comes behind a pipe. */
+/** Every command line of `endpoint-sync` in a script for a shell, one string each, without what comes behind a pipe and without those into which
+ * the shell puts what another command says. */
 export function commandLinesOf(script: string): string[] {
-  return script
-    .replaceAll("\\\n", " ")
-    .split("\n")
-    .flatMap((line) => line.split(/ \| (?=[a-z])/))
-    .map((line) => line.trim().replace(/ (&|>.*|\|\| true)$/, ""))
-    .filter((line) => /^(npx )?endpoint-sync /.test(line));
+  return (
+    script
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .flatMap((line) => line.split(/ \| (?=[a-z])/))
+      .map((line) => line.trim().replace(/ (&|2?>.*|\|\| true)$/, ""))
+      // What a shell puts in is not known before it does.
+      .filter((line) => /^(npx )?endpoint-sync /.test(line) && !line.includes("$("))
+  );
 }
 
 /** Why the program would not take a command line; undefined when it would. */
