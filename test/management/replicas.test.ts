@@ -1,6 +1,8 @@
 /**
  * Two or three management servers on one etcd, in one process.
  */
+import { once } from "node:events";
+import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -271,5 +273,30 @@ describeEtcd("management servers on one etcd", () => {
     expect(servers[0]!.kubeconfig("k")).toContain("https://platform.example:8443/kubernetes/management");
     expect(servers[0]!.kubeconfig("k")).toBe(servers[1]!.kubeconfig("k"));
     expect(TOKEN_KEYS_PATH).toBe("/.well-known/jwks.json");
+  });
+
+  test("a certificate about to expire is replaced at a start; who trusts the new one trusts the servers that still run with the old one", async () => {
+    const [year, past] = [365, 340].map((days) => days * 86_400_000);
+    const begin = async (clock: Clock) => {
+      const server = await startManagement({ store: await openStore(), sharing: { times: FAST }, clock });
+      running.push(server);
+      return server;
+    };
+    const before = await begin({ ...systemClock, now: () => Date.now() - past! });
+    const [after, later] = [await begin(systemClock), await begin(systemClock)];
+    expect(later.caPem).toBe(after.caPem);
+    const trusts = async (ca: string, server: Management) => {
+      const socket = connect({ host: "127.0.0.1", port: Number(new URL(server.url).port), ca, rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      socket.destroy();
+      return socket.authorized;
+    };
+    const both = [before, after, later];
+    expect(await Promise.all(both.map((server) => trusts(after.caPem, server)))).toEqual([true, true, true]);
+    expect(await Promise.all(both.map((server) => trusts(before.caPem, server)))).toEqual([true, false, false]);
+    // Of those before, the last one is named; the one before that has expired.
+    const next = await begin({ ...systemClock, now: () => Date.now() + year! });
+    expect(next.caPem.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+    expect(next.caPem).not.toContain(before.caPem.trim());
   });
 });

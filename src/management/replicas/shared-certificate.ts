@@ -7,12 +7,13 @@ import type { Logger } from "../../base/logger.ts";
 import { daysLeft, fitTogether } from "../../clusters/credentials.ts";
 import { createServerCertificate } from "../../server/certificates.ts";
 import type { ServerCertificate } from "../../server/certificates.ts";
+import { timestamp } from "../../server/metadata.ts";
 import type { InternalRecords } from "../internal-records.ts";
 
 /** For whom the certificate is. */
 export interface SharedCertificateOptions {
   readonly records: InternalRecords;
-  /** Common name of the authority. */
+  /** Common name of the authority, before the day on which it is made. */
   readonly name: string;
   /** Names and addresses beside those of loopback that clients know the servers by. */
   readonly hosts: readonly string[];
@@ -27,7 +28,8 @@ const DAYS_LEFT_MIN = 30;
 
 /**
  * The one certificate of all servers on a store, made by the first of them: kubeconfigs that trust one of them trust all. It is replaced
- * at a start when it is about to expire; servers that run go on with the one before, so start all of them again then.
+ * at a start when it is about to expire; servers that run go on with the one before, so start all of them again then. The new one has
+ * an authority of its own. Its `caPem` names both, the new one first, so that who has it trusts all servers meanwhile.
  *
  * @throws STORE_FAILED when what is kept is no certificate with its key.
  */
@@ -35,14 +37,23 @@ export async function sharedCertificate(options: SharedCertificateOptions): Prom
   const { records, name, hosts, clock, chance, logger } = options;
   const [addresses, dnsNames] = [hosts.filter((host) => isIP(host) > 0), hosts.filter((host) => isIP(host) === 0)];
   const made = createServerCertificate({
-    ...{ name, clock, chance },
+    // Where two authorities have one name, clients such as OpenSSL's look at the first of them only.
+    ...{ name: `${name} ${timestamp(clock.now()).slice(0, "2026-01-01".length)}`, clock, chance },
     dnsNames: [...new Set(["localhost", ...dnsNames])],
     addresses: [...new Set(["127.0.0.1", "::1", ...addresses])],
   });
-  const text = (await records.change(KIND, NAME, (before) =>
-    before === undefined || daysLeft(read(before), clock) < DAYS_LEFT_MIN ? JSON.stringify(made) : before,
-  ))!;
-  const certificate = read(text);
+  const next = (before: string | undefined) => {
+    if (before === undefined) return JSON.stringify(made);
+    const old = read(before);
+    if (daysLeft(old, clock) >= DAYS_LEFT_MIN) return before;
+    return JSON.stringify({ ...made, caPem: `${made.caPem}${new X509Certificate(old.caPem).toString()}` });
+  };
+  const certificate = read((await records.change(KIND, NAME, next))!);
+  if (certificate.certPem === made.certPem && certificate.caPem !== made.caPem) {
+    logger.warn(
+      "The servers' certificate was about to expire and is replaced: start the others again, and give clients the new kubeconfig",
+    );
+  }
   const known = new X509Certificate(certificate.certPem);
   const missing = hosts.filter((host) => (isIP(host) > 0 ? known.checkIP(host) : known.checkHost(host)) === undefined);
   if (missing.length > 0) logger.warn("The certificate in the store does not name this server", { hosts: missing.join(", ") });
