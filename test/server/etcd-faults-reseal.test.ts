@@ -192,6 +192,35 @@ describeEtcd("while values in etcd are sealed anew", () => {
     await finish(filled(40));
   });
 
+  test("what a server has missed is sealed anew, and forgotten, as what it has seen", async () => {
+    await fill(3);
+    const store = await open([2, 1], { endpoints: [proxy.url] });
+    await resealAll(store);
+    proxy.decide = ({ path }) => (path === "/v3/watch" ? "lose-request" : "pass");
+    proxy.cutWatches();
+    const late = await open([1, 2]);
+    const other = await open([2, 1]);
+    const { revision } = (await late.create(key("replaced"), object("replaced", "older")))!;
+    const replaced = (await late.update(key("replaced"), object("replaced", "old"), revision))!;
+    // The history begins behind what the store knows, so that it has to read everything anew.
+    await late.compact();
+    await other.update(key("replaced"), object("replaced", "new"), replaced.revision);
+    proxy.decide = () => "pass";
+    expect((await store.sealedBy()).get(keyId(1))).toBe(0);
+    expect(await store.reseal(8)).toEqual({ resealed: 0, done: true });
+    const all = await textsOfHistory(etcd, prefix, start);
+    expect(all.filter(([, text]) => text.includes(keyId(1)))).toEqual([]);
+
+    proxy.decide = ({ path }) => (path === "/v3/watch" ? "lose-request" : "pass");
+    proxy.cutWatches();
+    const left = (await late.create(key("left"), object("left", "older")))!;
+    await late.update(key("left"), object("left", "old"), left.revision);
+    await late.compact();
+    proxy.decide = () => "pass";
+    expect((await store.sealedBy()).get(keyId(1))).toBe(1);
+    await finish(new Map([...filled(3), [key("left"), "old"], [key("replaced"), "new"]]));
+  });
+
   test("etcd may stand still in the middle of it", async () => {
     await fill(20);
     const store = await open([2, 1], { times: { ...HASTY, giveUpMs: 10_000 } });
