@@ -112,7 +112,8 @@ describe(`watches (seed ${SEED})`, () => {
     const bookmarks = () => followers.flatMap(({ record }) => record.steps).filter(({ did }) => did === "bookmark").length;
     const ledger = createLedger();
     const writers = [0, 1].map((at) => new HttpWriter({ name: `w${at}`, api, key, ledger, fraction }));
-    for (let round = 0; bookmarks() < 6; round += 1) {
+    const resumed = () => followers.every((follower) => follower.resumed() > 0);
+    for (let round = 0; bookmarks() < 6 || !resumed(); round += 1) {
       for (const writer of writers) await writer.step();
       if (round % 40 === 0) followers[2]!.cut();
       // Bookmarks come only to those who wait for them.
@@ -126,7 +127,6 @@ describe(`watches (seed ${SEED})`, () => {
     expect(problems).toEqual([]);
     expect(doubtful).toBe(0);
     expect(checkWatches({ acknowledged, watches: followers.map(({ record }) => record), end })).toEqual([]);
-    expect(followers.map((follower) => follower.resumed()).every((count) => count > 0)).toBe(true);
   });
 });
 
