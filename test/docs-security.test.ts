@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { SIGN_IN_LIMITS } from "../src/management/sign-in/limits.ts";
 import { DEFAULT_LIMITS } from "../src/sandbox/limits.ts";
 import { CATEGORIES, readAttacks } from "./sandbox/attack.ts";
 
@@ -26,6 +27,82 @@ describe("a promise", () => {
 test("every limit is promised by its name", () => {
   const settings = [...PAGE.matchAll(/\| `limits\.(\w+)` \|/g)].map(([, name]) => name!);
   expect(settings.sort()).toEqual(Object.keys(DEFAULT_LIMITS).sort());
+});
+
+test("the numbers of limits are the defaults of the source", () => {
+  const told = [...PAGE.matchAll(/^\|[^|]*\| ([\d,]+)( [KM]iB)?[^|]*\| `limits\.(\w+)` \|/gm)].map(([, number = "", unit, name]) => {
+    const factor = { " KiB": 1_024, " MiB": 1_048_576 }[unit ?? ""] ?? 1;
+    return [name, Number(number.replaceAll(",", "")) * factor];
+  });
+  expect(Object.fromEntries(told)).toEqual(DEFAULT_LIMITS);
+});
+
+describe("the numbers of the management API", () => {
+  /** What a constant of a file is, by its name there. */
+  const constant = (file: string, name: string) => {
+    const [, value = ""] = new RegExp(`\\b${name}\\s*[:=]\\s*([\\d_ *]+)`).exec(readFileSync(join(ROOT, "src", file), "utf8")) ?? [];
+    return value
+      .replaceAll("_", "")
+      .split("*")
+      .reduce((product, factor) => product * Number(factor), 1);
+  };
+  const of = (file: string, name: string) => constant(`management/${file}`, name);
+  const wanted: Record<string, number[]> = {
+    "letters of a new access key": [of("access/access-keys.ts", "KEY_LENGTH")],
+    "letters of a key that is given, at least without a warning": [of("access/access-keys.ts", "KEY_LENGTH_STRONG")],
+    "bytes of an encryption key (AES-256-GCM)": [of("encryption.ts", "ENCRYPTION_KEY_BYTES")],
+    "bytes of the secret that digests of keys are made with": [of("management-api.ts", "PEPPER_BYTES")],
+    "cost of a password hash (scrypt: N)": [of("access/password.ts", "N")],
+    "bytes of the salt of a password": [of("access/password.ts", "SALT_BYTES")],
+    "seconds that a login lasts": [of("config/auth-schema.ts", "LOGIN_TTL_SECONDS")],
+    "seconds that a token for a cluster lasts, unless it is asked for less or more": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
+    "milliseconds between two looks at whether the key of an open watch is still good": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
+    [`wrong passwords for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]: [
+      SIGN_IN_LIMITS.failuresPerUsername,
+      SIGN_IN_LIMITS.failuresPerAddress,
+    ],
+    "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
+    "bytes of any other request": [constant("server/api-server.ts", "BODY_BYTES_MAX")],
+    "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("server/in-flight.ts", name)),
+    "depth of a body": [constant("server/json-data.ts", "DEPTH_MAX")],
+    "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
+  };
+
+  test("are those of the source", () => {
+    const section = PAGE.split("### Numbers of the management API\n")[1]!.split("\n## ")[0]!;
+    const rows = [...section.matchAll(/^\| (.+) \| ([\d, ]+) \|$/gm)].map(([, what = "", numbers = ""]) => [
+      what,
+      numbers.split(", ").map((number) => Number(number.replaceAll(",", ""))),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(wanted);
+    expect(
+      Object.values(wanted)
+        .flat()
+        .filter((number) => !(number > 0)),
+    ).toEqual([]);
+  });
+});
+
+test("each attacker has something against him, and each part of the page is reached from there", () => {
+  const section = PAGE.split("What stands against each:\n")[1]!.split("\n## ")[0]!;
+  const anchors = [...section.matchAll(/\(#([\w-]+)\)/g)].map(([, anchor]) => anchor!);
+  const headings = [...PAGE.matchAll(/^##+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  expect(anchors.length).toBeGreaterThan(5);
+  expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+  expect(headings).toContain("report-a-vulnerability");
+});
+
+test("the attacks that are timed are all of them", () => {
+  const all = CATEGORIES.reduce(
+    (sum, category) => sum + readAttacks(category).filter(({ mechanism }) => mechanism !== undefined).length,
+    0,
+  );
+  expect(PAGE).toContain(` of ${all} take more than a millisecond`);
 });
 
 test.each(CATEGORIES)("the number of attacks on %s is the counted one", (category) => {

@@ -71,6 +71,8 @@ export const NOT_RUN: readonly { readonly page: string; readonly begins: string;
   { page: "README.md", begins: "npm ci && npm test", why: "It is the whole suite; .ci/run goes on with it" },
   { page: "README.md", begins: "npm run build && npm pack", why: "npm run test:package does it, and installs the tarball" },
   { page: "README.md", begins: "npx endpoint-sync management", why: "The same command runs in first-key.md" },
+  { page: "docs/contributing.md", begins: "npm ci\nnpm start", why: "It installs and is the whole suite; .ci/run begins with it" },
+  { page: "docs/contributing.md", begins: "npx vitest run", why: "It is what runs this" },
   { page: "docs/security.md", begins: "npm ci", why: "The answer changes without this project; a release asks" },
   { page: "docs/performance.md", begins: "npm run bench:peers", why: "It measures for minutes" },
   { page: "docs/performance.md", begins: "npm run bench:syncer", why: "It measures for minutes" },

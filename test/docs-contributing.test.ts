@@ -1,0 +1,54 @@
+/**
+ * `docs/contributing.md`: its commands exist and are all of them, and what it says to write is where it says.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { tablesOf } from "./support/markdown.ts";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const PAGE = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
+const { scripts, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+  engines: { node: string };
+};
+const rowsOf = (name: string) =>
+  tablesOf(PAGE)
+    .filter((table) => table.name === name)
+    .flatMap(({ rows }) => rows);
+
+test("names scripts that exist", () => {
+  const named = [...PAGE.matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)].map((match) => match[1]!);
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+test("has a row for every suite, and for what .ci/run runs", () => {
+  const listed = rowsOf("suites").map(({ command = "" }) => command.replace(/^npm (run )?/, ""));
+  const suites = Object.keys(scripts).filter((name) => /^test(:|$)/.test(name));
+  expect(suites.filter((name) => !listed.includes(name))).toEqual([]);
+  const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
+  const run = [...ci.matchAll(/^npm run --silent ([\w:]+)/gm)].map((match) => match[1]!);
+  expect(run.length).toBeGreaterThan(10);
+  expect(run.filter((name) => !["docs", "build", "bench:syncer"].includes(name) && !listed.includes(name))).toEqual([]);
+});
+
+test.each(rowsOf("additions"))("to add $to-add, there is what it names", (row) => {
+  const cells = [row["write"], row["then"]].join(" ");
+  const paths = cells.match(/\b(?:src|test|docs|fixtures)\/[\w./-]+\w/g) ?? [];
+  const missing = paths.filter((path) => !path.includes("NNNN") && !path.includes("CATEGORY") && !existsSync(join(ROOT, path)));
+  expect(missing).toEqual([]);
+});
+
+test("has a row for each thing that people ask to add", () => {
+  const named = rowsOf("additions").map((row) => row["to add"]);
+  for (const what of ["an error code", "a setting", "a kind that is synced", "a mutant", "a scenario", "a decision"]) {
+    expect(named).toContain(what);
+  }
+});
+
+test("asks for the Node of the package, and tells the limit of the house", () => {
+  expect(PAGE).toContain(`Node ${engines.node.replace(">=", "")} or newer`);
+  const limit = /LINES_MAX = (\d+)/.exec(readFileSync(join(ROOT, "test/tidy.test.ts"), "utf8"))![1]!;
+  expect(PAGE).toContain(`at most ${limit} lines`);
+});
