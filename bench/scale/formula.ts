@@ -54,7 +54,7 @@ export interface Cost {
 }
 
 /** Services and Endpoints. */
-export const WATCHES_PER_SYNCER = 2;
+const WATCHES_PER_SYNCER = 2;
 
 /** Docs/scale.md is about such clusters. */
 export const WORKLOAD: Workload = { pairs: 100, changesPerSecond: 0.1, renewSeconds: 2, keptSeconds: 300 };

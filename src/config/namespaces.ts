@@ -16,7 +16,7 @@ export interface VclusterIdentity {
 }
 
 /** Longest text before the `*` of a pattern, `${name}` filled in. The rest is room for what the `*` stands for. */
-export const PREFIX_MAX = 32;
+const PREFIX_MAX = 32;
 
 const PLACEHOLDER = "${name}";
 const FIELD = "sync.toHost.namespaces.mappings.byName";

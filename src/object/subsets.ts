@@ -71,19 +71,6 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
 }
 
 /**
- * Tells whether two lists of subsets mean the same.
- *
- * @example
- * subsetsEqual([{ notReadyAddresses: [], addresses: [{ ip: "10.0.0.1" }] }], [{ addresses: [{ ip: "10.0.0.1" }], ports: [] }]); // true
- */
-export function subsetsEqual(
-  left: readonly EndpointSubset[] | null | undefined,
-  right: readonly EndpointSubset[] | null | undefined,
-): boolean {
-  return left === right || subsetsFingerprint(left) === subsetsFingerprint(right);
-}
-
-/**
  * Subsets as the API server stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
  *
  * Source of the rule: `RepackSubsets` of the API server, applied to every create and update of Endpoints.

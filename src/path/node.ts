@@ -41,14 +41,6 @@ export function withChild(node: unknown, step: Step, value: unknown): unknown {
   return value === REMOVE ? list.toSpliced(step, 1) : list.with(step, value);
 }
 
-/** A copy of `node` with the value at `steps`, all of which exist, replaced or removed. Nodes beside the way are shared. */
-export function withValueAt(node: unknown, steps: readonly Step[], value: unknown, depth = 0): unknown {
-  if (depth === steps.length) return value;
-  const step = steps[depth]!;
-  const last = depth + 1 === steps.length;
-  return withChild(node, step, last ? value : withValueAt(childAt(node, step), steps, value, depth + 1));
-}
-
 /** `node` with some of its children replaced or removed; itself when all of them are what they were. */
 export function withChildren(node: unknown, children: readonly (readonly [Step, unknown])[]): unknown {
   const changed = children.filter(([step, value]) => !Object.is(value, childAt(node, step)));

@@ -23,9 +23,9 @@ import { stagesOf } from "./stages.ts";
 import { type Change, compileUpdate } from "./update.ts";
 import { compileFind, type Match } from "./walk.ts";
 
-export { parseConcrete, updateAt, valueAt } from "./concrete.ts";
+export { parseConcrete } from "./concrete.ts";
 export { formatSteps } from "./format.ts";
-export { type Nearest, nearestPath } from "./nearest.ts";
+export { nearestPath } from "./nearest.ts";
 export { REMOVE } from "./node.ts";
 export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type Step } from "./segment.ts";
 export type { Match };

@@ -27,7 +27,6 @@ import type { LoadedRealm } from "./load.ts";
 import type { Outcome, Stopped, Thrown } from "./outcome.ts";
 import { placeOf } from "./source.ts";
 
-export { DEFAULT_LIMITS } from "./limits.ts";
 export { createFuelBudget } from "./fuel.ts";
 export type { EvaluationContext, FuelBudget, SandboxLimits };
 
@@ -88,7 +87,7 @@ export interface Sandbox {
 
 /** How a sandbox is made. */
 export interface SandboxOptions {
-  /** Replaces single limits of {@link DEFAULT_LIMITS}. */
+  /** Replaces single limits; `DEFAULT_LIMITS` of limits.ts are the others. */
   readonly limits?: Partial<SandboxLimits>;
   /**
    * What `virtualToHostDNS` answers. May throw DNS_NAME_INVALID: the expression sees an Error with its message.

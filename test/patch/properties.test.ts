@@ -4,12 +4,13 @@ import { jsonEqual } from "../../src/base/json.ts";
 import type { Direction, PatchDefinition, ReferenceDefinition } from "../../src/object/patch-definition.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { OnError, Outcome } from "../../src/patch/types.ts";
-import { compilePath, parseConcrete, valueAt } from "../../src/path/path.ts";
+import { compilePath, parseConcrete } from "../../src/path/path.ts";
 import type { Step } from "../../src/path/path.ts";
 import { formatKind, isMarkerKey } from "../../src/translate/markers.ts";
 import { createMapping } from "../../src/translate/mapping.ts";
 import { createNameRules } from "../../src/patch/names.ts";
 import { SECRETS } from "../../src/object/resource.ts";
+import { valueAt } from "../path/support.ts";
 import { dnsLabel } from "../translate/arbitrary.ts";
 import { objectWith, run, translator } from "./setting.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatSteps, parseConcrete, type Step, valueAt } from "../../src/path/path.ts";
+import { formatSteps, parseConcrete, type Step } from "../../src/path/path.ts";
 import { refusalOf } from "./support.ts";
 
 describe("formatSteps and parseConcrete", () => {
@@ -30,24 +30,5 @@ describe("formatSteps and parseConcrete", () => {
     { text: "a[", column: 3, why: "it does not parse" },
   ])("$text is refused: $why", ({ text, column }) => {
     expect(refusalOf(() => parseConcrete(text))).toMatchObject({ code: "PATH_SYNTAX", column });
-  });
-});
-
-describe("valueAt", () => {
-  const document = { a: [{ b: null }], text: "abc", "0": "zero", none: undefined };
-
-  test.each<{ steps: Step[]; found: boolean; value: unknown; why: string }>([
-    { steps: ["a", 0, "b"], found: true, value: null, why: "null is found" },
-    { steps: ["0"], found: true, value: "zero", why: "a key of digits is found by text" },
-    { steps: [], found: true, value: document, why: "no steps lead to the document itself" },
-    { steps: [0], found: false, value: undefined, why: "a number selects no member" },
-    { steps: ["a", "0"], found: false, value: undefined, why: "a text selects no element" },
-    { steps: ["a", -1], found: false, value: undefined, why: "steps do not count from the end" },
-    { steps: ["a", "length"], found: false, value: undefined, why: "a list has elements only" },
-    { steps: ["text", 0], found: false, value: undefined, why: "a text has no characters" },
-    { steps: ["none"], found: false, value: undefined, why: "undefined is absent" },
-    { steps: ["toString"], found: false, value: undefined, why: "inherited members are absent" },
-  ])("$steps: $why", ({ steps, found, value }) => {
-    expect(valueAt(document, steps)).toEqual({ found, value });
   });
 });

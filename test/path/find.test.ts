@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import fixtures from "../../fixtures/paths.json" with { type: "json" };
-import { compilePath, formatSteps, parseConcrete, type Segment, type Step, valueAt } from "../../src/path/path.ts";
+import { compilePath, formatSteps, parseConcrete, type Segment, type Step } from "../../src/path/path.ts";
 import { formatSegments } from "../../src/path/format.ts";
-import { documents, documentsWithPath, objectOf, placesOf } from "./support.ts";
+import { documents, documentsWithPath, objectOf, placesOf, valueAt } from "./support.ts";
 
 const sources: Readonly<Record<string, unknown>> = fixtures.documents;
 

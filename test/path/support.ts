@@ -129,3 +129,13 @@ export function placesOf(root: unknown): Step[][] {
   visit(root, []);
   return places;
 }
+
+/** What stands at one place, found without the code under test: own members and elements only; `undefined` is absent, `null` is not. */
+export function valueAt(root: unknown, steps: readonly Step[]): { found: boolean; value: unknown } {
+  let value = root;
+  for (const step of steps) {
+    const leads = typeof value === "object" && value !== null && Array.isArray(value) === (typeof step === "number");
+    value = leads && Object.hasOwn(value as object, step) ? (value as Record<Step, unknown>)[step] : undefined;
+  }
+  return { found: value !== undefined, value };
+}

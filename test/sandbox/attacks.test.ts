@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/sandbox/sandbox.ts";
+import { DEFAULT_LIMITS } from "../../src/sandbox/limits.ts";
 import type { Evaluated, Sandbox } from "../../src/sandbox/sandbox.ts";
 import { CATEGORIES, attackText, attackValue, readAttacks } from "./attack.ts";
 import { watchMemory } from "./memory-watch.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { columnsOf } from "../../src/testing/explain/columns.ts";
 import { explain, watchingLimits } from "../../src/testing/explain/explain.ts";
-import { DEFAULT_LIMITS } from "../../src/sandbox/sandbox.ts";
+import { DEFAULT_LIMITS } from "../../src/sandbox/limits.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { CONTEXT, createTestSandbox } from "../sandbox/support.ts";
 

@@ -6,7 +6,7 @@ import type { PatchDefinition } from "../../src/object/patch-definition.ts";
 import { checkLaws } from "../../src/testing/laws/check-laws.ts";
 import type { LawReport, PairReport } from "../../src/testing/laws/check-laws.ts";
 
-export const VCLUSTER = { name: "vcluster", namespace: "vcluster-ns" };
+const VCLUSTER = { name: "vcluster", namespace: "vcluster-ns" };
 
 type Lists = Partial<Record<"endpoints" | "services" | "endpointSlices", readonly PatchDefinition[]>>;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { jsonEqual } from "../../src/base/json.ts";
-import { compilePath, formatSteps, parseConcrete, valueAt } from "../../src/path/path.ts";
+import { compilePath, formatSteps, parseConcrete } from "../../src/path/path.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { valueAt as nodeAt } from "../../src/schema/node.ts";
 import { Report } from "../../src/schema/problem.ts";
@@ -16,6 +16,7 @@ import type { RegexMatcher } from "../../src/testing/patch-tests/regex.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../src/testing/patch-tests/schema.ts";
 import { setValue } from "../../src/testing/patch-tests/set-value.ts";
 import { runText } from "./patch-tests-support.ts";
+import { valueAt } from "../path/support.ts";
 
 const keys = fc.constantFrom("a", "b", "example.com/x", "0", "__proto__", "c d");
 const documents = fc.letrec<{ value: unknown }>((tie) => ({

@@ -23,7 +23,7 @@ export function runFixture(name: string, options: Partial<SuiteOptions> = {}): P
 }
 
 /** The beginning of a test file. */
-export const HEADER = "apiVersion: cli.endpointsync.dev/v1alpha1\nkind: PatchTest\n";
+const HEADER = "apiVersion: cli.endpointsync.dev/v1alpha1\nkind: PatchTest\n";
 
 /** Runs a test file that is only this text; other files are those of `files`. */
 export function runText(

@@ -52,7 +52,7 @@ export async function runTests(
 }
 
 /** Whether a file has nothing to tell, as no test of it was wanted. */
-export function isIdle({ results, problems }: SuiteResult): boolean {
+function isIdle({ results, problems }: SuiteResult): boolean {
   return results.length === 0 && problems.length === 0;
 }
 

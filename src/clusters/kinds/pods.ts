@@ -13,8 +13,6 @@ import { POD_SPEC } from "./pod-spec.ts";
 import { POD_STATUS } from "./pod-status.ts";
 import type { Pod } from "./pod-types.ts";
 
-export type { Pod } from "./pod-types.ts";
-
 /** Pods: nothing schedules or runs them here. */
 export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 

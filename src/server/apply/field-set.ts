@@ -64,17 +64,6 @@ export function fieldAt(path: readonly Step[]): FieldSet {
 }
 
 /**
- * Tells whether a field is in a set. The fields above and below it do not count.
- *
- * @example
- * hasField({ "f:a": { "f:b": {} } }, ["f:a"]); // false
- */
-export function hasField(set: FieldSet, path: readonly Step[]): boolean {
-  const part = path.reduce<FieldSet | undefined>((node, step) => node?.[step], set);
-  return part !== undefined && path.length > 0 && includesSelf(part);
-}
-
-/**
  * The fields that are in either set.
  *
  * @example

@@ -17,10 +17,6 @@ import type { CompiledExpression, PatchEngine, PatchScope } from "../../patch/ty
 import type { Evaluator } from "../explain/explain.ts";
 import type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 
-export type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
-export { formatCoverage, isCovered, mergeCoverage, percentagesOf } from "./report.ts";
-export type { Percentages } from "./report.ts";
-
 /** A configuration's patches, as the rules of an engine hold them. */
 export interface CoveredRules {
   readonly kind: { readonly resource: { readonly kind: string } };

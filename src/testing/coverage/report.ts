@@ -47,12 +47,6 @@ function share(items: readonly CoveredPatch[]): number {
   return items.length === 0 ? 100 : (items.filter(({ hit }) => hit > 0).length / items.length) * 100;
 }
 
-/** Tells whether as much of the patches, and of the branches, ran as `threshold` asks for, from 0 to 100. */
-export function isCovered(coverage: SuiteCoverage, threshold: number): boolean {
-  const { patches, branches } = percentagesOf(coverage);
-  return patches >= threshold && branches >= threshold;
-}
-
 /**
  * What never ran, one line each, in the order of the configuration.
  *

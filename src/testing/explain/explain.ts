@@ -12,7 +12,7 @@ import type { SandboxLimits, Scope } from "../../sandbox/sandbox.ts";
 import { draw } from "./drawing.ts";
 import type { Explanation } from "./types.ts";
 
-export type { ExplainedValue, Explanation } from "./types.ts";
+export type { Explanation } from "./types.ts";
 
 /** What explanations need of a sandbox. */
 export interface Evaluator {

@@ -12,7 +12,7 @@ import { checkPair } from "./check-pair.ts";
 import type { LawReport, PairReport, PatchListName } from "./report.ts";
 import type { TripRules } from "./trip.ts";
 
-export type { LawCounterExample, LawName, LawReport, LawResult, LawStep, PairReport, PairVerdict, PatchListName } from "./report.ts";
+export type { LawName, LawReport, LawResult, LawStep, PairReport, PairVerdict, PatchListName } from "./report.ts";
 export { formatLawSteps, meaningOf } from "./wording.ts";
 
 /** The patches to check; an engine fits as it is. */

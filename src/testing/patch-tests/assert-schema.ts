@@ -14,7 +14,7 @@ const assertion = <Fields extends Record<string, Schema>>(description: string, f
 const given = (description: string) => ({ type: "any", description }) as const;
 
 /** What JSON calls the kinds of its values; integer is a number without a fraction. */
-export const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
+const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 
 /** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
 export const ASSERT = {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Problem } from "../../schema/problem.ts";
-import type { SuiteCoverage } from "../coverage/coverage.ts";
+import type { SuiteCoverage } from "../coverage/types.ts";
 
 /**
  * How a test ended. `passed`, `failed`: it ran, and what it states holds or does not. `error`: it could not run, as the test itself

@@ -84,7 +84,7 @@ export function read(text: string): { sequences: readonly Sequence[]; problems: 
 }
 
 /** Runs every sequence of a text. */
-export async function playAll(text: string, options: PlayOptions = {}): Promise<readonly TestResult[]> {
+async function playAll(text: string, options: PlayOptions = {}): Promise<readonly TestResult[]> {
   const { sequences, problems, data } = read(text);
   if (problems.length > 0) throw new Error(problems.join("\n"));
   const engine = await engineOf(data["config"], data["settings"]);
