@@ -33,6 +33,7 @@ const SHELLS: readonly (readonly [string, string])[] = [
   ["embedded-cluster", "test/docs-embedded-cluster.test.ts"],
   ["several-replicas", "test/management/replicas-guide.test.ts"],
   ["run-beside-vcluster", "test/docs-run-beside-vcluster.test.ts"],
+  ["deploy", "test/docs-deploy.test.ts"],
 ];
 
 /** Every runner. */
