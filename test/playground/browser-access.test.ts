@@ -1,11 +1,11 @@
 /** The page by keyboard, for a screen reader, in both colour schemes, and on a phone. */
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { GALLERY } from "../../src/playground/gallery.ts";
 import { CONTROLS_WITHOUT_NAME, SHOWN_PANES, SIDEWAYS, SMALL_TARGETS, TEXTS_OF_LOW_CONTRAST } from "./browser-checks.ts";
-import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
-import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
+import { useBrowser } from "./browser-session.ts";
 
 /** Shows a failure with its drawing, a verdict of each kind, and edits that came back and did not. */
 const BUSY = {
@@ -33,29 +33,9 @@ subsets:
 };
 
 describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_TEST_MS }, () => {
-  let browser: PlaygroundBrowser;
-  let opened: OpenedPage[] = [];
-
-  const open = async (options: Parameters<PlaygroundBrowser["open"]>[0]): Promise<Page> => {
-    const one = await browser.open(options);
-    opened.push(one);
-    await pane(one.page, "results").locator(".patch, .problems").first().waitFor({ state: "attached" });
-    return one.page;
-  };
+  const { openAnswered: open } = useBrowser();
   const active = (page: Page) =>
     page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent");
-
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, BROWSER_TEST_MS);
-  afterAll(() => browser?.close(), BROWSER_TEST_MS);
-
-  afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints);
-    await Promise.all(opened.map(({ page }) => page.context().close()));
-    opened = [];
-    expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  }, BROWSER_TEST_MS);
 
   test("goes from an edit to its cause and to a link by keys alone", async () => {
     const page = await open({ state: STATE });

@@ -4,11 +4,11 @@
  */
 import { deflateRawSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ANSWER_TOO_LONG, WATCHDOG_MS } from "../../src/playground/client.ts";
-import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
-import type { OpenedPage, OpenOptions, PlaygroundBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { editor, eventually, linesOf, pane, replaceIn, STATE } from "./browser-panes.ts";
+import { useBrowser } from "./browser-session.ts";
 
 const MARKUP = `<img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>`;
 const fragmentWith = (json: string | Buffer) => `1.${deflateRawSync(json).toString("base64url")}`;
@@ -18,31 +18,12 @@ const configWith = (expression: string) =>
   `sync: { toHost: { endpoints: { patches: [{ path: 'metadata.annotations["example.com/team"]', expression: ${JSON.stringify(expression)} }] } } }\n`;
 
 describe.runIf(hasChromium)("the playground under attack", { timeout: BROWSER_TEST_MS }, () => {
-  let browser: PlaygroundBrowser;
-  let opened: OpenedPage[] = [];
-
-  const open = async (options: OpenOptions): Promise<Page> => {
-    const one = await browser.open(options);
-    opened.push(one);
-    return one.page;
-  };
+  const { open } = useBrowser();
   const writeConfig = async (page: Page, text: string) => {
     await editor(page, "config").click();
     await page.keyboard.press("Control+A");
     await page.keyboard.insertText(text);
   };
-
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, BROWSER_TEST_MS);
-  afterAll(() => browser?.close(), BROWSER_TEST_MS);
-
-  afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints);
-    await Promise.all(opened.map(({ page }) => page.context().close()));
-    opened = [];
-    expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  }, BROWSER_TEST_MS);
 
   test("a link that means harm is not opened, and says why until it was read", async () => {
     const names = `{"config":"","tenant":"","vcluster":{"name":"${MARKUP}","namespace":"a"}}`;

@@ -1,38 +1,16 @@
 import { load } from "js-yaml";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
-import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
+import { describe, expect, test } from "vitest";
+import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, STATE } from "./browser-panes.ts";
+import { useBrowser } from "./browser-session.ts";
 
 describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TEST_MS }, () => {
-  let browser: PlaygroundBrowser;
-  let opened: OpenedPage[] = [];
-
-  const open = async (options?: Parameters<PlaygroundBrowser["open"]>[0]): Promise<Page> => {
-    const one = await browser.open(options);
-    opened.push(one);
-    return one.page;
-  };
+  const session = useBrowser();
+  const { open } = session;
   /** Opened with {@link STATE}, and answered. */
-  const openState = async (change: Partial<typeof STATE> = {}): Promise<Page> => {
-    const page = await open({ state: { ...STATE, ...change } });
-    await pane(page, "results").locator(".patch, .problems").first().waitFor();
-    return page;
-  };
+  const openState = (change: Partial<typeof STATE> = {}): Promise<Page> => session.openAnswered({ state: { ...STATE, ...change } });
   const clipboard = (page: Page) => page.evaluate<string>("navigator.clipboard.readText()");
-
-  beforeAll(async () => {
-    browser = await startBrowser();
-  }, BROWSER_TEST_MS);
-  afterAll(() => browser?.close(), BROWSER_TEST_MS);
-
-  afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints);
-    await Promise.all(opened.map(({ page }) => page.context().close()));
-    opened = [];
-    expect(complaints, "violations of the policy, errors, and requests").toEqual([]);
-  }, BROWSER_TEST_MS);
 
   test("opens with an example, answers it, and judges its pairs", async () => {
     const page = await open();
@@ -232,7 +210,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await page.getByRole("button", { name: /^Colours/ }).click();
     await page.getByRole("button", { name: /^Colours: light/ }).click();
     await eventually(() => linesOf(page, "host")).toContain("    example.com/team: green-storefront");
-    await page.goto(browser.address);
+    await page.goto(session.address);
     await eventually(() => linesOf(page, "host")).toContain("    example.com/team: green-storefront");
     expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
   });
