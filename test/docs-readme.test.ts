@@ -2,11 +2,12 @@
  * `README.md`: the sidecar between two embedded clusters, by the commands as they stand, in one shell and a copy of the checkout. The
  * package is built there, and `npx` runs what was built.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasKubectl } from "./support/guide-shell.ts";
 import { blocksOf } from "./support/markdown.ts";
@@ -14,6 +15,7 @@ import { blocksOf } from "./support/markdown.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const MOST_COMMANDS = 6;
+const execute = promisify(execFile);
 /** For what is to come true on a machine that is busy: a build, or a process that starts. */
 const WAIT = { timeout: 240_000, interval: 50 };
 /** What a clone has, as far as the commands read it. */
@@ -31,11 +33,12 @@ const [commands = [], stop = []] = blocksOf(section)
   .filter(({ language }) => language === "sh")
   .map(({ text }) => commandsOf(text));
 
-/** One shell, and what it and what it started have said. */
+/** Runs commands as one shell does, in a folder of its own. */
 interface Shell {
   readonly folder: string;
-  readonly output: () => string;
+  /** Until the command has ended with 0, or, in the background, is ready. Gives what it printed. */
   run(command: string): Promise<string>;
+  /** Ends what runs, and removes the folder. */
   close(): Promise<void>;
 }
 
@@ -54,28 +57,39 @@ function openShell(): Shell {
     writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${line}\nexec "${real(name)}" "$@"\n`, { mode: 0o755 });
   }
   const path = [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter);
-  const child: ChildProcessWithoutNullStreams = spawn("bash", ["-m"], { cwd: folder, env: { ...process.env, PATH: path } });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
-  let count = 0;
+  const options = { cwd: folder, env: { ...process.env, PATH: path } };
+  const jobs: ChildProcess[] = [];
+  const end = async (job: ChildProcess) => {
+    if (job.exitCode !== null || job.signalCode !== null) return;
+    const ended = new Promise((done) => job.once("exit", done));
+    // As in a shell that somebody types into, a job is a group of processes.
+    process.kill(-job.pid!, "SIGTERM");
+    await ended;
+  };
+  const startInBackground = async (command: string) => {
+    const job = spawn("bash", ["-c", command], { ...options, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    jobs.push(job);
+    let output = "";
+    for (const stream of [job.stdout, job.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
+    await vi.waitFor(() => {
+      expect(job.exitCode, output).toBe(null);
+      expect(output).toMatch(/serves https|Syncing/);
+    }, WAIT);
+    return output;
+  };
   return {
     folder,
-    output: () => output,
     async run(command) {
-      const before = output.length;
-      const mark = `ended-${(count += 1)}`;
-      child.stdin.write(`${command}\n${command.endsWith("&") ? "" : `echo "${mark} $?"\n`}`);
-      const wanted = command.endsWith("&") ? /serves https|Syncing/ : new RegExp(`${mark} (\\d+)`);
-      await vi.waitFor(() => expect(output.slice(before)).toMatch(wanted), WAIT);
-      const said = output.slice(before);
-      if (!command.endsWith("&")) expect(wanted.exec(said)?.[1], said).toBe("0");
-      return said;
+      if (command.endsWith("&")) return startInBackground(command.slice(0, -1));
+      if (command.startsWith("kill ")) {
+        await Promise.all([...command.matchAll(/%(\d+)/g)].map(([, number]) => end(jobs[Number(number) - 1]!)));
+        return "";
+      }
+      const { stdout } = await execute("bash", ["-c", command], options);
+      return stdout;
     },
     async close() {
-      const ended = new Promise((done) => child.once("exit", done));
-      // Each job leads a group of its own, which ends with it.
-      child.stdin.end("kill $(jobs -p) 2>/dev/null; wait\n");
-      await ended;
+      await Promise.all(jobs.map(end));
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -117,9 +131,11 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
     "then all of it ends",
     async () => {
       for (const command of stop) await shell.run(command);
-      await shell.run("wait");
-      expect(await shell.run("jobs -r | wc -l")).toMatch(/^0$/m);
-      expect(existsSync(join(shell.folder, "dist/cli/main.js"))).toBe(true);
+      for (const name of ["tenant", "host"]) {
+        const get = ["--kubeconfig", `${name}.kubeconfig`, "get", "namespaces"];
+        const serves = () => spawnSync("kubectl", get, { cwd: shell.folder }).status === 0;
+        await vi.waitFor(() => expect(serves()).toBe(false), { timeout: 30_000, interval: 50 });
+      }
     },
     WAIT.timeout,
   );
