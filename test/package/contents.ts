@@ -20,7 +20,7 @@ const EXPECTED: readonly RegExp[] = [
   /^dist\/playground\/index\.html$/,
   /^types\/[a-z-]+\.d\.ts$/,
   /^fixtures\/demo\/[a-z]+\.yaml$/,
-  /^deploy\/([a-z-]+\/)*[a-z-]+\.(yaml|md)$/,
+  /^deploy\/([a-z-]+\/)*[a-z-]+\.yaml$/,
   /^docs\/([a-z]+\/)?[a-z0-9-]+\.(md|csv)$/i,
   /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
 ];
