@@ -1,10 +1,11 @@
 /**
  * The configuration as a resource: read by everybody who is known, in full by administrators, written by nobody.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { API, at, names, startPlatform } from "./platform.ts";
-import type { Client, Platform } from "./platform.ts";
+import { API, at, names } from "./platform.ts";
+import type { Client } from "./platform.ts";
+import { sharePlatform } from "./shared-platform.ts";
 
 const SECRET = "canary-client-secret";
 const CONFIG = `
@@ -15,13 +16,11 @@ auth:
 projectNamespacePrefix: proj-
 `;
 
-let platform: Platform;
+const platform = sharePlatform({ config: CONFIG });
 let jane: Client;
 beforeAll(async () => {
-  platform = await startPlatform({ config: CONFIG });
   jane = await platform.withKey({ user: "jane" });
 });
-afterAll(() => platform.stop());
 
 describe("the configuration", () => {
   test("is in the list, and every name of the list can be read", async () => {

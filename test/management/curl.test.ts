@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
-import { API, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { API } from "./platform.ts";
+import { sharePlatform } from "./shared-platform.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../fixtures/management/examples");
 const example = (name: string) => readFileSync(join(EXAMPLES, `${name}.yaml`), "utf8");
@@ -61,11 +61,7 @@ const FORMS = [
 // This never runs: it only says in the report what was not tried.
 test.runIf(false).each(hasCurl ? [] : ["curl"])("%s is not on this machine: the requests were sent by fetch alone", () => {});
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform({ config: example("config") });
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform({ config: example("config") });
 
 const P = () => `${platform.management.url}${API}`;
 const bearer = (key = platform.admin.key) => ({ Authorization: `Bearer ${key}` });

@@ -1,28 +1,18 @@
 /**
  * What every resource of the management API has in common. Source: specification 1, "Common envelope" and "metadata".
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { API, at, BASE, JSON_PATCH, MERGE_PATCH, names, startPlatform, YAML } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { nameIn, sharePlatform } from "./shared-platform.ts";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const admin = () => platform.admin;
-let made = 0;
-const fresh = () => `object-${++made}`;
+const fresh = () => platform.fresh("object");
 
 /** A Team of its own for one test. */
-async function team(spec: object = {}, metadata: object = {}): Promise<string> {
-  const name = fresh();
-  const created = await admin().send("POST", "/teams", { metadata: { name, ...metadata }, spec });
-  expect(created.code, created.text).toBe(201);
-  return name;
-}
+const team = async (spec: object = {}, metadata: object = {}) => nameIn(await platform.make("/teams", spec, metadata));
 
 describe("the service", () => {
   test("serves its group and version below its base path, with the five kinds", async () => {

@@ -1,21 +1,17 @@
 /**
  * Nobody gives away what he does not have. Each way to more rights, refused to those who lack them and open to those who do not.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, BASE, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Answered, Client, Platform } from "./platform.ts";
+import { describe, expect, test } from "vitest";
+import { at, BASE, MERGE_PATCH, names } from "./platform.ts";
+import type { Answered, Client } from "./platform.ts";
+import { nameIn, sharePlatform } from "./shared-platform.ts";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const SECRETS = "/namespaces/p-x/sharedsecrets";
 const KEYS = "/ownedaccesskeys";
 const admin = () => platform.admin;
-let made = 0;
-const fresh = (what = "object") => `${what}-${++made}`;
+const { fresh, make } = platform;
 
 interface Person {
   readonly name: string;
@@ -27,14 +23,6 @@ async function person(key: object = {}): Promise<Person> {
   return { name, client: await platform.withKey({ user: name, ...key }) };
 }
 
-async function make(path: string, spec: object): Promise<string> {
-  const name = fresh();
-  const { code, text } = await admin().send("POST", path, { metadata: { name }, spec });
-  expect(code, text).toBe(201);
-  return `${path}/${name}`;
-}
-
-const nameIn = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const set = (client: Client, path: string, spec: object) => client.send("PATCH", path, { spec }, MERGE_PATCH);
 
 function expectRefused({ code, body }: Answered, why: string | RegExp): void {

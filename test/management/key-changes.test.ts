@@ -1,25 +1,20 @@
 /**
  * Changes of OwnedAccessKeys, by every way that there is. Source: specification 1, "Endpoints" and "Authentication".
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, JSON_PATCH, MERGE_PATCH, startPlatform, YAML } from "./platform.ts";
-import type { Answered, Platform, RequestOptions } from "./platform.ts";
+import { describe, expect, test } from "vitest";
+import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";
+import type { Answered, RequestOptions } from "./platform.ts";
+import { keyOf, sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";
 const APPLY: RequestOptions = { type: "application/apply-patch+yaml" };
 const STRATEGIC: RequestOptions = { type: "application/strategic-merge-patch+json" };
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const admin = () => platform.admin;
-let made = 0;
-const strong = () => `chosen-value-with-more-than-32-characters-${++made}`;
-const keyOf = (answer: Answered) => String(at(answer, "spec", "key"));
-const create = (spec: object) => admin().send("POST", KEYS, { metadata: { name: `own-${++made}` }, spec });
+const strong = () => platform.fresh("chosen-value-with-more-than-32-characters");
+const create = (spec: object) => admin().send("POST", KEYS, { metadata: { name: platform.fresh("own") }, spec });
 /** What a key answers to a request that everybody may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
 

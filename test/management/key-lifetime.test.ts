@@ -5,24 +5,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/server/sqlite-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { at, MERGE_PATCH, names, startPlatform } from "./platform.ts";
 import type { Client, Platform } from "./platform.ts";
+import { sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";
 const STRONG = "chosen-value-with-more-than-32-characters";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const admin = () => platform.admin;
-let made = 0;
-const fresh = () => `own-${++made}`;
+const fresh = () => platform.fresh("own");
 const create = (spec: object) => admin().send("POST", KEYS, { metadata: { name: fresh() }, spec });
 
 /** A platform for one test, with its own clock and settings. */

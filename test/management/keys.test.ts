@@ -5,26 +5,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { OWNED_ACCESS_KEYS } from "../../src/management/kinds/types.ts";
 import { openSqliteStore } from "../../src/server/sqlite-store.ts";
 import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Answered, Client, Platform } from "./platform.ts";
+import type { Client } from "./platform.ts";
+import { keyOf, sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";
 const STRONG = "chosen-value-with-more-than-32-characters";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const admin = () => platform.admin;
-let made = 0;
-const fresh = () => `own-${++made}`;
-const strong = () => `${STRONG}-${++made}`;
-const keyOf = (answer: Answered) => String(at(answer, "spec", "key"));
+const fresh = () => platform.fresh("own");
+const strong = () => platform.fresh(STRONG);
 const create = (spec: object, metadata: object = {}) => admin().send("POST", KEYS, { metadata: { name: fresh(), ...metadata }, spec });
 /** What a key answers to a request that everybody may make. */
 const codeOf = async (key: string) => (await platform.as(key).send("GET", "/teams")).code;
@@ -137,8 +132,8 @@ describe("the value of a key", () => {
   });
 
   test.each([
-    ["short", () => `k${++made}`, "fewer than 32 characters"],
-    ["of few characters", () => "ab".repeat(20 + ++made), "fewer than 6 different characters"],
+    ["short", () => platform.fresh("k"), "fewer than 32 characters"],
+    ["of few characters", () => "ab".repeat(20), "fewer than 6 different characters"],
   ])("that is %s is taken with a warning, which does not tell it", async (_what, valueOf, why) => {
     const value = valueOf();
     const { code, warnings } = await create({ key: value });

@@ -1,31 +1,18 @@
 /**
  * Rights that change act at once: on the next request, and on watches that are open.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BASE, MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { describe, expect, test } from "vitest";
+import { BASE, MERGE_PATCH } from "./platform.ts";
 import { openWatch } from "./open-watch.ts";
+import { nameIn, sharePlatform } from "./shared-platform.ts";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const DATA = { password: "c2VjcmV0" };
 const admin = () => platform.admin;
-let made = 0;
-const fresh = (what = "object") => `${what}-${++made}`;
+const { fresh, make } = platform;
 
-async function make(path: string, spec: object): Promise<string> {
-  const name = fresh();
-  const { code, text } = await admin().send("POST", path, { metadata: { name }, spec });
-  expect(code, text).toBe(201);
-  return `${path}/${name}`;
-}
-
-const nameIn = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const set = (path: string, spec: object) => admin().send("PATCH", path, { spec }, MERGE_PATCH);
 
 /** Somebody with an open watch of a secret that he reads by a rule for a team. */

@@ -1,30 +1,22 @@
 /**
  * Who may do what by owners, access rules and teams. Source: specification 1, SharedSecret, Team and "Access rule item".
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, BASE, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Answered, Client, Platform } from "./platform.ts";
+import { describe, expect, test } from "vitest";
+import { at, BASE, MERGE_PATCH, names } from "./platform.ts";
+import type { Answered, Client } from "./platform.ts";
 import { openWatch } from "./open-watch.ts";
+import { nameIn, sharePlatform } from "./shared-platform.ts";
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const RBAC = `${BASE}/apis/rbac.authorization.k8s.io/v1`;
 const admin = () => platform.admin;
-let made = 0;
-const fresh = (what = "object") => `${what}-${++made}`;
+const { fresh } = platform;
 const DATA = { password: "c2VjcmV0" };
 
-async function make(path: string, spec: object): Promise<string> {
-  const name = fresh();
-  const { code, text } = await admin().send("POST", path, { metadata: { name }, spec });
-  expect(code, text).toBe(201);
-  return name;
-}
+/** Creates an object; answers its name. */
+const make = async (path: string, spec: object) => nameIn(await platform.make(path, spec));
 
 const secret = (spec: object = {}) => make(SECRETS, { data: DATA, ...spec });
 const team = (spec: object = {}) => make("/teams", spec);

@@ -1,33 +1,26 @@
 /**
  * SharedSecrets. Source: specification 1, "SharedSecret", "Endpoints" and "Limits".
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, BASE, JSON_PATCH, MERGE_PATCH, names, startPlatform, YAML } from "./platform.ts";
-import type { Client, Platform } from "./platform.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { at, BASE, JSON_PATCH, MERGE_PATCH, names, YAML } from "./platform.ts";
+import type { Client } from "./platform.ts";
+import { sharePlatform } from "./shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const ROLES = `${BASE}/apis/rbac.authorization.k8s.io/v1/namespaces/a`;
-let platform: Platform;
+const platform = sharePlatform();
 let jane: Client;
 let bob: Client;
 beforeAll(async () => {
-  platform = await startPlatform();
   jane = await platform.withKey({ user: "jane" });
   bob = await platform.withKey({ user: "bob" });
 });
-afterAll(() => platform.stop());
 
 const admin = () => platform.admin;
-let made = 0;
-const fresh = () => `secret-${++made}`;
+const fresh = () => platform.fresh("secret");
 
 /** A secret of its own for one test; its path. */
-async function secret(spec: object = {}): Promise<string> {
-  const name = fresh();
-  const created = await admin().send("POST", SECRETS, { metadata: { name }, spec });
-  expect(created.code, created.text).toBe(201);
-  return `${SECRETS}/${name}`;
-}
+const secret = (spec: object = {}) => platform.make(SECRETS, spec);
 
 describe("a shared secret", () => {
   test("is namespaced, and read where it was made", async () => {

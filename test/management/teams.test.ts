@@ -1,9 +1,9 @@
 /**
  * Teams. Source: specification 1, "Team" and "Endpoints".
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { describe, expect, test } from "vitest";
+import { at, JSON_PATCH, MERGE_PATCH, names } from "./platform.ts";
+import { sharePlatform } from "./shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const FULL = {
@@ -18,22 +18,12 @@ const FULL = {
   access: [{ name: "readers", verbs: ["get"], subresources: ["*"], users: ["bob"], teams: ["leads"] }],
 };
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform.stop());
+const platform = sharePlatform();
 
 const admin = () => platform.admin;
-let made = 0;
-const fresh = () => `team-${++made}`;
+const fresh = () => platform.fresh("team");
 
-async function team(spec: object = {}, metadata: object = {}): Promise<string> {
-  const name = fresh();
-  const created = await admin().send("POST", "/teams", { metadata: { name, ...metadata }, spec });
-  expect(created.code, created.text).toBe(201);
-  return `/teams/${name}`;
-}
+const team = (spec: object = {}, metadata: object = {}) => platform.make("/teams", spec, metadata);
 
 describe("a team", () => {
   test("is cluster-scoped, and keeps every field", async () => {
