@@ -9,7 +9,9 @@ import { loadAll } from "js-yaml";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../src/config/config.ts";
+import type { ConfigResult } from "../src/config/config.ts";
 import { parseSettings } from "../src/config/settings.ts";
+import type { SettingsResult } from "../src/config/settings.ts";
 import { commandLinesOf, refusalOf } from "./support/command-lines.ts";
 import { DOC_RUNNERS, NOT_RUN } from "./support/doc-runners.ts";
 import type { DocRunner } from "./support/doc-runners.ts";
@@ -98,7 +100,7 @@ describe("syntax", () => {
 
 test("configurations and settings of bring-references are valid", () => {
   const blocks = used.filter(({ page }) => page === "docs/guides/bring-references.md");
-  const found = blocks.flatMap(({ words: [name], text }) => {
+  const found = blocks.flatMap(({ words: [name], text }): (ConfigResult | SettingsResult)[] => {
     if (name === "vcluster.yaml") return [parseConfig(text)];
     return name === "settings.yaml" ? [parseSettings(text)] : [];
   });

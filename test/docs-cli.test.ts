@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { COMMAND_EXIT_CODES, EXIT_CODES } from "../docs/generate/cli-exit-codes.ts";
 import { ARGUMENT_NOTES, commandsOf } from "../docs/generate/cli-page.ts";
 import { code } from "../docs/generate/markdown.ts";

@@ -146,7 +146,7 @@ test("the size of one's own for short-lived objects is one that Node takes, and 
   const block = blocksOf(PAGE).find(({ language, text }) => language === "yaml" && text.startsWith("env:"))!;
   const { env } = load(block.text) as { env: readonly { name: string; value: string }[] };
   expect(env.map(({ name }) => name)).toEqual(["NODE_OPTIONS"]);
-  const [{ value: NODE_OPTIONS }] = env as [{ value: string }];
+  const NODE_OPTIONS = env[0]!.value;
   expect(spawnSync(process.execPath, ["-e", "0"], { env: { NODE_OPTIONS } }).status).toBe(0);
   const execve = () => {
     throw new Error("Replaced");

@@ -5,12 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../docs/generate.ts";
-import { fieldPaths } from "../docs/generate/schema-tables.ts";
-import { CONFIG_NOTES, SETTINGS_NOTES } from "../docs/generate/schema-pages.ts";
-import { resolveConfig } from "../src/config/config.ts";
-import { CONFIG_SCHEMA } from "../src/config/config-schema.ts";
 import { SETTINGS_SCHEMA } from "../src/config/settings-schema.ts";
-import { createEngine } from "../src/engine.ts";
 import { LIMIT_RANGES } from "../src/sandbox/limits.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -23,13 +18,6 @@ describe("generated pages", () => {
     expect(readFileSync(join(DOCS, path), "utf8")).toBe(await page());
   });
 
-  test("note only fields that exist", () => {
-    const known = new Set(fieldPaths(CONFIG_SCHEMA));
-    expect(Object.keys(CONFIG_NOTES).filter((path) => !known.has(path))).toEqual([]);
-    const settings = new Set(fieldPaths(SETTINGS_SCHEMA));
-    expect(Object.keys(SETTINGS_NOTES).filter((path) => !settings.has(path))).toEqual([]);
-  });
-
   test("hold every limit of the sandbox within what the sandbox accepts", () => {
     const fields: Record<string, { minimum: number; maximum: number }> = SETTINGS_SCHEMA.fields.limits.fields;
     const outside = Object.entries(LIMIT_RANGES).filter(
@@ -37,15 +25,6 @@ describe("generated pages", () => {
     );
     expect(outside).toEqual([]);
     expect(Object.keys(fields).sort()).toEqual(Object.keys(LIMIT_RANGES).sort());
-  });
-
-  test("deny effects only of what has none: Services, EndpointSlices and Endpoints are the kinds that are written", async () => {
-    const sync = { toHost: { endpointSlices: { enabled: true }, secrets: { enabled: true }, configMaps: { enabled: true } } };
-    const result = resolveConfig({ sync });
-    if (!result.ok) throw new Error("The configuration is valid");
-    const engine = await createEngine({ config: result.config, vcluster: { name: "blue", namespace: "vc-blue" } });
-    expect(engine.rules.map(({ kind }) => kind.resource.kind).sort()).toEqual(["EndpointSlice", "Endpoints", "Service"]);
-    engine.dispose();
   });
 });
 

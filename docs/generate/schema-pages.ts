@@ -9,25 +9,9 @@ import { SETTINGS_SCHEMA } from "../../src/config/settings-schema.ts";
 import { GENERATED } from "./markdown.ts";
 import { schemaTable } from "./schema-tables.ts";
 
-/**
- * Said in place of the schema's description, where the engine checks a section without acting on it.
- * `test/docs.test.ts` holds these against the engine, so that they go when they are no longer true.
- */
-export const CONFIG_NOTES: Readonly<Record<string, string>> = {
-  "sync.toHost.secrets":
-    "Checked and shown to expressions. A reference patch rewrites the name of a Secret; the Secret itself is not copied.",
-  "sync.toHost.secrets.enabled": "As above: checked, without effect on what is written.",
-  "sync.toHost.configMaps":
-    "Checked and shown to expressions. A reference patch rewrites the name of a ConfigMap; the ConfigMap itself is not copied.",
-  "sync.toHost.configMaps.enabled": "As above: checked, without effect on what is written.",
-};
-
-/** The same for settings, where the engine holds a value to more than the schema does. */
-export const SETTINGS_NOTES: Readonly<Record<string, string>> = {};
-
 /** `reference/configuration.md`: what the engine reads of `vcluster.yaml`. */
 export function configurationPage(): string {
-  const fields = schemaTable(CONFIG_SCHEMA, { elsewhere: new Map([[PATCH, "See [patch](#patch)."]]), notes: CONFIG_NOTES });
+  const fields = schemaTable(CONFIG_SCHEMA, { elsewhere: new Map([[PATCH, "See [patch](#patch)."]]) });
   return `${GENERATED}
 # Configuration
 
@@ -61,5 +45,5 @@ when a patch fails. Every field has a default, and no file means all defaults. \
 
 ## Fields
 
-${schemaTable(SETTINGS_SCHEMA, { notes: SETTINGS_NOTES })}`;
+${schemaTable(SETTINGS_SCHEMA)}`;
 }
