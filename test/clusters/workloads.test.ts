@@ -207,3 +207,27 @@ describe("tables", () => {
     ]);
   });
 });
+
+describe("scale", () => {
+  const scale = (key: ReturnType<typeof keyOf>, kind: "replace" | "merge" | "apply", body: unknown, part = "scale") =>
+    cluster.registry.view(DEPLOYMENTS, { key, part, write: { kind, body } }, { fieldManager: "scaler" });
+
+  test("belongs to whoever wrote it, as a part of its own", async () => {
+    const body = { metadata: { name: "scaled" }, spec: workload() };
+    const key = keyOf(await cluster.registry.create(DEPLOYMENTS, "default", body, { fieldManager: "maker" }));
+    expect(await scale(key, "merge", { spec: { replicas: 7 } })).toMatchObject({ kind: "Scale", spec: { replicas: 7 } });
+    const { metadata, spec } = (await cluster.client.get(DEPLOYMENTS, key))!;
+    expect([(spec as { replicas: number }).replicas, metadata["generation"]]).toEqual([7, 2]);
+    expect(metadata.managedFields).toContainEqual(expect.objectContaining({ manager: "scaler", subresource: "scale" }));
+  });
+
+  test("is neither applied, nor another object's, nor found under another name", async () => {
+    const key = keyOf(await create(DEPLOYMENTS, workload()));
+    await expect(scale(key, "apply", { spec: { replicas: 7 } })).rejects.toThrow("unknown format");
+    await expect(scale(key, "replace", { metadata: { name: "other" } })).rejects.toThrow("does not match the name on the URL");
+    await expect(scale(key, "merge", {}, "size")).rejects.toThrow();
+    const whole = cluster.registry.update(DEPLOYMENTS, key, { metadata: { name: key.name }, spec: workload() }, { subresource: "scale" });
+    await expect(whole).rejects.toThrow();
+    expect((await cluster.client.get(DEPLOYMENTS, key))!.metadata["generation"]).toBe(1);
+  });
+});
