@@ -1,63 +1,35 @@
 /**
  * `cluster --data`: what is left of a cluster when it starts again.
  */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { runCli } from "../../src/cli/program.ts";
-import { createHttpClient } from "../../src/client/http-client.ts";
-import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { startCluster } from "../../src/clusters/cluster.ts";
 import { createClusterCredentials } from "../../src/clusters/credentials.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { until } from "../support/fake-clock.ts";
-import { createTestTerminal, run } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { useServingCommands } from "./serving-commands.ts";
+import type { ServingCommand } from "./serving-commands.ts";
+import { run } from "./support.ts";
 
-const root = mkdtempSync(join(tmpdir(), "endpoint-sync-data-"));
-const opened: { stop: () => Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const { stop } of opened.splice(0).reverse()) await stop();
-});
-afterAll(() => rmSync(root, { recursive: true }));
+const { folder: root, newPath, serve, clientOf, stopLater } = useServingCommands();
+const newFolder = () => join(newPath("data"), "deep");
 
-let count = 0;
-const newFolder = () => join(root, `data-${(count += 1)}`, "deep");
-
-interface Running {
-  readonly terminal: TestTerminal;
+interface Running extends ServingCommand {
   /** The kubeconfig's text and file. */
   readonly kubeconfig: string;
   readonly path: string;
   readonly client: ClusterClient;
-  stop(): Promise<number>;
 }
 
 async function begin(folder: string, ...argv: readonly string[]): Promise<Running> {
-  const path = join(root, `kubeconfig-${(count += 1)}`);
-  const terminal = createTestTerminal();
-  const ended = runCli(["cluster", "--name", "kept", "--data", folder, "--kubeconfig", path, ...argv], terminal);
-  const stop = () => {
-    terminal.interrupt();
-    return ended;
-  };
-  opened.push({ stop });
-  let over = false;
-  void ended.then(() => (over = true));
-  await until("it serves", () => over || terminal.stdout.includes("get namespaces\n"), 30_000);
-  expect(over, terminal.stderr).toBe(false);
-  return { terminal, kubeconfig: readFileSync(path, "utf8"), path, client: await clientOf(path), stop };
-}
-
-async function clientOf(path: string): Promise<ClusterClient> {
-  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ path }), clock: systemClock });
-  opened.push({ stop: () => client.close() });
-  return client;
+  const path = newPath("kubeconfig");
+  const command = ["cluster", "--name", "kept", "--data", folder, "--kubeconfig", path, ...argv];
+  const { terminal, stop } = await serve(command, { ready: /get namespaces\n/ });
+  return { terminal, kubeconfig: readFileSync(path, "utf8"), path, client: await clientOf({ path }), stop };
 }
 
 const service = (name: string, clusterIP?: string) =>
@@ -81,7 +53,7 @@ describe("a cluster with a folder", () => {
 
     const second = await begin(folder);
     expect(second.kubeconfig).toBe(first.kubeconfig);
-    const old = await clientOf(first.path);
+    const old = await clientOf({ path: first.path });
     expect(await old.get(SERVICES, { namespace: "shop", name: "web" })).toEqual(web);
     await expect(old.create(SERVICES, service("thief", "10.96.0.80"))).rejects.toThrow(
       /10\.96\.0\.80: provided IP is already allocated[^]*provided port is already allocated/,
@@ -132,7 +104,7 @@ describe("a cluster with a folder", () => {
     await first.stop();
     const port = Number(/127\.0\.0\.1:([0-9]+)/.exec(first.kubeconfig)![1]);
     const other = await startCluster({ name: "other", port });
-    opened.push(other);
+    stopLater(other);
     const { code, stderr } = await refused(folder);
     expect({ code, stderr }).toEqual({
       code: 2,

@@ -1,46 +1,32 @@
 /**
  * `management`: what is printed once, what is kept, what is refused.
  */
-import { readdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { runCli } from "../../src/cli/program.ts";
-import { createHttpClient } from "../../src/client/http-client.ts";
-import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { createServerCertificate } from "../../src/server/certificates.ts";
 import { formatKubeconfig } from "../../src/server/kubeconfig.ts";
 import { until } from "../support/fake-clock.ts";
-import { createTestTerminal, run } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { useServingCommands } from "./serving-commands.ts";
+import type { ServingCommand } from "./serving-commands.ts";
+import { run } from "./support.ts";
 
-const root = mkdtempSync(join(tmpdir(), "endpoint-sync-management-"));
-const opened: { stop: () => Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const { stop } of opened.splice(0).reverse()) await stop();
-});
-afterAll(() => rmSync(root, { recursive: true }));
-
-let count = 0;
-const newPath = (name: string) => join(root, `${name}-${(count += 1)}`);
+const { folder: root, newPath, serve, clientOf } = useServingCommands();
 function newFile(name: string, text: string): string {
   const path = newPath(name);
   writeFileSync(path, text);
   return path;
 }
 
-interface Running {
-  readonly terminal: TestTerminal;
+interface Running extends ServingCommand {
   /** Where the kubeconfig was to be written. */
   readonly path: string;
   readonly url: string;
   /** The key that was printed. */
   readonly key: string | undefined;
-  stop(): Promise<number>;
 }
 
 /** Nothing is kept unless a test says where. */
@@ -48,25 +34,10 @@ const inMemory = (argv: readonly string[]) => (argv.includes("--data") || argv.i
 
 async function begin(argv: readonly string[], env: Record<string, string> = {}): Promise<Running> {
   const path = newPath("kubeconfig");
-  const terminal = createTestTerminal({ env });
-  const ended = runCli(["management", "--kubeconfig", path, ...inMemory(argv), ...argv], terminal);
-  const stop = () => {
-    terminal.interrupt();
-    return ended;
-  };
-  opened.push({ stop });
-  let over = false;
-  void ended.then(() => (over = true));
-  await until("it serves", () => over || /get teams\n|first start\n/.test(terminal.stdout), 30_000);
-  expect(over, terminal.stderr).toBe(false);
+  const command = ["management", "--kubeconfig", path, ...inMemory(argv), ...argv];
+  const { terminal, stop } = await serve(command, { ready: /get teams\n|first start\n/, env });
   const url = /serves (\S+)\/kubernetes\/management\n/.exec(terminal.stdout)![1]!;
   return { terminal, path, url, key: /shown once: (\S+)\n/.exec(terminal.stdout)?.[1], stop };
-}
-
-async function clientOf(text: string): Promise<ClusterClient> {
-  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ text }), clock: systemClock });
-  opened.push({ stop: () => client.close() });
-  return client;
 }
 
 const refused = (...argv: readonly string[]) => run(["management", "--kubeconfig", join(root, "none"), ...inMemory(argv), ...argv]);
@@ -81,7 +52,7 @@ describe("the first start", () => {
     expect(terminal.stdout.split(key!)).toHaveLength(2);
     expect(terminal.stderr).not.toContain(key);
     expect((statSync(path).mode & 0o777).toString(8)).toBe("600");
-    const client = await clientOf(readFileSync(path, "utf8"));
+    const client = await clientOf({ path });
     await client.create(TEAMS, team("shop"));
     expect(await client.get(TEAMS, { namespace: "", name: "shop" })).toMatchObject({ spec: { users: ["jane"] } });
   });
@@ -89,7 +60,7 @@ describe("the first start", () => {
   test("takes the administrator's key from a file, and says no other", async () => {
     const { terminal, path } = await begin(["--admin-key-file", newFile("key", `${KEY}\n`)]);
     expect(readFileSync(path, "utf8")).toContain(KEY);
-    const client = await clientOf(readFileSync(path, "utf8"));
+    const client = await clientOf({ path });
     expect((await client.list(OWNED_ACCESS_KEYS)).items).toHaveLength(1);
     expect(terminal.stderr).toBe("");
   });
@@ -106,7 +77,7 @@ describe("a folder", () => {
     const data = newPath("data");
     const first = await begin(["--data", data]);
     const text = readFileSync(first.path, "utf8");
-    const client = await clientOf(text);
+    const client = await clientOf({ text });
     const made = await client.create(TEAMS, team("shop"));
     const shared = await client.create(SHARED_SECRETS, secret);
     expect(await first.stop()).toBe(0);
@@ -116,7 +87,7 @@ describe("a folder", () => {
     expect(second.terminal.stdout).toContain("The administrator's key is the one of the first start\n");
     expect(second.terminal.stdout).not.toContain(first.key);
     expect(() => readFileSync(second.path)).toThrow(/ENOENT/);
-    const again = await clientOf(text);
+    const again = await clientOf({ text });
     expect(await again.get(TEAMS, { namespace: "", name: "shop" })).toEqual(made);
     expect(await again.get(SHARED_SECRETS, { namespace: "shop", name: "db" })).toEqual(shared);
   });
@@ -124,7 +95,7 @@ describe("a folder", () => {
   test("has neither values nor keys in clear text, and is its owner's alone", async () => {
     const data = newPath("data");
     const { path, key, stop } = await begin(["--data", data]);
-    const client = await clientOf(readFileSync(path, "utf8"));
+    const client = await clientOf({ path });
     await client.create(SHARED_SECRETS, secret);
     await stop();
     const files = readdirSync(data);
@@ -147,14 +118,14 @@ describe("a folder", () => {
     const keys = [1, 2].map(() => Buffer.from(systemChance.bytes(32)).toString("base64"));
     const first = await begin(["--data", data, "--encryption-key-file", newFile("encryption", keys[0]!)]);
     const text = readFileSync(first.path, "utf8");
-    await (await clientOf(text)).create(TEAMS, team("shop"));
+    await (await clientOf({ text })).create(TEAMS, team("shop"));
     await first.stop();
     const wrong = await refused("--data", data, "--encryption-key-file", newFile("encryption", keys[1]!));
     expect([wrong.code, wrong.stdout]).toEqual([2, ""]);
     expect(wrong.stderr).toMatch(/sealed with another key/);
     expect((await refused("--data", data, "--encryption-key-file", newFile("encryption", "short"))).stderr).toContain("CONFIG_VALUE");
     const rotated = await begin(["--data", data, "--encryption-key-file", newFile("encryption", `${keys[1]}\n${keys[0]}\n`)]);
-    expect(await (await clientOf(text)).get(TEAMS, { namespace: "", name: "shop" })).toBeDefined();
+    expect(await (await clientOf({ text })).get(TEAMS, { namespace: "", name: "shop" })).toBeDefined();
     await rotated.stop();
   });
 
@@ -172,8 +143,8 @@ describe("a folder", () => {
     const old = readFileSync(first.path, "utf8");
     await first.stop();
     const second = await begin(["--data", data, "--admin-key-file", newFile("key", KEY)]);
-    expect((await (await clientOf(readFileSync(second.path, "utf8"))).list(OWNED_ACCESS_KEYS)).items).toHaveLength(1);
-    await expect((await clientOf(old)).list(TEAMS)).rejects.toThrow(/access key not found/);
+    expect((await (await clientOf({ path: second.path })).list(OWNED_ACCESS_KEYS)).items).toHaveLength(1);
+    await expect((await clientOf({ text: old })).list(TEAMS)).rejects.toThrow(/access key not found/);
   });
 });
 
@@ -188,7 +159,7 @@ describe("a configuration", () => {
   test("acts, shows, and is read again when it changes; one with errors leaves the old one at work", { timeout: 60_000 }, async () => {
     const file = newFile("platform.yaml", "auth: { accessKeyMaxTTLSeconds: 3600 }\n");
     const { terminal, path } = await begin(["--config", file]);
-    const client = await clientOf(readFileSync(path, "utf8"));
+    const client = await clientOf({ path });
     const ttl = async () => {
       const { items } = await client.list({ ...TEAMS, kind: "Config", plural: "config" });
       return (items[0]!["status"] as { auth: { accessKeyMaxTTLSeconds: number } }).auth.accessKeyMaxTTLSeconds;
@@ -224,7 +195,7 @@ describe("how it is reached", () => {
     const { path, url, key: admin } = await begin(["--tls-cert", cert, "--tls-key", key]);
     expect(readFileSync(path, "utf8")).not.toContain("certificate-authority-data");
     const trusting = formatKubeconfig({ name: "given", url: `${url}/kubernetes/management`, token: admin!, caPem: made.caPem });
-    expect((await (await clientOf(trusting)).list(TEAMS)).items).toEqual([]);
+    expect((await (await clientOf({ text: trusting })).list(TEAMS)).items).toEqual([]);
     const own = await begin(["--tls-cert", newFile("ca.pem", made.caPem), "--tls-key", key]).catch((error: unknown) => String(error));
     expect(own).toMatch(/are no certificate with its key/);
     expect((await refused("--tls-cert", cert)).stderr).toContain("--tls-cert and --tls-key belong together");

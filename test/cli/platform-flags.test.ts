@@ -4,40 +4,27 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { runCli } from "../../src/cli/program.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
 import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
 import type { TestPlatform } from "../management/tokens/signed.ts";
-import { until } from "../support/fake-clock.ts";
-import { createTestTerminal, run } from "./support.ts";
+import { useServingCommands } from "./serving-commands.ts";
+import { run } from "./support.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-platform-"));
+const { folder, serve } = useServingCommands();
 const jwks = join(folder, "jwks.json");
 const kubeconfig = join(folder, "kubeconfig");
-const opened: { stop(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const { stop } of opened.splice(0).reverse()) await stop();
-});
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const NAMED = ["cluster", "--name", "c1", "--kubeconfig", kubeconfig];
 const flags = (keys: string, target = "cluster=c1") => ["--platform-issuer", ISSUER, "--platform-keys", keys, "--platform-target", target];
 
 /** The codes of requests with tokens, in their order. */
 async function begin(argv: readonly string[]) {
-  const terminal = createTestTerminal();
-  const ended = runCli([...NAMED, ...argv], terminal);
-  opened.push({ stop: () => (terminal.interrupt(), ended) });
-  let over = false;
-  void ended.then(() => (over = true));
-  await until("it serves", () => over || terminal.stdout.includes("get namespaces\n"), 10_000);
-  expect(over, terminal.stderr).toBe(false);
+  const { terminal } = await serve([...NAMED, ...argv], { ready: /get namespaces\n/ });
   const { clusters } = load(readFileSync(kubeconfig, "utf8")) as { clusters: { cluster: Record<string, string> }[] };
   const { server = "", "certificate-authority-data": ca = "" } = clusters[0]!.cluster;
   const codeWith = async (token: string) => {
