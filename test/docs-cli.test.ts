@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMAND_EXIT_CODES, EXIT_CODES } from "../docs/generate/cli-exit-codes.ts";
-import { ARGUMENT_NOTES, commandsOf } from "../docs/generate/cli-page.ts";
+import { commandsOf } from "../docs/generate/cli-page.ts";
 import { code } from "../docs/generate/markdown.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { createTestTerminal, exampleFiles, run, shellWords } from "./cli/support.ts";
@@ -38,13 +38,6 @@ describe("the page", () => {
     const args = command.registeredArguments.map((argument) => code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`));
     expect(rows.map(([first]) => first)).toEqual([...args, ...options]);
     expect(rows.filter((cells) => cells.length !== 3 || cells[2]!.trim() === "")).toEqual([]);
-  });
-
-  test("explains arguments itself only where the help does not", () => {
-    const silent = found.flatMap(({ name, command }) =>
-      command.registeredArguments.filter(({ description }) => !description).map((argument) => `${name} ${argument.name()}`),
-    );
-    expect(Object.keys(ARGUMENT_NOTES).sort()).toEqual(silent.sort());
   });
 
   test("has an example of every command, which the command takes", async () => {

@@ -10,15 +10,6 @@ import { COMMAND_EXIT_CODES, EXIT_CODES } from "./cli-exit-codes.ts";
 import type { ExitMeaning } from "./cli-exit-codes.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
-/** Full name of a command and of its argument → meaning, where the help has no room for one. */
-export const ARGUMENT_NOTES: Readonly<Record<string, string>> = {
-  "test init folder": "the folder of `vcluster.yaml`, below which the tests are written; the working folder when left out",
-  "platform-data backup folder": "the new folder; it must not exist, or be empty",
-  "platform-data restore folder": "the backup",
-  "secret get name": "name of the SharedSecret",
-  "secret sync name": "name of the SharedSecret",
-};
-
 /** `reference/cli.md`: every command and subcommand with its arguments, options, defaults, exit codes and example. */
 export async function cliPage(): Promise<string> {
   let printed = "";
@@ -81,12 +72,7 @@ function commandSection({ name, command, level }: FoundCommand, help: string): s
     `${"#".repeat(level)} ${name}\n\n${sentence(command.description())}\n`,
     `\`\`\`text\nendpoint-sync ${name} ${command.usage()}\n\`\`\`\n`,
     ...(command.registeredArguments.length > 0
-      ? [
-          table(
-            ["argument", "default", "meaning"],
-            command.registeredArguments.map((argument) => argumentRow(name, argument)),
-          ),
-        ]
+      ? [table(["argument", "default", "meaning"], command.registeredArguments.map(argumentRow))]
       : []),
     ...(shown(command.options).length > 0 ? [table(["option", "default", "meaning"], shown(command.options).map(optionRow))] : []),
     ...(exits === undefined ? [] : [exitTable(exits)]),
@@ -99,11 +85,10 @@ function shown(options: readonly Option[]): readonly Option[] {
   return options.filter(({ hidden }) => !hidden);
 }
 
-function argumentRow(command: string, argument: Argument): string[] {
-  const { argChoices, defaultValue, required } = argument;
+function argumentRow(argument: Argument): string[] {
+  const { argChoices, defaultValue, description, required } = argument;
   const name = required ? `<${argument.name()}>` : `[${argument.name()}]`;
-  const meaning = argument.description || (ARGUMENT_NOTES[`${command} ${argument.name()}`] ?? "");
-  return [code(name), defaultText({ mandatory: required, defaultValue }), prose(meaning) + choicesText(argChoices)];
+  return [code(name), defaultText({ mandatory: required, defaultValue }), prose(description) + choicesText(argChoices)];
 }
 
 function optionRow({ flags, description, mandatory, defaultValue, argChoices }: Option): string[] {

@@ -10,10 +10,20 @@ const BACKUP = "endpoint-sync platform-data backup backup-1 --data platform-data
 export function definePlatformData(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples(BACKUP));
   const load = () => import("../platform-data-run.ts");
-  withStore(command.command("backup <folder>").description("copy everything at one state into a new folder, also while servers run"))
+  withStore(
+    command
+      .command("backup")
+      .argument("<folder>", "the new folder; it must not exist, or be empty")
+      .description("copy everything at one state into a new folder, also while servers run"),
+  )
     .addHelpText("after", examples(BACKUP))
     .action(async (folder: string, flags: PlatformDataFlags) => (await load()).backUp(context, folder, flags));
-  withStore(command.command("restore <folder>").description("copy a backup into an empty folder or etcd, for servers to start with"))
+  withStore(
+    command
+      .command("restore")
+      .argument("<folder>", "the backup")
+      .description("copy a backup into an empty folder or etcd, for servers to start with"),
+  )
     .addHelpText("after", examples("endpoint-sync platform-data restore backup-1 --etcd https://127.0.0.1:2379 --etcd-ca ca.pem"))
     .action(async (folder: string, flags: PlatformDataFlags) => (await load()).restore(context, folder, flags));
   withStore(command.command("check").description("open and check every value of a backup or of data; count them; tell their digest"))

@@ -7,11 +7,16 @@ import type { SecretGetFlags, SecretSyncFlags } from "../secret-run.ts";
 /** `secret get` and `secret sync`. */
 export function defineSecret(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"));
-  withPlatform(command.command("get <name>").description("print the values of a SharedSecret"))
+  withPlatform(command.command("get").argument("<name>", "name of the SharedSecret").description("print the values of a SharedSecret"))
     .option("--key <key>", "print this value alone, as it is")
     .addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"))
     .action(async (name: string, flags: SecretGetFlags) => (await import("../secret-run.ts")).getSecret(context, name, flags));
-  withPlatform(command.command("sync <name>").description("keep a Secret of a connected cluster equal to a SharedSecret, until stopped"))
+  withPlatform(
+    command
+      .command("sync")
+      .argument("<name>", "name of the SharedSecret")
+      .description("keep a Secret of a connected cluster equal to a SharedSecret, until stopped"),
+  )
     .option("--to <namespace/name>", "the Secret; that of the same namespace and name when left out")
     .option("--kubeconfig <file>", "the connected cluster; in-cluster credentials when left out")
     .option("--context <context>", "context in that file; its current one when left out")

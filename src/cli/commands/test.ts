@@ -31,7 +31,8 @@ export function defineTest(command: Command, context: CommandContext): void {
     .action(async (files: string[], flags: TestFlags) => (await import("../test/test-run.ts")).runTestCommand(context, files, flags));
   command
     .helpCommand(false)
-    .command("init [folder]")
+    .command("init")
+    .argument("[folder]", "the folder of `vcluster.yaml`, below which the tests are written; the working folder when left out")
     .description("write a first test of the configuration in a folder, which passes at once; nothing is overwritten")
     .helpOption("-h, --help", "this help")
     .addHelpText("after", examples("endpoint-sync test init"))
