@@ -1,6 +1,6 @@
 import type { Endpoints, KubeObject } from "../../object/types.ts";
 import { isHeadless, specOf } from "../kinds/services.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
 import { startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "./slices-of-endpoints.ts";

@@ -1,6 +1,5 @@
 import { jsonEqual } from "../../base/json.ts";
 import { isEngineError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
 import { formatKey, keyOf, parseKey } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import { ENDPOINTS, SERVICES } from "../../object/resource.ts";
@@ -12,22 +11,10 @@ import type { Store, StoreEvent, StoreWatch } from "../../server/store.ts";
 import { PODS } from "../kinds/pods.ts";
 import type { Pod } from "../kinds/pod-types.ts";
 import { isHeadless, specOf } from "../kinds/services.ts";
-import { createKeyWorker } from "./controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
 import { subsetsOf } from "./endpoints-of-pods.ts";
-
-/** A controller that runs until it is stopped. */
-export interface Controller {
-  /** Resolves when it has caught up with everything stored so far. */
-  settled(): Promise<void>;
-  stop(): void;
-}
-
-/** What a controller works with. */
-export interface ControllerOptions {
-  readonly registry: Registry;
-  readonly store: Store;
-  readonly logger: Logger;
-}
+import { createKeyWorker } from "./key-worker.ts";
 
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
@@ -57,13 +44,7 @@ export async function startEndpointsController({ registry, store, logger }: Cont
       for (const service of services.values()) if (selects(service, event)) worker.add(formatKey(keyOf(service)));
     }),
   ]);
-  return {
-    settled: worker.settled,
-    stop() {
-      watches.forEach((watch) => watch.stop());
-      worker.stop();
-    },
-  };
+  return createController(worker, watches);
 }
 
 function follow(store: Store, type: typeof PODS, after: number, onEvent: (event: StoreEvent) => void): Promise<StoreWatch> {

@@ -7,8 +7,9 @@ import type { Registry } from "../../server/registry.ts";
 import type { StoreEvent } from "../../server/store.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, policyOfFinalizers } from "../../server/verbs/delete-step.ts";
 import type { PropagationPolicy } from "../../server/verbs/delete-step.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 import { createOwnership, ownersOf } from "./ownership.ts";
 import type { Ownership } from "./ownership.ts";
 
@@ -28,13 +29,7 @@ export async function startGarbageCollector({ registry, store, logger }: Control
     for (const uid of affected(ownership, event)) worker.add(uid);
   };
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
-  return {
-    settled: worker.settled,
-    stop() {
-      watch.stop();
-      worker.stop();
-    },
-  };
+  return createController(worker, [watch]);
 }
 
 interface Collector {

@@ -4,8 +4,9 @@ import { keyOf } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import type { StoreEvent } from "../../server/store.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 
 /** What this controller works with. */
 export interface GracePeriodOptions extends ControllerOptions {
@@ -41,11 +42,11 @@ export async function startGracePeriodController({ registry, store, logger, cloc
   const present = await store.list({ prefix: "/" });
   for (const { key, object } of present.objects) note(key, object);
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
+  const controller = createController(worker, [watch]);
   return {
-    settled: worker.settled,
+    settled: controller.settled,
     stop() {
-      watch.stop();
-      worker.stop();
+      controller.stop();
       for (const key of [...ending.keys()]) forget(key);
     },
   };

@@ -4,8 +4,9 @@ import { isEngineError } from "../../base/errors.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
 import type { StoreEvent } from "../../server/store.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 
 /**
  * Empties namespaces that are being deleted, then lets them go. Contents that finalizers keep are waited for.
@@ -21,13 +22,7 @@ export async function startNamespaceController({ registry, store, logger }: Cont
   const present = await store.list({ prefix: storePrefix(NAMESPACES) });
   for (const { object } of present.objects) if (isTerminating(object)) worker.add(object.metadata.name!);
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
-  return {
-    settled: worker.settled,
-    stop() {
-      watch.stop();
-      worker.stop();
-    },
-  };
+  return createController(worker, [watch]);
 }
 
 function isTerminating({ kind, metadata }: KubeObject): boolean {

@@ -9,8 +9,9 @@ import type { StoreEvent } from "../../server/store.ts";
 import { hasAggregationRule } from "../rbac/aggregation.ts";
 import type { AggregatedRole } from "../rbac/aggregation.ts";
 import { CLUSTER_ROLES } from "../rbac/resources.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 
 /** The name under which the rules are owned. Source: the ClusterRole aggregation controller. */
 const MANAGER = "clusterrole-aggregation-controller";
@@ -40,13 +41,7 @@ export async function startRoleAggregation({ registry, store, logger }: Controll
   for (const { object } of present.objects) note(object);
   checkAll();
   const watch = await store.watch({ prefix: PREFIX, after: present.revision, onEvent });
-  return {
-    settled: worker.settled,
-    stop() {
-      watch.stop();
-      worker.stop();
-    },
-  };
+  return createController(worker, [watch]);
 }
 
 /** The version of the role is demanded, so that a rule that its author has just changed is not overlooked. */

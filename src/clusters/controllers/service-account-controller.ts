@@ -5,8 +5,9 @@ import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
 import type { StoreEvent } from "../../server/store.ts";
 import { SERVICE_ACCOUNTS } from "../kinds/service-accounts.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 
 /** The account that every namespace has. */
 const DEFAULT_ACCOUNT = "default";
@@ -26,13 +27,7 @@ export async function startServiceAccountController({ registry, store, logger }:
     await store.watch({ prefix: storePrefix(NAMESPACES), after: present.revision, onEvent: onNamespace }),
     await store.watch({ prefix: storePrefix(SERVICE_ACCOUNTS), after: present.revision, onEvent: onAccount }),
   ];
-  return {
-    settled: worker.settled,
-    stop() {
-      watches.forEach((watch) => watch.stop());
-      worker.stop();
-    },
-  };
+  return createController(worker, watches);
 }
 
 async function ensureAccount(registry: Registry, namespace: string): Promise<void> {

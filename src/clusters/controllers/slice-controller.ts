@@ -9,8 +9,9 @@ import { withMetadata } from "../../server/metadata.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
 import type { Store, StoreEvent } from "../../server/store.ts";
-import { createKeyWorker } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./endpoints-controller.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
 import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
 import type { SliceIndex } from "./slice-index.ts";
 import type { SliceContent } from "./slices-of-endpoints.ts";
@@ -51,13 +52,10 @@ export async function startSliceController(options: SliceControllerOptions): Pro
   slices.objects.forEach(bySlice);
   const sources = [await follow(store, ENDPOINTS, byName), await follow(store, SERVICES, byName)];
   for (const { objects } of sources) objects.forEach(byName);
-  return {
-    settled: worker.settled,
-    stop() {
-      for (const { watch } of [slices, ...sources]) watch.stop();
-      worker.stop();
-    },
-  };
+  return createController(
+    worker,
+    [slices, ...sources].map(({ watch }) => watch),
+  );
 }
 
 async function follow(store: Store, type: ResourceType, onEvent: (event: StoreEvent) => void) {

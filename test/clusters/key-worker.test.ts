@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { createKeyWorker } from "../../src/clusters/controllers/controller.ts";
+import { createKeyWorker } from "../../src/clusters/controllers/key-worker.ts";
 
 function setup(reconcile: (key: string, attempt: number) => Promise<void>) {
   const lines: string[] = [];
