@@ -1,5 +1,8 @@
 import { delay, systemClock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
+import { formatKey } from "../object/key.ts";
+import { ENDPOINTS, SECRETS, SERVICES } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
 import type { CommandContext } from "./command.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { changedLines, demoTable } from "./demo-table.ts";
@@ -12,6 +15,8 @@ import type { Terminal } from "./terminal.ts";
 
 /** The demonstration gives up when it has not converged after this time, in milliseconds. */
 const CONVERGENCE_MS = 60_000;
+/** What the demonstration copies; its Secret is one that an annotation names. */
+const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
 /** Between two looks while it converges, in milliseconds. */
 const LOOK_MS = 50;
 /** Between two looks at the table, in milliseconds. */
@@ -31,8 +36,7 @@ export async function runDemo(context: CommandContext, mode: "once" | "live"): P
   const teardown = createTeardown();
   try {
     const world = await startDemoWorld({ loaded, objects, teardown });
-    const wanted = objects.filter(({ kind }) => kind === "Service" || kind === "Endpoints").length;
-    await converged(world, wanted, stop);
+    await converged(world, objects.flatMap(recordName), stop);
     if (stop.aborted) return mode === "once" ? context.exit(EXIT_FAILED) : undefined;
     const tookMs = Math.round(systemClock.monotonic() - startedMs);
     terminal.out(tableOf(world, terminal) + summary(world, tookMs));
@@ -42,12 +46,20 @@ export async function runDemo(context: CommandContext, mode: "once" | "live"): P
   }
 }
 
-/** Every object was looked at, none waits, and nothing was written between two looks; or `stop` aborted. */
-async function converged(world: DemoWorld, objects: number, stop: AbortSignal): Promise<void> {
+/** What the record of an object is known by; a Namespace has none. */
+function recordName({ kind, metadata: { namespace = "", name = "" } }: KubeObject): readonly string[] {
+  const resource = COPIED_KINDS.find((copied) => copied.kind === kind);
+  return resource === undefined ? [] : [`${resource.plural} ${namespace}/${name}`];
+}
+
+/** Every wanted object was looked at, none waits, and nothing was written between two looks; or `stop` aborted. */
+async function converged(world: DemoWorld, wanted: readonly string[], stop: AbortSignal): Promise<void> {
   const deadline = systemClock.monotonic() + CONVERGENCE_MS;
   for (let before = -1; systemClock.monotonic() < deadline;) {
     const { waiting, objects: records } = world.syncer.status();
-    const settled = records.length >= objects && waiting === 0 && records.every(({ state }) => state !== "waiting" && state !== "stale");
+    const seen = new Set(records.map(({ resource, tenantKey }) => `${resource} ${formatKey(tenantKey)}`));
+    const isThere = wanted.every((name) => seen.has(name));
+    const settled = isThere && waiting === 0 && records.every(({ state }) => state !== "waiting" && state !== "stale");
     const writes = writesOf(world);
     if (stop.aborted || (settled && writes === before)) return;
     before = settled ? writes : -1;
