@@ -59,18 +59,26 @@ function outage(name: string, weight: number, { sides, ms }: { sides: readonly S
   };
 }
 
+/** Gives the world another configuration, and answers its number; undefined when there is only one. */
+function configureAnew(world: World, random: Random): number | undefined {
+  const { generations } = world.options.setting;
+  const others = generations.filter((generation) => generation !== world.generation);
+  if (others.length === 0) return undefined;
+  world.generation = random.pick(others);
+  return generations.indexOf(world.generation);
+}
+
 /** All replicas are started anew with another configuration; writes of the old one may still be on their way. */
 const reconfigure: Act = {
   name: "configuration changes",
   kind: "fault",
   weight: 1,
   perform(world, random) {
-    const others = world.options.setting.generations.filter((generation) => generation !== world.generation);
-    if (others.length === 0) return undefined;
-    world.generation = random.pick(others);
+    const number = configureAnew(world, random);
+    if (number === undefined) return undefined;
     for (const { index } of world.replicas) restart(world, random, { index, behindMax: 0 });
     world.notice("configuration");
-    return `the configuration is now number ${world.options.setting.generations.indexOf(world.generation)}`;
+    return `the configuration is now number ${number}`;
   },
 };
 
@@ -80,12 +88,11 @@ const reload: Act = {
   kind: "fault",
   weight: 1,
   perform(world, random) {
-    const others = world.options.setting.generations.filter((generation) => generation !== world.generation);
-    if (others.length === 0) return undefined;
-    world.generation = random.pick(others);
+    const number = configureAnew(world, random);
+    if (number === undefined) return undefined;
     for (const replica of world.replicas) replica.reload(world.generation);
     world.notice("configuration");
-    return `every replica takes configuration number ${world.options.setting.generations.indexOf(world.generation)} up`;
+    return `every replica takes configuration number ${number} up`;
   },
 };
 
