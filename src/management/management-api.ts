@@ -1,10 +1,7 @@
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { createReviews } from "../clusters/kinds/reviews.ts";
-import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import { followPolicy } from "../clusters/rbac/policy.ts";
 import { createCreationAdmission } from "../clusters/access.ts";
 import { joinRegistries } from "../server/join-registries.ts";
@@ -12,34 +9,24 @@ import { createMemoryStore } from "../server/memory-store.ts";
 import { createRegistry } from "../server/registry.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Authenticate } from "../server/authentication.ts";
-import type { ResourceDefinition } from "../server/resource-definition.ts";
 import type { OnWatch } from "../server/resource-routes.ts";
 import type { Store } from "../server/store.ts";
-import { createTokens } from "../server/tokens.ts";
 import { createAccessKeys } from "./access/access-keys.ts";
-import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
 import { createKeyDigest } from "./access/key-digest.ts";
-import { createKeyPermit } from "./access/key-permit.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
-import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
-import { withSecretView } from "./access/secret-view.ts";
 import { createSignInService } from "./access/sign-in-service.ts";
-import { createUsers } from "./access/user-definition.ts";
 import { createWatchGuard } from "./access/watch-guard.ts";
 import type { ManagementConfig } from "./config/effective.ts";
 import { createInternalRecords } from "./internal-records.ts";
 import type { InternalRecords } from "./internal-records.ts";
 import { configObject, createConfigKind, CONFIG_NAME } from "./kinds/config.ts";
-import { createDirectClusterEndpointTokens } from "./kinds/direct-cluster-endpoint-token.ts";
-import { sharedSecrets } from "./kinds/shared-secret.ts";
-import { teams } from "./kinds/team.ts";
-import { CONFIG, OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "./kinds/types.ts";
+import { CONFIG, OWNED_ACCESS_KEYS } from "./kinds/types.ts";
 import { createPassingRecords } from "./passing-records.ts";
 import { startBackground } from "./replicas/background.ts";
 import { createHeldValues } from "./replicas/held-values.ts";
@@ -47,9 +34,9 @@ import { startLedWork } from "./replicas/led-work.ts";
 import type { LedWork, Work } from "./replicas/led-work.ts";
 import { createSharedMemory } from "./replicas/shared-memory.ts";
 import type { Sharing } from "./replicas/sharing.ts";
+import { createServedKinds } from "./served-kinds.ts";
 import type { SignInMemory } from "./sign-in/memory.ts";
 import type { SignInPorts } from "./sign-in/ports.ts";
-import { createIssueToken } from "./tokens/issue-token.ts";
 import { openSigningKeys } from "./tokens/signing-keys.ts";
 import type { SigningKeysPort } from "./tokens/signing-keys.ts";
 import { createTokenSigner } from "./tokens/token-signer.ts";
@@ -89,7 +76,6 @@ export interface ManagementApi {
   stop(): Promise<void>;
 }
 
-const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 const PEPPER_BYTES = 32;
 
 /** Puts the kinds, the rights and the controllers together. */
@@ -112,18 +98,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
-  const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
-  const keyOf = (name: string) => objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
-  const definitions: readonly ResourceDefinition[] = [
-    withPermit(withSecretView(sharedSecrets, { rights, chance }), createOwnedPermit(permitFor(SHARED_SECRETS))),
-    withPermit(teams, createOwnedPermit(permitFor(TEAMS))),
-    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)) }),
-    createOwnedAccessKeys({ keys, activity, limits, keyOf, permit: createKeyPermit(permitFor(OWNED_ACCESS_KEYS)) }),
-    createDirectClusterEndpointTokens(createIssueToken({ signer, rights, objects, activity, limits, clock })),
-    ...createRbacKinds(policy).map(readOnly),
-    // Tokens of clusters are not credentials here; a review of one says so.
-    ...createReviews({ authorizer: rights, tokens: createTokens({ chance, clock }) }),
-  ];
+  const definitions = createServedKinds({ rights, objects, keys, activity, limits, signer, policy, clock, chance });
   const admit = createCreationAdmission(rights, async () => {});
   const stored = createRegistry({ store, definitions, clock, chance, admit });
   await stored.restore();
@@ -188,17 +163,8 @@ async function openConfig(
   return registry;
 }
 
-function withPermit(definition: ResourceDefinition, permit: NonNullable<ResourceDefinition["strategy"]["permit"]>): ResourceDefinition {
-  return { ...definition, strategy: { ...definition.strategy, permit } };
-}
-
 function uidsOf(objects: Iterable<KubeObject>): ReadonlySet<string> {
   return new Set([...objects].map(({ metadata }) => metadata.uid!));
-}
-
-/** Roles follow from access rules and are changed there. */
-function readOnly(definition: ResourceDefinition): ResourceDefinition {
-  return { ...definition, verbs: ["get", "list", "watch"] };
 }
 
 /** What access keys are digested with, made once. */
