@@ -9,11 +9,8 @@ import { createClient } from "../client.ts";
 import type { WorkerLike } from "../channel.ts";
 import type { Example } from "../gallery.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
-import { packState } from "../share.ts";
-import { commandLineOf, testFileOf, typeScriptOf } from "../test-file.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createAsking } from "./asking.ts";
-import { copyText } from "./clipboard.ts";
 import { createCompareChoice } from "./compare-choice.ts";
 import { createExamplesDialog } from "./examples-dialog.ts";
 import { createFlowList } from "./flow-list.ts";
@@ -25,10 +22,10 @@ import { createResults, patchesOf, summary } from "./results.ts";
 import type { SettingsStore } from "./settings.ts";
 import { listenToShortcuts } from "./shortcuts.ts";
 import { createStrip, createWelcome } from "./strip.ts";
+import { createTakeaway, forgetLink } from "./takeaway.ts";
 import { createTexts } from "./texts.ts";
 import { createThemeButton } from "./theme.ts";
 import { underlines } from "./underlines.ts";
-import { count } from "./words.ts";
 
 /** What the page is made of. */
 export interface WorkbenchOptions {
@@ -83,6 +80,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   });
   const announcer = createAnnouncer(clock);
   const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => markAt(offset) });
+  const takeaway = createTakeaway({ texts, answer: () => answer, announcer });
   const results = createResults({
     jumpToPatch: ({ list, patch }) => {
       const written = writtenPatches(texts.config.text()).find((each) => each.list === list && each.patch === patch);
@@ -108,10 +106,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     theme: createThemeButton(settings),
     examples: examples.open,
     help: help.open,
-    share: () => void share(),
-    copyTest: () => void copy(answer && testFileOf(texts.state(), answer), "Test file copied. Its first line says how to run it."),
-    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write vcluster.yaml and tenant.yaml."),
-    copyModule: () => void copy(answer && typeScriptOf(texts.state(), answer), "TypeScript copied."),
+    ...takeaway,
     reset: () => {
       openKept(start);
       announcer.toast("Reset. Undo in a pane brings its text back.");
@@ -181,27 +176,13 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     announcer.say(`${problem.code}: ${problem.message}`);
   }
 
-  async function share(): Promise<void> {
-    const packed = await packState(texts.state());
-    if (!packed.ok) return announcer.toast(packed.message);
-    history.replaceState(null, "", `#${packed.fragment}`);
-    const size = count(location.href.length, "character");
-    const copied = await copyText(location.href);
-    announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
-  }
-
-  async function copy(text: string | undefined, done: string): Promise<void> {
-    if (text === undefined) return announcer.toast("There is nothing to copy yet: the results say why");
-    announcer.toast((await copyText(text)) ? done : "The browser did not let the page copy");
-  }
-
   function tell(text: string): void {
     layout.strip(createStrip({ label: "Message", tone: "error", close: "Close", onClose: () => layout.land("config") }, text));
   }
 
   listenToShortcuts(document, {
     pane: layout.focus,
-    share: () => void share(),
+    share: takeaway.share,
     examples: examples.open,
     nextProblem,
     help: help.open,
@@ -215,9 +196,4 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     );
   open(options.first);
   return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, tell };
-}
-
-/** The address says what is shown, or nothing. */
-function forgetLink(): void {
-  if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 }
