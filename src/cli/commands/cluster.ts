@@ -4,10 +4,12 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import { createLineLogger } from "../../base/logger.ts";
 import type { Cluster } from "../../clusters/cluster.ts";
 import type { PlatformTrust } from "../../clusters/platform-tokens.ts";
-import { aborted, examples } from "../command.ts";
+import { aborted, collect, examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { DataFolder } from "../data-folder.ts";
+import { createMissing } from "../first-objects.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
+import { readObjects } from "../objects.ts";
 import { parseLabel, parsePort } from "../options.ts";
 import { addPlatformFlags, readPlatformFlags } from "../platform-flags.ts";
 import type { PlatformFlags } from "../platform-flags.ts";
@@ -18,6 +20,7 @@ interface ClusterOptions extends PlatformFlags {
   readonly port?: number;
   readonly kubeconfig?: string;
   readonly data?: string;
+  readonly filename?: readonly string[];
 }
 
 /** `cluster`: one embedded cluster until it is stopped. */
@@ -26,12 +29,14 @@ export function defineCluster(command: Command, context: CommandContext): void {
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
     .option("--port <port>", "TCP port on loopback; a free one when left out, or that of the last start with --data", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
-    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out");
+    .option("--data <folder>", "where objects and credentials are kept for the next start; in memory when left out")
+    .option("-f, --filename <file>", "objects to begin with, YAML or JSON; may be given several times; those that are there stay", collect);
   addPlatformFlags(withPlace)
     .addHelpText(
       "after",
       examples(
         "endpoint-sync cluster --name tenant --port 7001 --data tenant-data",
+        "endpoint-sync cluster --name tenant -f objects.yaml",
         "kubectl --kubeconfig tenant.kubeconfig get namespaces",
         "endpoint-sync cluster --name c1 --platform-issuer https://platform.example --platform-keys jwks.json --platform-target cluster=c1",
       ),
@@ -40,14 +45,16 @@ export function defineCluster(command: Command, context: CommandContext): void {
 }
 
 async function runCluster({ terminal }: CommandContext, options: ClusterOptions): Promise<void> {
-  const { name, kubeconfig = `${name}.kubeconfig`, data } = options;
+  const { name, kubeconfig = `${name}.kubeconfig`, data, filename = [] } = options;
   await checkKubeconfigFile({ path: kubeconfig, name });
+  const objects = (await Promise.all(filename.map((file) => readObjects(terminal, file)))).flat();
   const platform = await readPlatformFlags(options, terminal);
   const stop = terminal.stopSignal();
   const folder = data === undefined ? undefined : await (await import("../data-folder.ts")).openDataFolder(data, name);
   const cluster = await startCluster(options, { folder, platform, terminal });
   try {
     await folder?.keep(Number(new URL(cluster.url).port));
+    await createMissing(cluster, objects);
     await writeKubeconfigFile(kubeconfig, cluster.kubeconfig);
     if (folder?.renewed) terminal.err("The certificate was about to expire and was replaced: kubeconfigs from before no longer work");
     terminal.out(`Cluster "${name}" serves ${cluster.url}\nkubectl --kubeconfig ${kubeconfig} get namespaces\n`);

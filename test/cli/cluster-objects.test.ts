@@ -1,0 +1,70 @@
+/** `cluster --filename`: what a cluster begins with. */
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import { useServingCommands } from "./serving-commands.ts";
+import { run } from "./support.ts";
+
+const { newPath, serve, clientOf } = useServingCommands();
+
+const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+const service = (metadata: Readonly<Record<string, unknown>>, port = 80) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata,
+  spec: { ports: [{ port }] },
+});
+
+/** A list, as kubectl prints it. */
+const list = (...items: readonly object[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
+
+/** The arguments that name files with these texts. */
+function filesOf(...texts: readonly string[]): string[] {
+  return texts.flatMap((text) => {
+    const path = newPath("objects");
+    writeFileSync(path, text);
+    return ["-f", path];
+  });
+}
+
+async function begin(...argv: readonly string[]) {
+  const path = newPath("kubeconfig");
+  const { stop } = await serve(["cluster", "--name", "filled", "--kubeconfig", path, ...argv], { ready: /get namespaces\n/ });
+  return { client: await clientOf({ path }), stop };
+}
+
+test("a cluster begins with the objects of its files, in their order; one without a namespace is in default", async () => {
+  const files = filesOf(list(SHOP, service({ name: "web", namespace: "shop" })), list(service({ name: "api" })));
+  const { client, stop } = await begin(...files);
+  expect(await client.get(SERVICES, { namespace: "shop", name: "web" })).toMatchObject({ spec: { ports: [{ port: 80 }] } });
+  expect(await client.get(SERVICES, { namespace: "default", name: "api" })).toBeDefined();
+  expect(await stop()).toBe(0);
+});
+
+test("what a cluster has kept stays as it is", async () => {
+  const data = ["--data", newPath("data")];
+  const first = await begin(...filesOf(list(SHOP, service({ name: "web", namespace: "shop" }))), ...data);
+  await first.stop();
+  const files = filesOf(list(SHOP, service({ name: "web", namespace: "shop" }, 81), service({ name: "new", namespace: "shop" }, 82)));
+  const { client, stop } = await begin(...files, ...data);
+  const { items } = await client.list(SERVICES, { namespace: "shop" });
+  expect(items.map(({ metadata, ...rest }) => [metadata.name, rest])).toMatchObject([
+    ["new", { spec: { ports: [{ port: 82 }] } }],
+    ["web", { spec: { ports: [{ port: 80 }] } }],
+  ]);
+  expect(await client.get(NAMESPACES, { name: "shop", namespace: "" })).toBeDefined();
+  await stop();
+});
+
+test.each([
+  [
+    "a kind that it does not serve",
+    { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "one" } },
+    "Widget one: the cluster serves no",
+  ],
+  ["an object that it refuses", service({ name: "web", namespace: "nowhere" }), 'Service nowhere/web: namespaces "nowhere" not found'],
+])("%s ends the start, and is named", async (_what, object, message) => {
+  const ended = await run(["cluster", "--name", "filled", "--kubeconfig", newPath("kubeconfig"), ...filesOf(JSON.stringify(object))]);
+  expect(ended).toMatchObject({ code: 2 });
+  expect(ended.stderr).toContain(message);
+});
