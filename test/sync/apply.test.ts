@@ -1,31 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
-import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
-import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { Operation } from "../../src/reconcile/plan-types.ts";
 import { send } from "../../src/sync/apply.ts";
 import type { Writers } from "../../src/sync/apply.ts";
 import { tenantEndpoints } from "../support/rules.ts";
+import { useTwoClusters } from "./two-clusters.ts";
 
 const TENANT_KEY = { namespace: "shop", name: "web" };
 const HOST_KEY = { namespace: "vc", name: "web-x-shop-x-blue" };
 
-let tenant: EmbeddedCluster;
-let host: EmbeddedCluster;
-
-beforeEach(async () => {
-  [tenant, host] = await Promise.all([createEmbeddedCluster(), createEmbeddedCluster()]);
-  await tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
-});
-
-afterEach(async () => void (await Promise.all([tenant.stop(), host.stop()])));
+const clusters = useTwoClusters();
 
 /** Sends one write to the two clusters. */
 function apply(operation: Operation, writers: Partial<Writers> = {}) {
-  return send({ type: "write", operation }, ENDPOINTS, { tenant: tenant.client, host: host.client, ...writers });
+  return send({ type: "write", operation }, ENDPOINTS, { tenant: clusters.tenant.client, host: clusters.host.client, ...writers });
 }
 
 function copy(metadata: KubeObject["metadata"] = {}): KubeObject {
@@ -51,19 +41,19 @@ function deletion(object: KubeObject): Operation {
 describe("send", () => {
   test("creates, and answers what is stored now", async () => {
     const response = await apply(creation());
-    expect(response).toEqual({ type: "object", object: await host.client.get(ENDPOINTS, HOST_KEY) });
+    expect(response).toEqual({ type: "object", object: await clusters.host.client.get(ENDPOINTS, HOST_KEY) });
   });
 
   test("finds the world changed when the name is taken, and overwrites nothing", async () => {
-    const first = await host.client.create(ENDPOINTS, copy({ labels: { first: "yes" } }));
+    const first = await clusters.host.client.create(ENDPOINTS, copy({ labels: { first: "yes" } }));
     expect((await apply(creation())).type).toBe("outdated");
-    expect(await host.client.get(ENDPOINTS, HOST_KEY)).toEqual(first);
+    expect(await clusters.host.client.get(ENDPOINTS, HOST_KEY)).toEqual(first);
   });
 
   test("names a missing namespace instead of creating it", async () => {
     const applied = await apply(creation(copy({ namespace: "nowhere" })));
     expect(applied).toMatchObject({ type: "refused", note: { code: "HOST_NAMESPACE_MISSING" } });
-    expect(await host.client.get(NAMESPACES, { namespace: "", name: "nowhere" })).toBeUndefined();
+    expect(await clusters.host.client.get(NAMESPACES, { namespace: "", name: "nowhere" })).toBeUndefined();
   });
 
   test("tells the field that the API server refuses, without the host's name for the object", async () => {
@@ -87,41 +77,42 @@ describe("send", () => {
   });
 
   test("finds the world changed when the object moved on", async () => {
-    const first = await host.client.create(ENDPOINTS, copy());
-    await host.client.update(ENDPOINTS, { ...first, metadata: { ...first.metadata, labels: { second: "yes" } } });
+    const first = await clusters.host.client.create(ENDPOINTS, copy());
+    await clusters.host.client.update(ENDPOINTS, { ...first, metadata: { ...first.metadata, labels: { second: "yes" } } });
     const update: Operation = { action: "update", side: "host", object: { ...first, subsets: [] }, reason: "test" };
     expect((await apply(update)).type).toBe("outdated");
-    expect((await host.client.get(ENDPOINTS, HOST_KEY))?.["subsets"]).not.toEqual([]);
+    expect((await clusters.host.client.get(ENDPOINTS, HOST_KEY))?.["subsets"]).not.toEqual([]);
   });
 
   test("deletes only what the plan saw", async () => {
-    const first = await host.client.create(ENDPOINTS, copy());
-    await host.client.update(ENDPOINTS, { ...first, metadata: { ...first.metadata, labels: { second: "yes" } } });
+    const first = await clusters.host.client.create(ENDPOINTS, copy());
+    await clusters.host.client.update(ENDPOINTS, { ...first, metadata: { ...first.metadata, labels: { second: "yes" } } });
     expect((await apply(deletion(first))).type).toBe("outdated");
-    expect(await host.client.get(ENDPOINTS, HOST_KEY)).toBeDefined();
+    expect(await clusters.host.client.get(ENDPOINTS, HOST_KEY)).toBeDefined();
   });
 
   test("reads the tenant object itself, and knows when there is none", async () => {
-    const read = () => send({ type: "get", side: "tenant", key: TENANT_KEY }, ENDPOINTS, { tenant: tenant.client, host: host.client });
+    const read = () =>
+      send({ type: "get", side: "tenant", key: TENANT_KEY }, ENDPOINTS, { tenant: clusters.tenant.client, host: clusters.host.client });
     expect(await read()).toEqual({ type: "absent" });
-    const object = await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...TENANT_KEY } });
+    const object = await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...TENANT_KEY } });
     expect(await read()).toEqual({ type: "object", object });
   });
 
   test("answers that there is no answer while a cluster can not be reached", async () => {
-    await host.client.close();
+    await clusters.host.client.close();
     expect(await apply(creation())).toMatchObject({ type: "failed", error: { code: "API_UNAVAILABLE" } });
   });
 
   test("deletes what is as the plan saw it", async () => {
-    const first = await host.client.create(ENDPOINTS, copy());
+    const first = await clusters.host.client.create(ENDPOINTS, copy());
     expect((await apply(deletion(first))).type).toBe("absent");
-    expect(await host.client.get(ENDPOINTS, HOST_KEY)).toBeUndefined();
+    expect(await clusters.host.client.get(ENDPOINTS, HOST_KEY)).toBeUndefined();
   });
 
   test("counts an object that is gone already as deleted", async () => {
-    const first = await host.client.create(ENDPOINTS, copy());
-    await host.client.delete(ENDPOINTS, HOST_KEY);
+    const first = await clusters.host.client.create(ENDPOINTS, copy());
+    await clusters.host.client.delete(ENDPOINTS, HOST_KEY);
     expect((await apply(deletion(first))).type).toBe("absent");
   });
 });

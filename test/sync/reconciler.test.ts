@@ -4,24 +4,21 @@ import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { createEngine } from "../../src/engine.ts";
 import type { Engine } from "../../src/engine.ts";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import type { InformedAccess } from "../../src/sync/informed-access.ts";
 import { createReconciler } from "../../src/sync/reconciler.ts";
 import { until } from "../support/fake-clock.ts";
+import { useTwoClusters } from "./two-clusters.ts";
 
 const ID = "endpoints|shop/web";
 const COPY = { namespace: "vc", name: "web-x-shop-x-blue" };
-let clusters: { tenant: EmbeddedCluster; host: EmbeddedCluster };
+const clusters = useTwoClusters();
 const opened: InformedAccess[] = [];
 let engine: Engine;
 
 beforeEach(async () => {
-  const [tenant, host] = await Promise.all([createEmbeddedCluster(), createEmbeddedCluster()]);
-  clusters = { tenant, host };
-  await tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
-  await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name: "web" } });
+  await clusters.tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name: "web" } });
   const config = resolveConfig({ sync: { toHost: { services: { enabled: false } } } });
   if (!config.ok) throw new Error("The configuration is valid");
   engine = await createEngine({ config: config.config, vcluster: { name: "blue", namespace: "vc" } });
@@ -29,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
   engine.dispose();
   await Promise.all(opened.splice(0).map((access) => access.stop()));
-  await Promise.all([clusters.tenant.stop(), clusters.host.stop()]);
 });
 
 function access(cluster: EmbeddedCluster): InformedAccess {

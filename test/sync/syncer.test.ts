@@ -1,14 +1,13 @@
 /** The sync loop with caches that a test moves by hand, so that it decides what is late. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { formatKey } from "../../src/object/key.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
 import type { ObjectSource } from "../../src/object/object-source.ts";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINTS } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { Writer } from "../../src/sync/access.ts";
@@ -17,21 +16,13 @@ import type { SyncLoop } from "../../src/sync/syncer.ts";
 import type { SyncHooks } from "../../src/sync/turn.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../support/rules.ts";
+import { useTwoClusters } from "./two-clusters.ts";
 
 const ID = "endpoints|shop/web";
 const KEY = { namespace: "shop", name: "web" };
 const HOST_KEY = { namespace: "vc", name: "web-x-shop-x-blue" };
 
-let tenant: EmbeddedCluster;
-let host: EmbeddedCluster;
-
-beforeEach(async () => {
-  [tenant, host] = await Promise.all([createEmbeddedCluster(), createEmbeddedCluster()]);
-  await tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
-});
-
-afterEach(async () => void (await Promise.all([tenant.stop(), host.stop()])));
+const clusters = useTwoClusters();
 
 /** A cache that learns of an object only when `look` is called. */
 function lateAccess({ client }: EmbeddedCluster) {
@@ -55,7 +46,7 @@ function lateAccess({ client }: EmbeddedCluster) {
 }
 
 function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer) {
-  const caches = { tenant: lateAccess(tenant), host: lateAccess(host) };
+  const caches = { tenant: lateAccess(clusters.tenant), host: lateAccess(clusters.host) };
   const loop: SyncLoop = createSyncLoop({
     tenant: caches.tenant,
     host: { ...caches.host, ...(hostWriter && { writer: hostWriter }) },
@@ -80,47 +71,47 @@ async function teamOf({ client }: EmbeddedCluster, key: ObjectKey): Promise<stri
 
 test("two host edits in a row both reach the tenant, even if the second comes before the answer to the first", async () => {
   const { caches, loop } = startLoop();
-  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
   await caches.tenant.look(KEY);
   await loop.reconcile(ID);
   for (const team of ["ops", "sales"]) {
-    await annotate(host, HOST_KEY, team);
+    await annotate(clusters.host, HOST_KEY, team);
     await caches.host.look(HOST_KEY);
     await loop.reconcile(ID);
-    expect(await teamOf(tenant, KEY)).toBe(team);
+    expect(await teamOf(clusters.tenant, KEY)).toBe(team);
   }
   await loop.reconcile(ID);
   expect(loop.records()[0]!.notes).toEqual([]);
   await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
-  await annotate(tenant, KEY, "back");
+  await annotate(clusters.tenant, KEY, "back");
   await caches.tenant.look(KEY);
   await loop.reconcile(ID);
-  expect(await teamOf(host, HOST_KEY)).toBe("back");
+  expect(await teamOf(clusters.host, HOST_KEY)).toBe("back");
 });
 
 test("a second host edit reaches the tenant, even if lists on both sides left the object out after the first", async () => {
   const { caches, loop } = startLoop();
-  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { team: "shop" } } });
   await caches.tenant.look(KEY);
   await loop.reconcile(ID);
-  await annotate(host, HOST_KEY, "ops");
+  await annotate(clusters.host, HOST_KEY, "ops");
   await caches.host.look(HOST_KEY);
   await loop.reconcile(ID);
   await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
   caches.tenant.put(KEY, undefined);
   caches.host.put(HOST_KEY, undefined);
   await loop.reconcile(ID);
-  await annotate(host, HOST_KEY, "sales");
+  await annotate(clusters.host, HOST_KEY, "sales");
   await Promise.all([caches.tenant.look(KEY), caches.host.look(HOST_KEY)]);
   await loop.reconcile(ID);
-  expect([await teamOf(tenant, KEY), await teamOf(host, HOST_KEY)]).toEqual(["sales", "sales"]);
+  expect([await teamOf(clusters.tenant, KEY), await teamOf(clusters.host, HOST_KEY)]).toEqual(["sales", "sales"]);
   expect(loop.records()[0]!.notes).toEqual([]);
 });
 
 test("a cache that stays behind costs fewer and fewer calls, and a fresh one none", async () => {
   const { caches, loop } = startLoop();
-  await host.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...HOST_KEY } });
-  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
+  await clusters.host.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...HOST_KEY } });
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
   await caches.tenant.look(KEY);
   const waits: (number | undefined)[] = [];
   for (let round = 0; round < 12; round++) waits.push((await loop.reconcile(ID)).requeueAfterMs);
@@ -134,8 +125,8 @@ test("a cache that stays behind costs fewer and fewer calls, and a fresh one non
 test("the plan after a live read is seen as any other", async () => {
   const states: string[] = [];
   const { caches, loop } = startLoop({ onPlan: (_key, _resource, { state }) => void states.push(state) });
-  const older = await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
-  await annotate(tenant, KEY, "shop");
+  const older = await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
+  await annotate(clusters.tenant, KEY, "shop");
   await caches.tenant.look(KEY);
   await loop.reconcile(ID);
   caches.tenant.put(KEY, older);
@@ -148,18 +139,18 @@ test("a write that lacks a permission is in the records, with what is missing, a
   const forbidden = new EngineError("API_FORBIDDEN", 'User "syncer" cannot create resource "endpoints"');
   let granted = false;
   const writer: Writer = {
-    get: (type, key) => host.client.get(type, key),
-    create: (type, object) => (granted ? host.client.create(type, object) : Promise.reject(forbidden)),
-    update: (type, object) => host.client.update(type, object),
-    delete: (type, key, preconditions) => host.client.delete(type, key, preconditions),
+    get: (type, key) => clusters.host.client.get(type, key),
+    create: (type, object) => (granted ? clusters.host.client.create(type, object) : Promise.reject(forbidden)),
+    update: (type, object) => clusters.host.client.update(type, object),
+    delete: (type, key, preconditions) => clusters.host.client.delete(type, key, preconditions),
   };
   const { caches, loop } = startLoop({}, writer);
-  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: KEY });
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: KEY });
   await caches.tenant.look(KEY);
   await expect(loop.reconcile(ID)).rejects.toBe(forbidden);
   expect(loop.records()).toMatchObject([{ state: "refused", notes: [{ code: "API_FORBIDDEN", message: forbidden.message }] }]);
   granted = true;
   await loop.reconcile(ID);
-  expect(await host.client.get(ENDPOINTS, HOST_KEY)).toBeDefined();
+  expect(await clusters.host.client.get(ENDPOINTS, HOST_KEY)).toBeDefined();
   expect(loop.records()).toMatchObject([{ state: "copied", notes: [] }]);
 });
