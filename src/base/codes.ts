@@ -233,7 +233,8 @@ export const CODES = {
     remedy: "Set enabled: true below sync.toHost, if it should be synced.",
   },
   LOOP_STOPPED: {
-    meaning: "Somebody else on the host keeps undoing the sync of an object; an edited copy is left alone until its source changes, a deleted one comes back seldom.",
+    meaning:
+      "Somebody else on the host keeps undoing the sync of an object; an edited copy is left alone until its source changes, a deleted one comes back seldom.",
     remedy: "Find the other writer; metadata.managedFields of the host object names it.",
   },
   STORE_FAILED: {

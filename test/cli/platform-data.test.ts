@@ -1,14 +1,9 @@
 /**
  * `platform-data`: backup of a server that runs, restoration, check, and which key seals what.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { runCli } from "../../src/cli/program.ts";
-import { createHttpClient } from "../../src/client/http-client.ts";
-import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TEAMS } from "../../src/management/kinds/types.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { openSqliteStore } from "../../src/server/sqlite-store.ts";
@@ -16,18 +11,11 @@ import { keyId, cipherOf } from "../conformance/resealable.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { until } from "../support/fake-clock.ts";
-import { createTestTerminal, run } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { useServingCommands } from "./serving-commands.ts";
+import type { ServingCommand } from "./serving-commands.ts";
+import { run } from "./support.ts";
 
-const root = mkdtempSync(join(tmpdir(), "platform-data-"));
-const opened: { stop: () => Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const { stop } of opened.splice(0).reverse()) await stop();
-});
-afterAll(() => rmSync(root, { recursive: true }));
-
-let count = 0;
-const newPath = (name: string) => join(root, `${name}-${(count += 1)}`);
+const { newPath, serve: serveCommand, clientOf: clientBy } = useServingCommands();
 
 function keyFile(...bytes: number[]): string {
   const path = newPath("keys");
@@ -35,10 +23,8 @@ function keyFile(...bytes: number[]): string {
   return path;
 }
 
-interface Running {
-  readonly terminal: TestTerminal;
+interface Running extends ServingCommand {
   readonly kubeconfig: string;
-  stop(): Promise<number>;
 }
 
 async function serve(data: string, keys: string, kubeconfig?: string): Promise<Running> {
@@ -47,26 +33,11 @@ async function serve(data: string, keys: string, kubeconfig?: string): Promise<R
 
 /** @param where The options that say where everything is kept. */
 async function serveFrom(where: readonly string[], keys: string, kubeconfig = newPath("kubeconfig")): Promise<Running> {
-  const terminal = createTestTerminal();
   const argv = ["management", ...where, "--encryption-key-file", keys, "--kubeconfig", kubeconfig, "--log-format", "json"];
-  const ended = runCli(argv, terminal);
-  const stop = () => {
-    terminal.interrupt();
-    return ended;
-  };
-  opened.push({ stop });
-  let over = false;
-  void ended.then(() => (over = true));
-  await until("it serves", () => over || /get teams\n|first start\n/.test(terminal.stdout), 30_000);
-  expect(over, terminal.stderr).toBe(false);
-  return { terminal, kubeconfig, stop };
+  return { ...(await serveCommand(argv, { ready: /get teams\n|first start\n/ })), kubeconfig };
 }
 
-async function clientOf(kubeconfig: string): Promise<ClusterClient> {
-  const client = createHttpClient({ kubeConfig: await loadKubeConfig({ text: readFileSync(kubeconfig, "utf8") }), clock: systemClock });
-  opened.push({ stop: () => client.close() });
-  return client;
-}
+const clientOf = (kubeconfig: string) => clientBy({ text: readFileSync(kubeconfig, "utf8") });
 
 const team = (name: string) => ({ apiVersion: TEAMS.apiVersion, kind: "Team", metadata: { name }, spec: { users: ["jane"] } });
 const teamNames = async (client: ClusterClient) => (await client.list(TEAMS)).items.map(({ metadata }) => metadata.name);
