@@ -61,8 +61,8 @@ export async function patch(
 ): Promise<Updated> {
   const { definition } = context;
   checkPatchParameters({ apply: kind === "apply", fieldManager: options.fieldManager, force: options.force });
-  demandShallow(body);
   if (kind === "apply") {
+    demandShallow(body);
     return change(context, key, { desired: compileApply(context, key, body, options), creates: true, triesMax: PATCH_TRIES }, options);
   }
   const apply = compilePatch(kind, definition, body);
