@@ -14,7 +14,7 @@ import { silentLogger } from "../src/base/logger.ts";
 import { parseManagementConfig } from "../src/management/config/config.ts";
 import { openManagementApi } from "../src/management/management-api.ts";
 import { OWNED_ACCESS_KEYS } from "../src/management/kinds/types.ts";
-import { createMemoryStore } from "../src/server/memory-store.ts";
+import { createMemoryStore } from "../src/server/store/memory-store.ts";
 
 const REQUESTS = 100_000;
 const WARM_UP = 20_000;

@@ -12,10 +12,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryStore } from "../src/server/memory-store.ts";
-import { openSqliteStore } from "../src/server/sqlite-store.ts";
-import type { SqliteStoreOptions } from "../src/server/sqlite-store.ts";
-import type { Store } from "../src/server/store.ts";
+import { createMemoryStore } from "../src/server/store/memory-store.ts";
+import { openSqliteStore } from "../src/server/store/sqlite-store.ts";
+import type { SqliteStoreOptions } from "../src/server/store/sqlite-store.ts";
+import type { Store } from "../src/server/store/store.ts";
 import type { Group } from "./measure.ts";
 import { endpoints, fill, keyOf, PREFIX, writeTwice } from "./stored-objects.ts";
 

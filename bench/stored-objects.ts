@@ -4,7 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../src/object/types.ts";
-import type { Store } from "../src/server/store.ts";
+import type { Store } from "../src/server/store/store.ts";
 
 /** Of all of their keys. */
 export const PREFIX = "/core/endpoints/";

@@ -4,14 +4,14 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Probe } from "../src/cli/probe-server.ts";
-import { startProbeServer } from "../src/cli/probe-server.ts";
-import type { ProbeServer } from "../src/cli/probe-server.ts";
+import type { Probe } from "../src/cli/run/probe-server.ts";
+import { startProbeServer } from "../src/cli/run/probe-server.ts";
+import type { ProbeServer } from "../src/cli/run/probe-server.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { startManagement } from "../src/management.ts";
 import type { Management } from "../src/management.ts";
 import { SIGN_IN_LIMITS } from "../src/management/sign-in/limits.ts";
-import { createInFlight } from "../src/server/in-flight.ts";
+import { createInFlight } from "../src/server/http/in-flight.ts";
 import { createTestTerminal } from "./cli/support.ts";
 import { tablesOf } from "./support/markdown.ts";
 
@@ -48,7 +48,7 @@ describe("the syncer", () => {
   });
 
   test("has a row for every path that the sidecar serves", () => {
-    const source = readFileSync(join(ROOT, "src/cli/sidecar.ts"), "utf8");
+    const source = readFileSync(join(ROOT, "src/cli/run/sidecar.ts"), "utf8");
     const served = [...new Set(source.match(/(?<=")\/[a-z]+(?=")/g))];
     const paths = new Set(rows.map(({ request = "" }) => request.split(" ")[1]));
     expect(served.length).toBe(3);

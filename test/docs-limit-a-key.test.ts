@@ -11,7 +11,7 @@ import { ACCESS_SCOPE } from "../src/scope/shape.ts";
 import type { AccessScope } from "../src/scope/types.ts";
 import { validateScope } from "../src/scope/validate.ts";
 import { scopeWarnings } from "../src/scope/warnings.ts";
-import { decode } from "../src/server/decode.ts";
+import { decode } from "../src/server/objects/decode.ts";
 import { request } from "./scope/request.ts";
 import { blocksOf, tablesOf } from "./support/markdown.ts";
 

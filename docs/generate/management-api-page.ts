@@ -14,7 +14,7 @@ import { USER_SHAPE } from "../../src/management/kinds/user.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import { ALL_VERBS } from "../../src/server/resource-definition.ts";
 import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
-import type { ObjectShape, Shape } from "../../src/server/shape.ts";
+import type { ObjectShape, Shape } from "../../src/server/objects/shape.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {

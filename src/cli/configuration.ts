@@ -9,7 +9,7 @@ import type { Problem } from "../schema/problem.ts";
 import type { VCluster } from "../translate/name.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { tellProblem } from "./messages.ts";
+import { tellProblem } from "./output/messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The options that name the configuration, as commander hands them over. */

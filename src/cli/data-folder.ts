@@ -6,8 +6,8 @@ import { EngineError, messageOf } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { createClusterCredentials, daysLeft, fitTogether } from "../clusters/credentials.ts";
 import type { ClusterCredentials } from "../clusters/credentials.ts";
-import { openSqliteStore } from "../server/sqlite-store.ts";
-import type { Store } from "../server/store.ts";
+import { openSqliteStore } from "../server/store/sqlite-store.ts";
+import type { Store } from "../server/store/store.ts";
 import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 
 /** Certificates with less time left are replaced at the start. */

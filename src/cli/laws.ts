@@ -15,7 +15,7 @@ import { readYaml } from "../schema/yaml.ts";
 import { checkLaws, formatLawSteps, meaningOf } from "../testing/laws/check-laws.ts";
 import type { LawName, LawReport, PairReport } from "../testing/laws/check-laws.ts";
 import type { LoadedConfiguration } from "./configuration.ts";
-import { visible } from "./output.ts";
+import { visible } from "./output/output.ts";
 
 /** Checks the patches of a configuration on values of its kinds and of `objects`. */
 export async function checkConfigurationLaws(

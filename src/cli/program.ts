@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./command.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { tellFailure } from "./messages.ts";
+import { tellFailure } from "./output/messages.ts";
 import type { Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
 

@@ -16,7 +16,7 @@ import { BASE_PATH } from "../management/base-path.ts";
 import { createSecretSync } from "../management/secrets/secret-sync.ts";
 import type { ClusterClient } from "../object/cluster-client.ts";
 import type { ObjectKey } from "../object/key.ts";
-import { formatKubeconfig } from "../server/kubeconfig.ts";
+import { formatKubeconfig } from "../server/access/kubeconfig.ts";
 import { aborted } from "./command.ts";
 import type { CommandContext } from "./command.ts";
 import type { KubeConfig } from "./followed-cluster.ts";

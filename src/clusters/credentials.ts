@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
-import { createServerCertificate } from "../server/certificates.ts";
-import type { ServerCertificate } from "../server/certificates.ts";
+import { createServerCertificate } from "../server/access/certificates.ts";
+import type { ServerCertificate } from "../server/access/certificates.ts";
 
 /** What a cluster shows its clients and what the administrator shows the cluster. Secret. */
 export interface ClusterCredentials extends ServerCertificate {

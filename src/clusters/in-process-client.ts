@@ -13,7 +13,7 @@ import { keyOf } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Registry } from "../server/registry.ts";
-import type { WatchQueue } from "../server/watch-queue.ts";
+import type { WatchQueue } from "../server/http/watch-queue.ts";
 
 /** A client without a wire between it and the server. */
 export interface InProcessClient extends ClusterClient {

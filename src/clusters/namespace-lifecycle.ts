@@ -2,7 +2,7 @@ import { NAMESPACES } from "../object/resource.ts";
 import { storeKey } from "../server/resource-context.ts";
 import type { Admit } from "../server/resource-context.ts";
 import { forbiddenRequest, notFound } from "../server/status.ts";
-import type { Store } from "../server/store.ts";
+import type { Store } from "../server/store/store.ts";
 
 /** Namespaces that can not be deleted. */
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);

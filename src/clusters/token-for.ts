@@ -1,10 +1,10 @@
 import { EngineError, isEngineError } from "../base/errors.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { serviceAccountGroups } from "../server/impersonation.ts";
+import { serviceAccountGroups } from "../server/access/impersonation.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Asked } from "../server/resource-definition.ts";
-import type { TokenBearer } from "../server/tokens.ts";
+import type { TokenBearer } from "../server/access/tokens.ts";
 import { SERVICE_ACCOUNTS } from "./kinds/service-accounts.ts";
 import { serviceAccountUser } from "./rbac/policy.ts";
 import { AUTHENTICATED } from "./rbac/resources.ts";

@@ -8,7 +8,7 @@ import { isRecord } from "../base/json.ts";
 import type { JsonObject } from "../base/json.ts";
 import { TOKEN_ALGORITHMS, TOKEN_LENGTH_MAX } from "../scope/cluster-token.ts";
 import type { TokenAlgorithm } from "../scope/cluster-token.ts";
-import { repeatedFields } from "../server/repeated-fields.ts";
+import { repeatedFields } from "../server/http/repeated-fields.ts";
 import { unauthorized } from "../server/status.ts";
 
 /** What a token says of itself; nothing of it is proven. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import type { Chance } from "../base/chance.ts";
 import { EngineError } from "../base/errors.ts";
-import type { Cipher, SealingKeys } from "../server/sqlite/cipher.ts";
+import type { Cipher, SealingKeys } from "../server/store/sqlite/cipher.ts";
 
 /** What a cipher is made of. */
 export interface CipherOptions {

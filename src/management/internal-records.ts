@@ -1,5 +1,5 @@
 import type { KubeObject } from "../object/types.ts";
-import type { Store } from "../server/store.ts";
+import type { Store } from "../server/store/store.ts";
 
 /** One text that the server keeps for itself. */
 export interface InternalRecord {

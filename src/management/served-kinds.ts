@@ -5,7 +5,7 @@ import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import type { Policy } from "../clusters/rbac/policy.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { ResourceDefinition } from "../server/resource-definition.ts";
-import { createTokens } from "../server/tokens.ts";
+import { createTokens } from "../server/access/tokens.ts";
 import type { AccessKeys } from "./access/access-keys.ts";
 import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import { createKeyPermit } from "./access/key-permit.ts";

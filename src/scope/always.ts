@@ -1,4 +1,4 @@
-import type { Attributes } from "../server/authorization.ts";
+import type { Attributes } from "../server/access/authorization.ts";
 
 /** What clients read before they do anything, with everything below it. */
 const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];

@@ -1,4 +1,4 @@
-import type { Attributes } from "../server/authorization.ts";
+import type { Attributes } from "../server/access/authorization.ts";
 
 /** No namespace has this name; only what holds in every namespace holds there. */
 const EVERY_NAMESPACE = "\0";

@@ -1,4 +1,4 @@
-import { decode } from "../server/decode.ts";
+import { decode } from "../server/objects/decode.ts";
 import { ACCESS_SCOPE } from "./shape.ts";
 import type { AccessScope } from "./types.ts";
 

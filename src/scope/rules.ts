@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { PolicyRule } from "../server/authorization.ts";
-import type { UserInfo } from "../server/user-info.ts";
+import type { PolicyRule } from "../server/access/authorization.ts";
+import type { UserInfo } from "../server/access/user-info.ts";
 import { alwaysAllowed } from "./always.ts";
 import { grantsOf } from "./grants.ts";
 import type { Box, Grant, ScopeOptions } from "./grants.ts";

@@ -1,5 +1,5 @@
-import { bool, described, fields, list, text } from "../server/shape.ts";
-import type { Field, Shape } from "../server/shape.ts";
+import { bool, described, fields, list, text } from "../server/objects/shape.ts";
+import type { Field, Shape } from "../server/objects/shape.ts";
 
 /** An object of a scope with its texts; every field is left out when it is empty. */
 function entry(name: string, description: string, own: Readonly<Record<string, readonly [Shape | Field, string]>>) {

@@ -10,7 +10,7 @@ import { storePrefix } from "./resource-context.ts";
 import type { Admit, ResourceContext, WriteOptions } from "./resource-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { noSuchPath } from "./status.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./store/store.ts";
 import { ask } from "./verbs/ask.ts";
 import type { AskRequest } from "./verbs/ask.ts";
 import { create } from "./verbs/create.ts";
@@ -27,7 +27,7 @@ import { view } from "./verbs/view.ts";
 import type { ViewRequest } from "./verbs/view.ts";
 import { watch } from "./verbs/watch.ts";
 import type { WatchRequest } from "./verbs/watch.ts";
-import type { WatchQueue } from "./watch-queue.ts";
+import type { WatchQueue } from "./http/watch-queue.ts";
 
 /** What a registry is made of. */
 export interface RegistryOptions {

@@ -5,10 +5,10 @@ import type { ResourceType } from "../object/resource.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import type { Store } from "./store.ts";
-import type { UserInfo } from "./user-info.ts";
+import type { Store } from "./store/store.ts";
+import type { UserInfo } from "./access/user-info.ts";
 
-export type { UserInfo } from "./user-info.ts";
+export type { UserInfo } from "./access/user-info.ts";
 
 /** The server itself: its controllers and whoever uses it in process. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };

@@ -1,12 +1,12 @@
 import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import type { Column } from "./columns.ts";
+import type { Column } from "./presentation/columns.ts";
 import type { FieldError } from "./field-error.ts";
-import { withMetadata } from "./metadata.ts";
-import type { TextRule } from "./names.ts";
-import type { UserInfo } from "./user-info.ts";
-import type { ObjectShape } from "./shape.ts";
+import { withMetadata } from "./objects/metadata.ts";
+import type { TextRule } from "./objects/names.ts";
+import type { UserInfo } from "./access/user-info.ts";
+import type { ObjectShape } from "./objects/shape.ts";
 
 /** What can be done with a resource, in the words of discovery and permissions. */
 export const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;

@@ -1,11 +1,11 @@
-import { reportFaults } from "./body.ts";
-import type { BodyOptions } from "./body.ts";
+import { reportFaults } from "./http/body.ts";
+import type { BodyOptions } from "./http/body.ts";
 import { isEngineError } from "../base/errors.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { Status } from "../object/status.ts";
-import type { Answering, Exchange } from "./exchange.ts";
-import type { Presentation } from "./presentation.ts";
-import { statusOf } from "./exchange.ts";
+import type { Answering, Exchange } from "./http/exchange.ts";
+import type { Presentation } from "./presentation/presentation.ts";
+import { statusOf } from "./http/exchange.ts";
 import {
   DELETE_OPTIONS,
   readDeleteParameters,
@@ -14,12 +14,12 @@ import {
   readWatchRequest,
   readPatchParameters,
   readWriteParameters,
-} from "./query.ts";
-import { PROTOBUF_TYPE } from "./protobuf.ts";
+} from "./http/query.ts";
+import { PROTOBUF_TYPE } from "./http/protobuf.ts";
 import type { Registry } from "./registry.ts";
-import { repeatedFields } from "./repeated-fields.ts";
-import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./request-body.ts";
-import type { ResourceTarget } from "./request-target.ts";
+import { repeatedFields } from "./http/repeated-fields.ts";
+import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./http/request-body.ts";
+import type { ResourceTarget } from "./http/request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
@@ -28,9 +28,9 @@ import type { PatchKind } from "./verbs/patch.ts";
 import type { UpdateOptions } from "./verbs/update.ts";
 import type { ViewRequest } from "./verbs/view.ts";
 import type { Matches } from "./selection.ts";
-import type { UserInfo } from "./user-info.ts";
-import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
-import { streamError, streamWatch } from "./watch-stream.ts";
+import type { UserInfo } from "./access/user-info.ts";
+import type { WatchQueue, WatchRecord } from "./http/watch-queue.ts";
+import { streamError, streamWatch } from "./http/watch-stream.ts";
 
 /** What the routes of resources work with. */
 export interface ResourceRoutesOptions {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { unifiedDiff } from "../../src/cli/diff.ts";
+import { unifiedDiff } from "../../src/cli/output/diff.ts";
 
 const name = "host Endpoints vc-blue/db";
 

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
-import { changedLines } from "../../src/cli/demo-table.ts";
-import { tellFailure } from "../../src/cli/messages.ts";
-import { formatObjects, visible } from "../../src/cli/output.ts";
-import { formatTable } from "../../src/cli/table.ts";
+import { changedLines } from "../../src/cli/demo/demo-table.ts";
+import { tellFailure } from "../../src/cli/output/messages.ts";
+import { formatObjects, visible } from "../../src/cli/output/output.ts";
+import { formatTable } from "../../src/cli/output/table.ts";
 import { showsColours } from "../../src/cli/terminal.ts";
 import { createTestTerminal } from "./support.ts";
 

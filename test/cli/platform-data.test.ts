@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TEAMS } from "../../src/management/kinds/types.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { openSqliteStore } from "../../src/server/sqlite-store.ts";
+import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
 import { keyId, cipherOf } from "../conformance/resealable.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";

@@ -7,7 +7,7 @@ import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { createReadiness, REVIEW_INTERVAL_MS, REVIEW_PAUSE_MS, REVIEW_SOON_MS } from "../../src/cli/readiness.ts";
+import { createReadiness, REVIEW_INTERVAL_MS, REVIEW_PAUSE_MS, REVIEW_SOON_MS } from "../../src/cli/run/readiness.ts";
 import { startCluster } from "../../src/clusters/cluster.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";

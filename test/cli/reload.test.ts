@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { watchConfiguration } from "../../src/cli/reload.ts";
+import { watchConfiguration } from "../../src/cli/run/reload.ts";
 import type { LoadedConfiguration } from "../../src/cli/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createTestTerminal } from "./support.ts";

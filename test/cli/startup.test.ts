@@ -4,7 +4,7 @@ import type { Code } from "../../src/base/codes.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import type { FollowedCluster } from "../../src/cli/followed-cluster.ts";
-import { awaitClusters } from "../../src/cli/startup.ts";
+import { awaitClusters } from "../../src/cli/run/startup.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { ENDPOINT_SLICES, NAMESPACES } from "../../src/object/resource.ts";

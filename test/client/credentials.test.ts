@@ -11,7 +11,7 @@ import { createHttpClient, type HttpClientOptions } from "../../src/client/http-
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { asClientNode } from "../../src/client/provider-auth.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
-import { createServerCertificate } from "../../src/server/certificates.ts";
+import { createServerCertificate } from "../../src/server/access/certificates.ts";
 import { createFakeClock, settle, until } from "../support/fake-clock.ts";
 import { failure, json, startScriptedServer, type Script, type ScriptedRequest } from "../support/scripted-server.ts";
 

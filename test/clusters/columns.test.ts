@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCoreKinds } from "../../src/clusters/core-kinds.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { tableOf } from "../../src/server/table.ts";
+import { tableOf } from "../../src/server/presentation/table.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 
 const kinds = createCoreKinds(createSeededChance());

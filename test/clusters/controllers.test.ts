@@ -4,7 +4,7 @@ import type { EmbeddedClusterOptions } from "../../src/clusters.ts";
 import { PODS } from "../../src/clusters/kinds/pods.ts";
 import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { Endpoints } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 

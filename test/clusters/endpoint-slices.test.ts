@@ -6,7 +6,7 @@ import { slicesOf } from "../../src/clusters/controllers/slices-of-endpoints.ts"
 import { PODS } from "../../src/clusters/kinds/pods.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { EndpointSlice, EndpointSubset, ObjectMeta } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 

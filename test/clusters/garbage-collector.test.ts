@@ -7,7 +7,7 @@ import { PODS } from "../../src/clusters/kinds/pods.ts";
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import type { DeleteOptions } from "../../src/server/verbs/delete.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 import { createFakeClock } from "../support/fake-clock.ts";

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { Cluster, Target } from "../../src/clusters.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/clusters/rbac/resources.ts";
-import { formatKubeconfig } from "../../src/server/kubeconfig.ts";
+import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
 import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
 import type { TestPlatform } from "../management/tokens/signed.ts";

@@ -9,7 +9,7 @@ import type { LogFields } from "../../src/base/logger.ts";
 import { CLOCK_AHEAD_SECONDS_MAX, openPlatformTokens } from "../../src/clusters/platform-tokens.ts";
 import type { PlatformTrust } from "../../src/clusters/platform-tokens.ts";
 import { TOKEN_LENGTH_MAX } from "../../src/scope/cluster-token.ts";
-import type { Tokens } from "../../src/server/tokens.ts";
+import type { Tokens } from "../../src/server/access/tokens.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
 import type { TestPlatform } from "../management/tokens/signed.ts";

@@ -7,9 +7,9 @@ import { POD_SPEC } from "../../src/clusters/kinds/pod-spec.ts";
 import { POD_STATUS } from "../../src/clusters/kinds/pod-status.ts";
 import { PODS, pods } from "../../src/clusters/kinds/pods.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { SYSTEM_USER } from "../../src/server/resource-context.ts";
-import type { ListShape, ObjectShape, Shape } from "../../src/server/shape.ts";
+import type { ListShape, ObjectShape, Shape } from "../../src/server/objects/shape.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 

@@ -4,8 +4,8 @@ import { startCluster } from "../../src/clusters.ts";
 import type { Cluster, TokenSubject } from "../../src/clusters.ts";
 import { SERVICE_ACCOUNTS } from "../../src/clusters/kinds/service-accounts.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/clusters/rbac/resources.ts";
-import { impersonated } from "../../src/server/impersonation.ts";
-import type { Authorizer, ResourceAttributes } from "../../src/server/authorization.ts";
+import { impersonated } from "../../src/server/access/impersonation.ts";
+import type { Authorizer, ResourceAttributes } from "../../src/server/access/authorization.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
 import { codeOf } from "../conformance/setting.ts";
 

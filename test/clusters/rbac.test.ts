@@ -8,12 +8,12 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from "../.
 import { ruleAllows, simpleRuleCount, simpleRules } from "../../src/clusters/rbac/rules.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import type { Attributes, PolicyRule } from "../../src/server/authorization.ts";
-import { attributesOf, refusal } from "../../src/server/authorization.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
-import { parseTarget } from "../../src/server/request-target.ts";
+import type { Attributes, PolicyRule } from "../../src/server/access/authorization.ts";
+import { attributesOf, refusal } from "../../src/server/access/authorization.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
+import { parseTarget } from "../../src/server/http/request-target.ts";
 import { storeKey } from "../../src/server/resource-context.ts";
-import type { UserInfo } from "../../src/server/user-info.ts";
+import type { UserInfo } from "../../src/server/access/user-info.ts";
 
 /** `verb group/resource[/subresource] [name]`, the core group being empty; or `verb /path`. */
 function asked(text: string): Attributes {

@@ -6,7 +6,7 @@ import { createServiceClaims } from "../../src/clusters/kinds/service-claims.ts"
 import type { ServiceSpec } from "../../src/clusters/kinds/service-rules.ts";
 import { isEngineError } from "../../src/base/errors.ts";
 import { SERVICES } from "../../src/object/resource.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 

@@ -3,7 +3,7 @@ import { createEmbeddedCluster } from "../../src/clusters.ts";
 import type { EmbeddedCluster } from "../../src/clusters.ts";
 import { PODS } from "../../src/clusters/kinds/pods.ts";
 import { SERVICE_ACCOUNTS } from "../../src/clusters/kinds/service-accounts.ts";
-import { openApiDocuments } from "../../src/server/openapi.ts";
+import { openApiDocuments } from "../../src/server/documents/openapi.ts";
 import { codeOf } from "../conformance/setting.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 

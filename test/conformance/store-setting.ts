@@ -4,7 +4,7 @@
 import { expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import type { Store } from "../../src/server/store.ts";
+import type { Store } from "../../src/server/store/store.ts";
 
 /** One implementation. */
 export interface StoreSuiteOptions {

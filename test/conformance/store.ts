@@ -1,10 +1,10 @@
 /**
- * What every store promises (`src/server/store.ts`), as a suite that each implementation runs.
+ * What every store promises (`src/server/store/store.ts`), as a suite that each implementation runs.
  */
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../src/base/errors.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../src/server/store.ts";
+import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../src/server/store/store.ts";
 import { storeLaws } from "./store-laws.ts";
 import { key, object, PREFIX, settled } from "./store-setting.ts";
 import type { StoreSuiteOptions } from "./store-setting.ts";

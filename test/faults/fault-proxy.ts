@@ -10,7 +10,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { createServerCertificate, type ServerCertificate } from "../../src/server/certificates.ts";
+import { createServerCertificate, type ServerCertificate } from "../../src/server/access/certificates.ts";
 
 /** One request on its way. */
 export interface Passing {

@@ -11,7 +11,7 @@ import { startManagement } from "../../src/management/management.ts";
 import type { Management } from "../../src/management/management.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../../src/management/kinds/types.ts";
-import { formatKubeconfig } from "../../src/server/kubeconfig.ts";
+import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
 import { createTestTerminal } from "../cli/support.ts";
 import { until } from "../support/fake-clock.ts";
 import { findKubectls } from "./find-kubectl.ts";

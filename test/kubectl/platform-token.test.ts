@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { Cluster } from "../../src/clusters.ts";
-import { formatKubeconfig } from "../../src/server/kubeconfig.ts";
+import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
 import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
 import type { TestPlatform } from "../management/tokens/signed.ts";
 import { findKubectls } from "./find-kubectl.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { openManagementFolder } from "../../src/cli/management-folder.ts";
+import { openManagementFolder } from "../../src/cli/management/management-folder.ts";
 import { API, at, JSON_PATCH, MERGE_PATCH, startPlatform, YAML } from "./platform.ts";
 import type { Answered, Client, Platform, RequestOptions } from "./platform.ts";
 

@@ -17,9 +17,9 @@ import { attributesOn, createRights } from "../../src/management/access/rights.t
 import { SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { storeKey } from "../../src/server/resource-context.ts";
-import type { UserInfo } from "../../src/server/user-info.ts";
+import type { UserInfo } from "../../src/server/access/user-info.ts";
 
 const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"];
 const VERBS = [...OBJECT_VERBS, "create", "bind", "makeowner", "deletecollection"];

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
 import { isEngineError } from "../../src/base/errors.ts";
-import { ENCRYPTION_KEY_VARIABLE } from "../../src/cli/encryption-keys.ts";
-import { openManagementFolder } from "../../src/cli/management-folder.ts";
+import { ENCRYPTION_KEY_VARIABLE } from "../../src/cli/management/encryption-keys.ts";
+import { openManagementFolder } from "../../src/cli/management/management-folder.ts";
 import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../src/management/encryption.ts";
 
 const keyOf = (byte: number) => new Uint8Array(ENCRYPTION_KEY_BYTES).fill(byte);

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { startManagement } from "../../src/management/management.ts";
 import type { Management } from "../../src/management/management.ts";
-import { openEtcdStore } from "../../src/server/etcd-store.ts";
+import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
 import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
 import type { EtcdProxy, Fate, ProxiedRequest } from "../server/support/etcd-proxy.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";

@@ -11,8 +11,8 @@ import { createInternalRecords } from "../../src/management/internal-records.ts"
 import { createPassingRecords } from "../../src/management/passing-records.ts";
 import { startManagement, TOKEN_KEYS_PATH } from "../../src/management/management.ts";
 import type { Management, ManagementOptions } from "../../src/management/management.ts";
-import { openEtcdStore } from "../../src/server/etcd-store.ts";
-import type { EtcdStore } from "../../src/server/etcd-store.ts";
+import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
+import type { EtcdStore } from "../../src/server/store/etcd-store.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { startEtcdProxy } from "../server/support/etcd-proxy.ts";

@@ -11,7 +11,7 @@ import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../src/management/kinds/type
 import type { Identity } from "../../src/management/sign-in/identity.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import type { FakeClock } from "../support/fake-clock.ts";
 

@@ -6,9 +6,9 @@
  */
 import { createCipher, parseEncryptionKeys } from "../../src/management/encryption.ts";
 import { systemChance } from "../../src/base/chance.ts";
-import { readLast, layoutOf } from "../../src/server/etcd/contents.ts";
-import { decodeText, encodeBase64, prefixEnd } from "../../src/server/etcd/protocol.ts";
-import type { WireEvent, WireWatch } from "../../src/server/etcd/protocol.ts";
+import { readLast, layoutOf } from "../../src/server/store/etcd/contents.ts";
+import { decodeText, encodeBase64, prefixEnd } from "../../src/server/store/etcd/protocol.ts";
+import type { WireEvent, WireWatch } from "../../src/server/store/etcd/protocol.ts";
 import type { Etcd } from "../support/etcd.ts";
 
 /** One write. */

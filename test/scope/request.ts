@@ -2,7 +2,7 @@
  * Requests in words, as the tests of scopes and the guide about them write them:
  * `management: get teams.management.platform`, `cluster c1: get pods/log in shop named web`, `virtual cluster a/v: get /metrics`.
  */
-import type { Attributes } from "../../src/server/authorization.ts";
+import type { Attributes } from "../../src/server/access/authorization.ts";
 import type { Target } from "../../src/scope/types.ts";
 
 export interface ScopedRequest {

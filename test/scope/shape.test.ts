@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decode } from "../../src/server/decode.ts";
-import type { ObjectShape, Shape } from "../../src/server/shape.ts";
+import { decode } from "../../src/server/objects/decode.ts";
+import type { ObjectShape, Shape } from "../../src/server/objects/shape.ts";
 import { compileScope } from "../../src/scope/scope.ts";
 import { ACCESS_SCOPE } from "../../src/scope/shape.ts";
 import type { AccessScope } from "../../src/scope/types.ts";

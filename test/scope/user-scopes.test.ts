@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SCOPE_EXTRA, allowedByScopes, compileScope, scopesOf } from "../../src/scope/scope.ts";
 import { TextCache } from "../../src/scope/text-cache.ts";
 import type { AccessScope } from "../../src/scope/types.ts";
-import type { UserInfo } from "../../src/server/user-info.ts";
+import type { UserInfo } from "../../src/server/access/user-info.ts";
 import { accessScope, scopedRequest } from "./arbitrary.ts";
 import { request } from "./request.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { humanDuration } from "../../src/server/human-duration.ts";
+import { humanDuration } from "../../src/server/presentation/human-duration.ts";
 
 const S = 1_000;
 const M = 60 * S;

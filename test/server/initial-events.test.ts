@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
-import { dnsSubdomain } from "../../src/server/names.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
+import { dnsSubdomain } from "../../src/server/objects/names.ts";
 import { createRegistry } from "../../src/server/registry.ts";
-import { any, kindShape, optional } from "../../src/server/shape.ts";
+import { any, kindShape, optional } from "../../src/server/objects/shape.ts";
 import type { WatchRequest } from "../../src/server/verbs/watch.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "./seeded-chance.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/object/resource.ts";
 import { joinRegistries } from "../../src/server/join-registries.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { createRegistry } from "../../src/server/registry.ts";
 import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
 import { codeOf } from "../conformance/setting.ts";

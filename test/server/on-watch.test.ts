@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServerOptions } from "../../src/server/api-server.ts";
 import type { Status } from "../../src/object/status.ts";
-import { statusOf } from "../../src/server/exchange.ts";
+import { statusOf } from "../../src/server/http/exchange.ts";
 import { unauthorized } from "../../src/server/status.ts";
-import { createWatchQueue } from "../../src/server/watch-queue.ts";
+import { createWatchQueue } from "../../src/server/http/watch-queue.ts";
 import { until } from "../support/fake-clock.ts";
 import { LOCKS_PATH, startLockServer } from "./support/lock-server.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CONFIG_MAPS, ENDPOINT_SLICES } from "../../src/object/resource.ts";
-import { dnsSubdomain } from "../../src/server/names.ts";
-import { openApiDocuments, openApiIndex } from "../../src/server/openapi.ts";
-import { schemasOf } from "../../src/server/openapi-schema.ts";
+import { dnsSubdomain } from "../../src/server/objects/names.ts";
+import { openApiDocuments, openApiIndex } from "../../src/server/documents/openapi.ts";
+import { schemasOf } from "../../src/server/documents/openapi-schema.ts";
 import { replaceStatus } from "../../src/server/resource-definition.ts";
 import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
 import {
@@ -18,8 +18,8 @@ import {
   mandatory,
   text,
   textMap,
-} from "../../src/server/shape.ts";
-import type { Shape } from "../../src/server/shape.ts";
+} from "../../src/server/objects/shape.ts";
+import type { Shape } from "../../src/server/objects/shape.ts";
 import { PATCH_TYPES } from "../../src/server/verbs/patch.ts";
 import type { Json } from "../conformance/raw-client.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { CONFIG_MAPS, EVENTS } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { dnsSubdomain } from "../../src/server/names.ts";
+import { dnsSubdomain } from "../../src/server/objects/names.ts";
 import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
 import { compileSelection } from "../../src/server/selection.ts";
-import { kindShape } from "../../src/server/shape.ts";
+import { kindShape } from "../../src/server/objects/shape.ts";
 import { invalidObject } from "../../src/server/status.ts";
 
 const plain: ResourceDefinition = { type: CONFIG_MAPS, singular: "configmap", shape: kindShape({}), strategy: { nameRule: dnsSubdomain } };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { createRegistry } from "../../src/server/registry.ts";
 import type { WatchRequest } from "../../src/server/verbs/watch.ts";
 import { codeOf } from "../conformance/setting.ts";

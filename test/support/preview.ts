@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { inspect } from "../../src/cli/inspection.ts";
-import type { ReadClient } from "../../src/cli/inspection.ts";
+import { inspect } from "../../src/cli/inspect/inspection.ts";
+import type { ReadClient } from "../../src/cli/inspect/inspection.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import type { PlannedWrite, Preview } from "../../src/sync/preview.ts";
 import type { Story, StoryWrites } from "./scenario.ts";

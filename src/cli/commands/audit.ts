@@ -6,14 +6,14 @@ import type { Finding } from "../../sync/audit.ts";
 import { findOurCopies } from "../../sync/our-copies.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { copyKinds } from "../copy-kinds.ts";
+import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
-import type { Inspection } from "../inspection.ts";
-import { tellWarning } from "../messages.ts";
-import { addInspectionFlags, failingWith, withInspection } from "../open-inspection.ts";
-import type { InspectionFlags } from "../open-inspection.ts";
-import { formatValue } from "../output.ts";
-import { formatTable } from "../table.ts";
+import type { Inspection } from "../inspect/inspection.ts";
+import { tellWarning } from "../output/messages.ts";
+import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
+import type { InspectionFlags } from "../inspect/open-inspection.ts";
+import { formatValue } from "../output/output.ts";
+import { formatTable } from "../output/table.ts";
 
 /** `audit`: what on the host is not as it should be. */
 export function defineAudit(command: Command, context: CommandContext): void {

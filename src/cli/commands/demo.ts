@@ -8,7 +8,7 @@ export function defineDemo(command: Command, context: CommandContext): void {
     .option("--once", "converge, print the table and exit")
     .addHelpText("after", examples("endpoint-sync demo --once"))
     .action(async (options: { once?: boolean }) => {
-      const { runDemo } = await import("../demo-run.ts");
+      const { runDemo } = await import("../demo/demo-run.ts");
       await runDemo(context, options.once === true ? "once" : "live");
     });
 }

@@ -11,8 +11,8 @@ import { loadConfiguration } from "../configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
 import { readObject } from "../objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
-import { formatDocuments } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
+import { formatDocuments } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface EvalOptions extends ConfigurationOptions {

@@ -5,8 +5,8 @@ import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { formatValue } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
+import { formatValue } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
 
 /** `explain CODE`: what a code means and what to do about it. */
 export function defineExplain(command: Command, { terminal }: CommandContext): void {

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import type { ManagementFlags } from "../management-run.ts";
+import type { ManagementFlags } from "../management/management-run.ts";
 import { parseLabel, parsePort } from "../options.ts";
-import { parseCompaction } from "../management-etcd.ts";
-import { addEtcdFlags } from "../store-flags.ts";
+import { parseCompaction } from "../management/management-etcd.ts";
+import { addEtcdFlags } from "../management/store-flags.ts";
 
 /** `management`: the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
@@ -36,7 +36,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
       ),
     )
     .action(async (flags: ManagementFlags) => {
-      const { runManagement } = await import("../management-run.ts");
+      const { runManagement } = await import("../management/management-run.ts");
       await runManagement(context, flags);
     });
 }

@@ -6,9 +6,9 @@ import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { EXIT_FAILED } from "../exit-codes.ts";
 import { nameOf, readObjects } from "../objects.ts";
-import { formatValue, visible } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
-import { formatTable } from "../table.ts";
+import { formatValue, visible } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
+import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface MatchOptions {

@@ -8,13 +8,13 @@ import type { Preview } from "../../sync/preview.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
-import type { Inspection } from "../inspection.ts";
-import { tellWarning } from "../messages.ts";
-import { addInspectionFlags, failingWith, withInspection } from "../open-inspection.ts";
-import type { InspectionFlags } from "../open-inspection.ts";
+import type { Inspection } from "../inspect/inspection.ts";
+import { tellWarning } from "../output/messages.ts";
+import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
+import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { parseCount } from "../options.ts";
-import { formatValue, visible } from "../output.ts";
-import { diffOfChange } from "../shown-object.ts";
+import { formatValue, visible } from "../output/output.ts";
+import { diffOfChange } from "../inspect/shown-object.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** One object that would be different afterwards. */

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import type { PlatformDataFlags } from "../platform-data-run.ts";
-import { addEtcdFlags } from "../store-flags.ts";
+import type { PlatformDataFlags } from "../management/platform-data-run.ts";
+import { addEtcdFlags } from "../management/store-flags.ts";
 
 const BACKUP = "endpoint-sync platform-data backup backup-1 --data platform-data --encryption-key-file platform.key";
 
 /** `platform-data backup`, `restore`, `check` and `keys`. */
 export function definePlatformData(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples(BACKUP));
-  const load = () => import("../platform-data-run.ts");
+  const load = () => import("../management/platform-data-run.ts");
   withStore(
     command
       .command("backup")

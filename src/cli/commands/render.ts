@@ -9,11 +9,11 @@ import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { loadConfiguration } from "../configuration.ts";
 import type { ConfigurationOptions } from "../configuration.ts";
-import { tellWarning } from "../messages.ts";
+import { tellWarning } from "../output/messages.ts";
 import { nameOf, readObject, readObjects } from "../objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
-import { formatObjects } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
+import { formatObjects } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface RenderOptions extends ConfigurationOptions {

@@ -5,7 +5,7 @@ import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { addClusterFlags } from "../cluster-flags.ts";
 import { parseCount, parseRate } from "../options.ts";
-import type { SidecarOptions } from "../sidecar.ts";
+import type { SidecarOptions } from "../run/sidecar.ts";
 
 /** `run`: the sidecar between two clusters. */
 export function defineRun(command: Command, context: CommandContext): void {
@@ -32,7 +32,7 @@ export function defineRun(command: Command, context: CommandContext): void {
       ),
     )
     .action(async (options: SidecarOptions) => {
-      const { runSidecar } = await import("../sidecar.ts");
+      const { runSidecar } = await import("../run/sidecar.ts");
       await runSidecar(context, options);
     });
 }

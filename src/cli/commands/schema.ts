@@ -5,8 +5,8 @@ import { SETTINGS_JSON_SCHEMA } from "../../config/settings-schema.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../testing/patch-tests/schema.ts";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { formatValue } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
+import { formatValue } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
 
 const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA, test: PATCH_TEST_JSON_SCHEMA } as const;
 

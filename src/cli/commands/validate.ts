@@ -7,11 +7,11 @@ import type { CommandContext } from "../command.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
 import { checkConfiguration, textOf } from "../configuration.ts";
 import type { CheckedConfiguration, ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
-import { tellProblem } from "../messages.ts";
+import { tellProblem } from "../output/messages.ts";
 import { readObjects } from "../objects.ts";
 import { addVclusterOptions, configOption, parseCount, settingsOption } from "../options.ts";
-import { formatValue } from "../output.ts";
-import type { OutputFormat } from "../output.ts";
+import { formatValue } from "../output/output.ts";
+import type { OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface ValidateOptions extends ConfigurationOptions {

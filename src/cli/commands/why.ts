@@ -8,12 +8,12 @@ import { explain } from "../../sync/explanation.ts";
 import { syncId } from "../../sync/sync-id.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import { describeExplanation } from "../explanation-text.ts";
-import type { Inspection } from "../inspection.ts";
-import { findKind } from "../object-kind.ts";
-import { addInspectionFlags, withInspection } from "../open-inspection.ts";
-import type { InspectionFlags } from "../open-inspection.ts";
-import { formatValue, visible } from "../output.ts";
+import { describeExplanation } from "../inspect/explanation-text.ts";
+import type { Inspection } from "../inspect/inspection.ts";
+import { findKind } from "../inspect/object-kind.ts";
+import { addInspectionFlags, withInspection } from "../inspect/open-inspection.ts";
+import type { InspectionFlags } from "../inspect/open-inspection.ts";
+import { formatValue, visible } from "../output/output.ts";
 
 /** Kinds that are synced; others are only referred to. */
 const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];

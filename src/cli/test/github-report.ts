@@ -1,5 +1,5 @@
 import type { TestPlace } from "../../testing/patch-tests/results.ts";
-import { visible } from "../output.ts";
+import { visible } from "../output/output.ts";
 import { failureLines } from "./result-text.ts";
 import { fullName, isFailure } from "./report.ts";
 import type { TestReport } from "./report.ts";

@@ -4,7 +4,7 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../testing/patch-tests/schema.ts";
 import type { CommandContext } from "../command.ts";
 import { loadConfiguration } from "../configuration.ts";
-import { formatValue, visible } from "../output.ts";
+import { formatValue, visible } from "../output/output.ts";
 import type { Terminal } from "../terminal.ts";
 import { TEST_FILE_SUFFIX } from "./discover.ts";
 import { samplesFor } from "./sample-objects.ts";

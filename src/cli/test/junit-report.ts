@@ -1,7 +1,7 @@
 import type { Problem } from "../../schema/problem.ts";
 import { formatProblem } from "../../schema/problem.ts";
 import type { SuiteResult, TestResult } from "../../testing/patch-tests/results.ts";
-import { visible } from "../output.ts";
+import { visible } from "../output/output.ts";
 import { failureLines } from "./result-text.ts";
 import { isUnusable } from "./report.ts";
 import type { RanSuite, TestReport } from "./report.ts";

@@ -5,8 +5,8 @@
  */
 import type { SuiteResult, TestFailure, TestResult, Verdict } from "../../testing/patch-tests/results.ts";
 import { formatProblem } from "../../schema/problem.ts";
-import { unifiedDiff } from "../diff.ts";
-import { formatValue, visible } from "../output.ts";
+import { unifiedDiff } from "../output/diff.ts";
+import { formatValue, visible } from "../output/output.ts";
 import type { Paint } from "./paint.ts";
 import { isFailure } from "./report.ts";
 import type { RanSuite, TestReport, Totals } from "./report.ts";

@@ -1,5 +1,5 @@
 import type { TestFailure } from "../../testing/patch-tests/results.ts";
-import { visible } from "../output.ts";
+import { visible } from "../output/output.ts";
 
 /** All that is known of a failure, as plain lines for reports that other programs show. */
 export function failureLines(failure: TestFailure): string[] {

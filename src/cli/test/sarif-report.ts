@@ -2,7 +2,7 @@ import { CODES } from "../../base/codes.ts";
 import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TestPlace, TestResult } from "../../testing/patch-tests/results.ts";
-import { visible } from "../output.ts";
+import { visible } from "../output/output.ts";
 import { readVersion } from "../version.ts";
 import { headline } from "./result-text.ts";
 import { fullName, isFailure } from "./report.ts";

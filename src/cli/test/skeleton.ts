@@ -8,7 +8,7 @@ import { runSuite } from "../../testing/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../testing/patch-tests/schema.ts";
 import { setValue } from "../../testing/patch-tests/set-value.ts";
 import type { LoadedConfiguration } from "../configuration.ts";
-import { formatValue } from "../output.ts";
+import { formatValue } from "../output/output.ts";
 import { samplesFor } from "./sample-objects.ts";
 import type { PatchList } from "./sample-objects.ts";
 

@@ -1,6 +1,6 @@
 import { formatProblem } from "../../schema/problem.ts";
 import type { TestFailure, TestResult } from "../../testing/patch-tests/results.ts";
-import { formatValue, visible } from "../output.ts";
+import { formatValue, visible } from "../output/output.ts";
 import { oneLine } from "./result-text.ts";
 import { fullName, isUnusable } from "./report.ts";
 import type { TestReport } from "./report.ts";

@@ -1,6 +1,6 @@
 import type { Endpoints, EndpointSlice, EndpointSubset } from "../../object/types.ts";
-import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 
 /** Columns of Endpoints. */
 export const ENDPOINTS_COLUMNS: readonly Column[] = [

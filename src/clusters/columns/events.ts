@@ -1,6 +1,6 @@
 import type { KubeObject, TargetReference } from "../../object/types.ts";
-import { ageOf, NAME_COLUMN, textColumn, wide } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { ageOf, NAME_COLUMN, textColumn, wide } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 
 /** What the columns read of an Event. */
 interface ShownEvent extends KubeObject {

@@ -5,8 +5,8 @@
  */
 import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 
 /** The value behind names, or undefined wherever there is something else on the way. */
 function at(value: unknown, ...names: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 import type { KubeObject, Service, ServicePort, StringMap } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 
 /** What the columns read besides {@link Service}. */
 interface Addresses extends Service {

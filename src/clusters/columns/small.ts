@@ -4,8 +4,8 @@
  * @module
  */
 import type { KubeObject } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 
 const sizeOf = (value: unknown) => Object.keys((value ?? {}) as object).length;
 

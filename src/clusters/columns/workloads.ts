@@ -5,8 +5,8 @@
  */
 import type { LabelSelector } from "../../object/selector.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 import type { PodTemplate, WorkloadSpec } from "../kinds/pod-templates.ts";
 
 const specOf = (object: KubeObject) => object["spec"] as WorkloadSpec;

@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Registry } from "../../server/registry.ts";
-import type { Store, StoreWatch } from "../../server/store.ts";
+import type { Store, StoreWatch } from "../../server/store/store.ts";
 import type { KeyWorker } from "./key-worker.ts";
 
 /** A controller that runs until it is stopped. */

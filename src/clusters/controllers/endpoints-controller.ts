@@ -7,7 +7,7 @@ import { repackSubsets } from "../../object/subsets.ts";
 import type { Endpoints, KubeObject, StringMap } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
-import type { Store, StoreEvent, StoreWatch } from "../../server/store.ts";
+import type { Store, StoreEvent, StoreWatch } from "../../server/store/store.ts";
 import { PODS } from "../kinds/pods.ts";
 import type { Pod } from "../kinds/pod-types.ts";
 import { isHeadless, specOf } from "../kinds/services.ts";

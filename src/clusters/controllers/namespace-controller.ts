@@ -3,7 +3,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
-import type { StoreEvent } from "../../server/store.ts";
+import type { StoreEvent } from "../../server/store/store.ts";
 import { createController } from "./controller.ts";
 import type { Controller, ControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";

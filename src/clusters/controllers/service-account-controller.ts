@@ -3,7 +3,7 @@ import { NAMESPACES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
-import type { StoreEvent } from "../../server/store.ts";
+import type { StoreEvent } from "../../server/store/store.ts";
 import { SERVICE_ACCOUNTS } from "../kinds/service-accounts.ts";
 import { createController } from "./controller.ts";
 import type { Controller, ControllerOptions } from "./controller.ts";

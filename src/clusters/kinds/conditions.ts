@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { described, fields, int64, list, mandatory, numbered, optional, text, time } from "../../server/shape.ts";
+import { described, fields, int64, list, mandatory, numbered, optional, text, time } from "../../server/objects/shape.ts";
 
 const TEXTS = {
   type: "Which condition it is, unique in the list.",

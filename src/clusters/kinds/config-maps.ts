@@ -3,9 +3,9 @@ import { CONFIG_MAPS } from "../../object/resource.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
 import { forbidden, invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dataKey, dnsSubdomain } from "../../server/names.ts";
+import { dataKey, dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, bytes, kindShape, numbered, optional, textMap } from "../../server/shape.ts";
+import { bool, bytes, kindShape, numbered, optional, textMap } from "../../server/objects/shape.ts";
 import { CONFIG_MAP_COLUMNS } from "../columns/small.ts";
 
 /** All keys and values of one object's data, in bytes. */

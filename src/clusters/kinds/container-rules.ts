@@ -5,9 +5,9 @@
  */
 import { duplicate, forbidden, invalid, notFound, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsLabel } from "../../server/names.ts";
-import type { TextRule } from "../../server/names.ts";
-import { compareQuantities } from "../../server/quantity.ts";
+import { dnsLabel } from "../../server/objects/names.ts";
+import type { TextRule } from "../../server/objects/names.ts";
+import { compareQuantities } from "../../server/objects/quantity.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
 import type { Container, ContainerPort, EnvVar, Handler, PodSpec } from "./pod-types.ts";
 

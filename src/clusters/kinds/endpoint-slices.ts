@@ -4,7 +4,7 @@ import { ENDPOINT_SLICES } from "../../object/resource.ts";
 import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../object/types.ts";
 import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import {
   always,
@@ -19,7 +19,7 @@ import {
   optional,
   text,
   textMap,
-} from "../../server/shape.ts";
+} from "../../server/objects/shape.ts";
 import { ENDPOINT_SLICE_COLUMNS } from "../columns/endpoints.ts";
 import { endpointAddressErrors } from "./addresses.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";

@@ -2,9 +2,9 @@ import { EVENTS } from "../../object/resource.ts";
 import type { KubeObject, TargetReference } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, mandatory, microTime, numbered, optional, text, time } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, mandatory, microTime, numbered, optional, text, time } from "../../server/objects/shape.ts";
 import { EVENT_COLUMNS } from "../columns/events.ts";
 
 /** A reference to an object, as Events and addresses hold it. */

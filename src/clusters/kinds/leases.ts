@@ -2,9 +2,9 @@ import { LEASES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, microTime, numbered, optional, text } from "../../server/shape.ts";
+import { always, described, fields, int32, kindShape, microTime, numbered, optional, text } from "../../server/objects/shape.ts";
 import { LEASE_COLUMNS } from "../columns/small.ts";
 
 const LEASE_SPEC = described(

@@ -1,10 +1,10 @@
 import { NAMESPACES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { withMetadata } from "../../server/metadata.ts";
-import { dnsLabel } from "../../server/names.ts";
+import { withMetadata } from "../../server/objects/metadata.ts";
+import { dnsLabel } from "../../server/objects/names.ts";
 import { ALL_VERBS, replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, numbered, text } from "../../server/shape.ts";
+import { always, described, fields, kindShape, list, numbered, text } from "../../server/objects/shape.ts";
 import { NAMESPACE_COLUMNS } from "../columns/small.ts";
 import { NAMESPACE_CONDITIONS } from "./conditions.ts";
 

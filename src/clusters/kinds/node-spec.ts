@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { always, bool, int32, int64, list, mandatory, optional, text, time } from "../../server/shape.ts";
+import { always, bool, int32, int64, list, mandatory, optional, text, time } from "../../server/objects/shape.ts";
 import { RESOURCE_LIST } from "./pod-resources.ts";
 import { typeOf } from "./type-of.ts";
 

@@ -2,10 +2,10 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
 import { duplicate, forbidden, invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsSubdomain, labelValue, qualifiedName } from "../../server/names.ts";
+import { dnsSubdomain, labelValue, qualifiedName } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, kindShape, numbered } from "../../server/shape.ts";
+import { always, kindShape, numbered } from "../../server/objects/shape.ts";
 import { NODE_COLUMNS } from "../columns/machines.ts";
 import { NODE_SPEC, NODE_STATUS } from "./node-spec.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { always, bool, int32, list, mandatory, optional, text } from "../../server/shape.ts";
+import { always, bool, int32, list, mandatory, optional, text } from "../../server/objects/shape.ts";
 import { ENV_FROM, ENV_VAR } from "./pod-env.ts";
 import { LIFECYCLE, PROBE } from "./pod-handlers.ts";
 import { RESOURCE_REQUIREMENTS } from "./pod-resources.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { always, bool, int32, list, mandatory, optional, quantity, text } from "../../server/shape.ts";
+import { always, bool, int32, list, mandatory, optional, quantity, text } from "../../server/objects/shape.ts";
 import { typeOf } from "./type-of.ts";
 
 /** The name of an object in the same namespace. */

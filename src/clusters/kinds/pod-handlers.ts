@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { always, int32, int64, intOrText, list, mandatory, optional, text } from "../../server/shape.ts";
+import { always, int32, int64, intOrText, list, mandatory, optional, text } from "../../server/objects/shape.ts";
 import { typeOf } from "./type-of.ts";
 
 const EXEC = typeOf({

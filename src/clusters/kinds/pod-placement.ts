@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { int32, int64, list, mandatory, optional, text, textMap } from "../../server/shape.ts";
+import { int32, int64, list, mandatory, optional, text, textMap } from "../../server/objects/shape.ts";
 import { typeOf } from "./type-of.ts";
 
 const LABEL_REQUIREMENT = typeOf({

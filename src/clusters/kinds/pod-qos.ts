@@ -1,4 +1,4 @@
-import { compareQuantities } from "../../server/quantity.ts";
+import { compareQuantities } from "../../server/objects/quantity.ts";
 import type { Container, PodSpec } from "./pod-types.ts";
 
 const COUNTED = ["cpu", "memory"];

@@ -1,5 +1,5 @@
-import { list, mandatory, quantity, text } from "../../server/shape.ts";
-import type { MapShape } from "../../server/shape.ts";
+import { list, mandatory, quantity, text } from "../../server/objects/shape.ts";
+import type { MapShape } from "../../server/objects/shape.ts";
 import { typeOf } from "./type-of.ts";
 
 /** Amounts by the name of a resource: cpu, memory, ephemeral-storage and whatever nodes offer. */

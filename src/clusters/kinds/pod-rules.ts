@@ -6,9 +6,9 @@
 import { jsonEqual } from "../../base/json.ts";
 import { duplicate, forbidden, invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { validateLabels } from "../../server/metadata.ts";
-import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
-import type { TextRule } from "../../server/names.ts";
+import { validateLabels } from "../../server/objects/metadata.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/objects/names.ts";
+import type { TextRule } from "../../server/objects/names.ts";
 import { containersErrors, nameErrors } from "./container-rules.ts";
 import type { Container, PodSpec, Toleration, Volume } from "./pod-types.ts";
 import { VOLUME_SOURCES } from "./pod-volumes.ts";

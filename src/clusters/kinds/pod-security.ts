@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bool, int64, list, mandatory, optional, text } from "../../server/shape.ts";
+import { bool, int64, list, mandatory, optional, text } from "../../server/objects/shape.ts";
 import { typeOf } from "./type-of.ts";
 
 const SE_LINUX = typeOf({

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bool, int32, int64, list, mandatory, optional, text, textMap } from "../../server/shape.ts";
+import { bool, int32, int64, list, mandatory, optional, text, textMap } from "../../server/objects/shape.ts";
 import { CONTAINER, EPHEMERAL_CONTAINER } from "./pod-container.ts";
 import { LOCAL_REFERENCE } from "./pod-env.ts";
 import { AFFINITY, TOLERATION, TOPOLOGY_SPREAD } from "./pod-placement.ts";

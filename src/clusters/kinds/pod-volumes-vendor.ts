@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { bool, int32, list, mandatory, optional, text, textMap } from "../../server/shape.ts";
-import type { ObjectShape } from "../../server/shape.ts";
+import { bool, int32, list, mandatory, optional, text, textMap } from "../../server/objects/shape.ts";
+import type { ObjectShape } from "../../server/objects/shape.ts";
 import { LOCAL_REFERENCE } from "./pod-env.ts";
 import { typeOf } from "./type-of.ts";
 import type { Row } from "./type-of.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { always, bool, int32, int64, list, mandatory, OBJECT_META, optional, quantity, text, textMap } from "../../server/shape.ts";
+import { always, bool, int32, int64, list, mandatory, OBJECT_META, optional, quantity, text, textMap } from "../../server/objects/shape.ts";
 import { FIELD_SELECTOR, KEYS_TO_PATHS, LOCAL_REFERENCE, RESOURCE_SELECTOR } from "./pod-env.ts";
 import { LABEL_SELECTOR } from "./pod-placement.ts";
 import { RESOURCE_LIST } from "./pod-resources.ts";

@@ -5,15 +5,15 @@
  */
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttributes } from "../../server/authorization.ts";
+import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttributes } from "../../server/access/authorization.ts";
 import { invalid } from "../../server/field-error.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { any, bool, fields, kindShape, list, mandatory, numbered, optional, text } from "../../server/shape.ts";
-import type { Shape } from "../../server/shape.ts";
+import { any, bool, fields, kindShape, list, mandatory, numbered, optional, text } from "../../server/objects/shape.ts";
+import type { Shape } from "../../server/objects/shape.ts";
 import { badRequest, invalidObject } from "../../server/status.ts";
-import type { Tokens } from "../../server/tokens.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { Tokens } from "../../server/access/tokens.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 
 /** Who answers the questions. */
 export interface ReviewsOptions {

@@ -1,9 +1,9 @@
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition, View } from "../../server/resource-definition.ts";
-import { always, int32, kindShape, numbered, text } from "../../server/shape.ts";
+import { always, int32, kindShape, numbered, text } from "../../server/objects/shape.ts";
 import { selectorText } from "../columns/workloads.ts";
 import { countErrors } from "./pod-templates.ts";
 import type { WorkloadSpec } from "./pod-templates.ts";

@@ -2,9 +2,9 @@ import { SECRETS } from "../../object/resource.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
 import { IMMUTABLE, invalid, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dataKey, dnsSubdomain } from "../../server/names.ts";
+import { dataKey, dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, bytes, kindShape, numbered, optional, text, textMap } from "../../server/shape.ts";
+import { bool, bytes, kindShape, numbered, optional, text, textMap } from "../../server/objects/shape.ts";
 import { SECRET_COLUMNS } from "../columns/small.ts";
 import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
 

@@ -1,9 +1,9 @@
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { bool, fields, kindShape, list, numbered, optional, text } from "../../server/shape.ts";
+import { bool, fields, kindShape, list, numbered, optional, text } from "../../server/objects/shape.ts";
 
 /** `v1` ServiceAccounts, as a resource. */
 export const SERVICE_ACCOUNTS: ResourceType = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };

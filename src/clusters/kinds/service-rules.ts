@@ -8,8 +8,8 @@ import { jsonEqual } from "../../base/json.ts";
 import type { ServicePort, StringMap } from "../../object/types.ts";
 import { duplicate, forbidden, invalid, notSupported, required } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { validateLabels } from "../../server/metadata.ts";
-import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/names.ts";
+import { validateLabels } from "../../server/objects/metadata.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "../../server/objects/names.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
 
 /** `spec` of a Service. */

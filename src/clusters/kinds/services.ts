@@ -1,6 +1,6 @@
 import { SERVICES } from "../../object/resource.ts";
 import type { KubeObject, ServicePort } from "../../object/types.ts";
-import { dns1035Label } from "../../server/names.ts";
+import { dns1035Label } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import {
@@ -17,7 +17,7 @@ import {
   optional,
   text,
   textMap,
-} from "../../server/shape.ts";
+} from "../../server/objects/shape.ts";
 import { SERVICE_COLUMNS } from "../columns/services.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { createServiceClaims } from "./service-claims.ts";

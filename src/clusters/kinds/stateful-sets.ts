@@ -3,7 +3,7 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { forbidden, notSupported } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import {
@@ -19,7 +19,7 @@ import {
   optional,
   text,
   time,
-} from "../../server/shape.ts";
+} from "../../server/objects/shape.ts";
 import { STATEFUL_SET_COLUMNS } from "../columns/workloads.ts";
 import { countErrors, POD_TEMPLATE, SELECTOR, withWorkloadDefaults, workloadErrors } from "./pod-templates.ts";
 import type { WorkloadSpec } from "./pod-templates.ts";

@@ -1,5 +1,5 @@
-import { described, fields, numbered } from "../../server/shape.ts";
-import type { Field, ObjectShape, Shape } from "../../server/shape.ts";
+import { described, fields, numbered } from "../../server/objects/shape.ts";
+import type { Field, ObjectShape, Shape } from "../../server/objects/shape.ts";
 
 /** A field: its number in the binary form, what it holds, and what people are told of it. */
 export type Row = readonly [number: number, shape: Shape | Field, description?: string];

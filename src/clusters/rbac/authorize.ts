@@ -1,5 +1,5 @@
-import type { Attributes, Authorizer, Decision, PolicyRule } from "../../server/authorization.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { Attributes, Authorizer, Decision, PolicyRule } from "../../server/access/authorization.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import type { Grant, Policy } from "./policy.ts";
 import { MASTERS } from "./resources.ts";
 import { ruleAllows } from "./rules.ts";

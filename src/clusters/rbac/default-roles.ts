@@ -1,6 +1,6 @@
 import type { KubeObject, StringMap } from "../../object/types.ts";
 import type { ResourceType } from "../../object/resource.ts";
-import type { PolicyRule } from "../../server/authorization.ts";
+import type { PolicyRule } from "../../server/access/authorization.ts";
 import { AUTHENTICATED, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, MASTERS, RBAC_GROUP } from "./resources.ts";
 
 const READ = ["get", "list", "watch"];

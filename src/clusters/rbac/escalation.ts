@@ -6,8 +6,8 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { PolicyRule, ResourceAttributes } from "../../server/authorization.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { PolicyRule, ResourceAttributes } from "../../server/access/authorization.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { forbiddenRequest, notFound } from "../../server/status.ts";
 import { hasAggregationRule } from "./aggregation.ts";
 import { createRbacAuthorizer } from "./authorize.ts";

@@ -1,10 +1,10 @@
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
-import { pathSegment } from "../../server/names.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
+import { pathSegment } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, mandatory, numbered, text, textMap } from "../../server/shape.ts";
+import { always, described, fields, kindShape, list, mandatory, numbered, text, textMap } from "../../server/objects/shape.ts";
 import { createBindingPermit, createRolePermit } from "./escalation.ts";
 import type { Binding, Policy, Subject } from "./policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../object/types.ts";
-import type { PolicyRule } from "../../server/authorization.ts";
-import type { UserInfo } from "../../server/user-info.ts";
-import type { Store, StoreEvent } from "../../server/store.ts";
+import type { PolicyRule } from "../../server/access/authorization.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
+import type { Store, StoreEvent } from "../../server/store/store.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 
 /** Somebody to whom a role is given. */

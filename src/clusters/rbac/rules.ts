@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Attributes, PolicyRule } from "../../server/authorization.ts";
+import type { Attributes, PolicyRule } from "../../server/access/authorization.ts";
 
 const ALL = "*";
 const NOTHING: readonly string[] = [];

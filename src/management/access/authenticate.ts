@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { Authenticate } from "../../server/authentication.ts";
+import type { Authenticate } from "../../server/access/authentication.ts";
 import { unauthorized } from "../../server/status.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { SCOPE_EXTRA } from "../../scope/scope.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";

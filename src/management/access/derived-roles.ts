@@ -7,7 +7,7 @@
 import type { ResourceType } from "../../object/resource.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { PolicyRule } from "../../server/authorization.ts";
+import type { PolicyRule } from "../../server/access/authorization.ts";
 import { specOf } from "../kinds/common.ts";
 import type { AccessRule, OwnedSpec } from "../kinds/common.ts";
 import { MANAGEMENT_GROUP, SHARED_SECRETS, TEAMS } from "../kinds/types.ts";

@@ -6,7 +6,7 @@
  */
 import { jsonEqual } from "../../base/json.ts";
 import { forbiddenRequest } from "../../server/status.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";

@@ -3,7 +3,7 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { storeKey, storePrefix } from "../../server/resource-context.ts";
-import type { Store, StoreEvent } from "../../server/store.ts";
+import type { Store, StoreEvent } from "../../server/store/store.ts";
 import { MANAGEMENT_GROUP } from "../kinds/types.ts";
 
 /** One change of an object. */

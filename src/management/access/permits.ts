@@ -11,7 +11,7 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import { forbiddenRequest, invalidObject } from "../../server/status.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { specOf } from "../kinds/common.ts";
 import type { AccessRule, OwnedSpec } from "../kinds/common.ts";
 import { clusterRolesOf } from "../kinds/team.ts";

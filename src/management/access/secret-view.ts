@@ -1,7 +1,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { Chance } from "../../base/chance.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
-import { withMetadata } from "../../server/metadata.ts";
+import { withMetadata } from "../../server/objects/metadata.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
 import { LAST_APPLIED } from "../kinds/last-applied.ts";

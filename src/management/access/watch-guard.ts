@@ -1,9 +1,9 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { statusOf } from "../../server/exchange.ts";
+import { statusOf } from "../../server/http/exchange.ts";
 import type { OnWatch } from "../../server/resource-routes.ts";
 import { tooOldVersion, unauthorized } from "../../server/status.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import type { Status } from "../../object/status.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";

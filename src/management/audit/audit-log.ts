@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Audit } from "../../server/audit.ts";
+import type { Audit } from "../../server/access/audit.ts";
 import { openAuditFile } from "./audit-file.ts";
 import type { AuditFile, RotationSettings } from "./audit-file.ts";
 import { policyOf } from "./levels.ts";

@@ -1,6 +1,6 @@
 import type { Status } from "../../object/status.ts";
-import type { AuditFacts } from "../../server/audit.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { AuditFacts } from "../../server/access/audit.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import type { AuditLevel, AuditStage } from "./policy.ts";
 
 /** Most bytes of one body's JSON text; a longer one is left out, and a note says so. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { canonicalQuantity, compareQuantities } from "../../server/quantity.ts";
+import { canonicalQuantity, compareQuantities } from "../../server/objects/quantity.ts";
 import { below, isWritten, membersOf, refuse } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 

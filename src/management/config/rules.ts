@@ -6,7 +6,7 @@
  */
 import type { Node } from "../../schema/node.ts";
 import type { Report } from "../../schema/problem.ts";
-import { canonicalQuantity } from "../../server/quantity.ts";
+import { canonicalQuantity } from "../../server/objects/quantity.ts";
 import { AUDIT_LEVEL_MAX } from "./audit-schema.ts";
 import { checkAuth } from "./auth-rules.ts";
 import { checkRequirements } from "./requirements.ts";

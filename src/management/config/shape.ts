@@ -4,8 +4,8 @@
  * @module
  */
 import type { ObjectSchema, Schema } from "../../schema/schema.ts";
-import { bool, int64, list, optional, quantity, text } from "../../server/shape.ts";
-import type { Field, ObjectShape, Shape } from "../../server/shape.ts";
+import { bool, int64, list, optional, quantity, text } from "../../server/objects/shape.ts";
+import type { Field, ObjectShape, Shape } from "../../server/objects/shape.ts";
 import { AUDIT, AUDIT_RULE } from "./audit-schema.ts";
 import { AUTH, CONNECTOR } from "./auth-schema.ts";
 import { MANAGEMENT_SCHEMA } from "./config-schema.ts";

@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { storePrefix } from "../../server/resource-context.ts";
-import { decode } from "../../server/decode.ts";
-import type { ObjectShape } from "../../server/shape.ts";
-import type { Store, StoredObject } from "../../server/store.ts";
+import { decode } from "../../server/objects/decode.ts";
+import type { ObjectShape } from "../../server/objects/shape.ts";
+import type { Store, StoredObject } from "../../server/store/store.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { ACCESS_KEY_SHAPE } from "../kinds/owned-access-key.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";

@@ -5,11 +5,11 @@
  */
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { withMetadata } from "../../server/metadata.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { withMetadata } from "../../server/objects/metadata.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { Strategy } from "../../server/resource-definition.ts";
-import { always, described, fields, list, text } from "../../server/shape.ts";
-import type { Field } from "../../server/shape.ts";
+import { always, described, fields, list, text } from "../../server/objects/shape.ts";
+import type { Field } from "../../server/objects/shape.ts";
 
 /** Whom an object belongs to; both may be given. */
 export interface Owner {

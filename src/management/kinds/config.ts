@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../object/types.ts";
-import { dnsSubdomain } from "../../server/names.ts";
+import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, fields, kindShape } from "../../server/shape.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import { always, fields, kindShape } from "../../server/objects/shape.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { CONFIG_STATUS } from "../config/shape.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { redacted } from "../config/secrets.ts";

@@ -1,8 +1,8 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { ageOf } from "../../server/columns.ts";
-import { always, any as anything, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/shape.ts";
+import { ageOf } from "../../server/presentation/columns.ts";
+import { always, any as anything, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/objects/shape.ts";
 import { ACCESS_SCOPE } from "../../scope/shape.ts";
 import type { AccessScope } from "../../scope/types.ts";
 import { specOf, USUAL_TEXTS } from "./common.ts";

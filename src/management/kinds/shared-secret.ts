@@ -1,10 +1,10 @@
 import type { KubeObject, StringMap } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, bytes, described, fields, kindShape, list, text, time } from "../../server/shape.ts";
+import { always, bytes, described, fields, kindShape, list, text, time } from "../../server/objects/shape.ts";
 import { ACCESS_RULE, OWNER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";

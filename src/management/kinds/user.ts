@@ -1,6 +1,6 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/columns.ts";
-import type { Column } from "../../server/columns.ts";
-import { always, bool, described, fields, kindShape, list, text } from "../../server/shape.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
+import type { Column } from "../../server/presentation/columns.ts";
+import { always, bool, described, fields, kindShape, list, text } from "../../server/objects/shape.ts";
 import { EMPTY_STATUS, specOf, USUAL_TEXTS } from "./common.ts";
 
 /** `spec` of a User. */

@@ -3,7 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import { startGarbageCollector } from "../../clusters/controllers/garbage-collector.ts";
 import { startGracePeriodController } from "../../clusters/controllers/grace-period-controller.ts";
 import type { Registry } from "../../server/registry.ts";
-import type { Store } from "../../server/store.ts";
+import type { Store } from "../../server/store/store.ts";
 import type { KeyActivity } from "../access/activity.ts";
 import { startDerivedRoles } from "../access/derived-role-controller.ts";
 import type { LifetimeLimits } from "../access/key-lifetime.ts";

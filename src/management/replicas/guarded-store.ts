@@ -1,5 +1,5 @@
-import { isEtcdStore } from "../../server/etcd-store.ts";
-import type { Store } from "../../server/store.ts";
+import { isEtcdStore } from "../../server/store/etcd-store.ts";
+import type { Store } from "../../server/store/store.ts";
 
 /**
  * The same store for one writer among several: no write begins while `demand` throws. A store in etcd, which repeats what brought no

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Store } from "../../server/store.ts";
+import type { Store } from "../../server/store/store.ts";
 import type { PassingRecords } from "../passing-records.ts";
 import type { Work } from "./led-work.ts";
 import { COMPACT_AFTER_MS } from "./sharing.ts";

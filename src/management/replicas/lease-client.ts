@@ -5,7 +5,7 @@ import type { ResourceType } from "../../object/resource.ts";
 import type { ClusterClient } from "../../object/cluster-client.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import { alreadyExists, conflict, MODIFIED, unavailable } from "../../server/status.ts";
-import type { Store } from "../../server/store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { INTERNAL_PREFIX } from "../internal-records.ts";
 
 /** What an election needs of a cluster. */

@@ -5,9 +5,9 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { daysLeft, fitTogether } from "../../clusters/credentials.ts";
-import { createServerCertificate } from "../../server/certificates.ts";
-import type { ServerCertificate } from "../../server/certificates.ts";
-import { timestamp } from "../../server/metadata.ts";
+import { createServerCertificate } from "../../server/access/certificates.ts";
+import type { ServerCertificate } from "../../server/access/certificates.ts";
+import { timestamp } from "../../server/objects/metadata.ts";
 import type { InternalRecords } from "../internal-records.ts";
 
 /** For whom the certificate is. */

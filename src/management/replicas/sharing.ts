@@ -1,5 +1,5 @@
 import type { ElectionTimes } from "../../runtime/election-step.ts";
-import type { Resealable } from "../../server/resealable.ts";
+import type { Resealable } from "../../server/store/resealable.ts";
 
 /** How a management server shares its store with others. */
 export interface Sharing {

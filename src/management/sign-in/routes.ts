@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
-import { Answering, statusOf } from "../../server/exchange.ts";
+import { Answering, statusOf } from "../../server/http/exchange.ts";
 import { internalError, noSuchPath } from "../../server/status.ts";
 import type { Provider } from "./admit.ts";
 import { findConnector } from "./connectors.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord } from "../../base/json.ts";
-import { mediaTypeOf, readBytes } from "../../server/request-body.ts";
+import { mediaTypeOf, readBytes } from "../../server/http/request-body.ts";
 import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../server/status.ts";
 
 /** One request for sign-in on its way. */

@@ -6,7 +6,7 @@ import { SCOPE_EXTRA } from "../../scope/scope.ts";
 import type { AccessScope } from "../../scope/types.ts";
 import { validateScope } from "../../scope/validate.ts";
 import { scopeWarnings } from "../../scope/warnings.ts";
-import type { UserInfo } from "../../server/user-info.ts";
+import type { UserInfo } from "../../server/access/user-info.ts";
 import { KEY_EXTRA } from "../access/caller.ts";
 import { keyEnd } from "../access/key-lifetime.ts";
 import type { LifetimeLimits } from "../access/key-lifetime.ts";

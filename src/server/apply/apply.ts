@@ -6,9 +6,9 @@
  */
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { timestamp, withMetadata } from "../metadata.ts";
+import { timestamp, withMetadata } from "../objects/metadata.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import type { ObjectShape } from "../shape.ts";
+import type { ObjectShape } from "../objects/shape.ts";
 import { compare, isUnchanged, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";

@@ -6,7 +6,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { ListShape, ObjectShape, Shape } from "../shape.ts";
+import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
 import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { everyField } from "./fields-of.ts";

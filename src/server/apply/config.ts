@@ -1,11 +1,11 @@
 import { isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { decode } from "../decode.ts";
+import { decode } from "../objects/decode.ts";
 import { duplicate, invalid, required } from "../field-error.ts";
 import type { FieldError } from "../field-error.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import { optional, fields } from "../shape.ts";
-import type { ListShape, ObjectShape, Shape, TextShape } from "../shape.ts";
+import { optional, fields } from "../objects/shape.ts";
+import type { ListShape, ObjectShape, Shape, TextShape } from "../objects/shape.ts";
 import { badRequest, invalidObject } from "../status.ts";
 import { itemStep, ownMember } from "./structure.ts";
 import type { Step } from "./step.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 import { isRecord } from "../../base/json.ts";
-import { DEPTH_MAX } from "../json-data.ts";
+import { DEPTH_MAX } from "../objects/json-data.ts";
 import { canonicalStep } from "./step.ts";
 import type { Step } from "./step.ts";
 

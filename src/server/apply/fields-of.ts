@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
-import type { ListShape, Shape } from "../shape.ts";
+import type { ListShape, Shape } from "../objects/shape.ts";
 import { fieldSet, includesSelf, NO_FIELDS } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldStep } from "./step.ts";

@@ -8,7 +8,7 @@
 import { canonicalJson, isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { ANNOTATIONS_BYTES_MAX, withMetadata } from "../metadata.ts";
+import { ANNOTATIONS_BYTES_MAX, withMetadata } from "../objects/metadata.ts";
 import { readConfig } from "./config.ts";
 import type { ReadConfigOptions } from "./config.ts";
 import { compare } from "./compare.ts";

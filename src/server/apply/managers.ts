@@ -7,7 +7,7 @@ import { isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { invalid } from "../field-error.ts";
 import type { FieldError } from "../field-error.ts";
-import { timestamp } from "../metadata.ts";
+import { timestamp } from "../objects/metadata.ts";
 import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { ownMember } from "./structure.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
-import type { ListShape, Shape } from "../shape.ts";
+import type { ListShape, Shape } from "../objects/shape.ts";
 import { divide, itemsByStep, itemStep, memberShape } from "./structure.ts";
 
 /**

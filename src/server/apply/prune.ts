@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import type { ListShape, Shape } from "../shape.ts";
+import type { ListShape, Shape } from "../objects/shape.ts";
 import { includesSelf } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldStep } from "./step.ts";

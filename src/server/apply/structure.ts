@@ -6,8 +6,8 @@
  */
 import { isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { any } from "../shape.ts";
-import type { ListShape, ObjectShape, Shape } from "../shape.ts";
+import { any } from "../objects/shape.ts";
+import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, Step } from "./step.ts";
 

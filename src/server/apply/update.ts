@@ -1,11 +1,11 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { decode } from "../decode.ts";
-import { deepFreeze } from "../json-data.ts";
-import { timestamp, withMetadata } from "../metadata.ts";
+import { decode } from "../objects/decode.ts";
+import { deepFreeze } from "../objects/json-data.ts";
+import { timestamp, withMetadata } from "../objects/metadata.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import type { ObjectShape } from "../shape.ts";
+import type { ObjectShape } from "../objects/shape.ts";
 import { invalidObject } from "../status.ts";
 import { compare, isUnchanged, NO_CHANGE } from "./compare.ts";
 import type { Comparison } from "./compare.ts";

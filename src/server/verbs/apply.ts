@@ -3,10 +3,10 @@ import type { KubeObject } from "../../object/types.ts";
 import { applyPatch } from "../apply/apply.ts";
 import { applyConflict } from "../apply/conflict.ts";
 import { managerName } from "../apply/parameters.ts";
-import { checkIdentity, readBody } from "../body.ts";
+import { checkIdentity, readBody } from "../http/body.ts";
 import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
-import { seal } from "../stages.ts";
+import { seal } from "../objects/stages.ts";
 import { merged } from "./update.ts";
 import type { Change, UpdateOptions } from "./update.ts";
 

@@ -1,9 +1,9 @@
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { readBody } from "../body.ts";
+import { readBody } from "../http/body.ts";
 import { storeKey } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { seal } from "../stages.ts";
+import { seal } from "../objects/stages.ts";
 import { noSuchPath, notFound } from "../status.ts";
 
 /** Which question is asked, about what. */

@@ -1,12 +1,12 @@
 import type { KubeObject } from "../../object/types.ts";
 import { parseManagers } from "../apply/managers.ts";
-import { checkNamespace, readBody } from "../body.ts";
-import { generatedName, timestamp, withMetadata } from "../metadata.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
+import { checkNamespace, readBody } from "../http/body.ts";
+import { generatedName, timestamp, withMetadata } from "../objects/metadata.ts";
+import { withManagers } from "../objects/tracking.ts";
+import type { ManagersFrom } from "../objects/tracking.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { answered, finish, seal, secure } from "../stages.ts";
+import { answered, finish, seal, secure } from "../objects/stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
 
 /** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */

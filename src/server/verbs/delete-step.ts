@@ -5,9 +5,9 @@
  * @module
  */
 import type { KubeObject, ObjectMeta } from "../../object/types.ts";
-import { timestamp, withMetadata } from "../metadata.ts";
+import { timestamp, withMetadata } from "../objects/metadata.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import { seal } from "../stages.ts";
+import { seal } from "../objects/stages.ts";
 
 /** What becomes of the dependents of an object that is deleted. */
 export const PROPAGATION_POLICIES = ["Background", "Foreground", "Orphan"] as const;

@@ -5,9 +5,9 @@ import type { KubeObject } from "../../object/types.ts";
 import type { DeletePreconditions } from "../../object/cluster-client.ts";
 import { storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
-import type { UserInfo } from "../user-info.ts";
+import type { UserInfo } from "../access/user-info.ts";
 import { conflict, notFound } from "../status.ts";
-import type { StoredObject } from "../store.ts";
+import type { StoredObject } from "../store/store.ts";
 import { deletionStep } from "./delete-step.ts";
 import type { DeletionTerms } from "./delete-step.ts";
 

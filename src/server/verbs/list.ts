@@ -1,8 +1,8 @@
 import { isEngineError } from "../../base/errors.ts";
 import type { ListOptions } from "../../object/cluster-client.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { decodeContinue, encodeContinue } from "../continue-token.ts";
-import type { Continue } from "../continue-token.ts";
+import { decodeContinue, encodeContinue } from "../http/continue-token.ts";
+import type { Continue } from "../http/continue-token.ts";
 import { forbidden, notSupported } from "../field-error.ts";
 import type { FieldError } from "../field-error.ts";
 import { storePrefix } from "../resource-context.ts";
@@ -10,7 +10,7 @@ import type { ResourceContext } from "../resource-context.ts";
 import { both, compileSelection } from "../selection.ts";
 import type { Matches } from "../selection.ts";
 import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../status.ts";
-import type { Store, StoredObject } from "../store.ts";
+import type { Store, StoredObject } from "../store/store.ts";
 import { demandReached, LIST_OPTIONS } from "./revision.ts";
 
 /** What a list request asks for. */

@@ -1,8 +1,8 @@
 import { isRecord } from "../../base/json.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { checkIdentity, readBody } from "../body.ts";
-import { DEPTH_MAX, isDeeperThan } from "../json-data.ts";
+import { checkIdentity, readBody } from "../http/body.ts";
+import { DEPTH_MAX, isDeeperThan } from "../objects/json-data.ts";
 import {
   applyJsonPatch,
   parseJsonPatch,
@@ -10,13 +10,13 @@ import {
   PatchApplyError,
   PatchGrowthError,
   PatchSyntaxError,
-} from "../json-patch.ts";
-import { mergePatch } from "../merge-patch.ts";
+} from "../patches/json-patch.ts";
+import { mergePatch } from "../patches/merge-patch.ts";
 import { checkPatchParameters } from "../apply/parameters.ts";
 import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import { strategicMerge } from "../strategic-merge.ts";
+import { strategicMerge } from "../patches/strategic-merge.ts";
 import { badRequest, notFound, patchRefused, tooLarge } from "../status.ts";
 import { compileApply } from "./apply.ts";
 import { change, requestedManagers } from "./update.ts";

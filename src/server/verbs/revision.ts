@@ -1,7 +1,7 @@
-import { parseRevision } from "../metadata.ts";
+import { parseRevision } from "../objects/metadata.ts";
 import { invalid } from "../field-error.ts";
 import { invalidObject, tooNewVersion } from "../status.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../store/store.ts";
 
 /** The kind under which faults of list options are reported. */
 export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };

@@ -1,17 +1,17 @@
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { checkIdentity, readBody } from "../body.ts";
+import { checkIdentity, readBody } from "../http/body.ts";
 import { invalid } from "../field-error.ts";
-import { withMetadata } from "../metadata.ts";
+import { withMetadata } from "../objects/metadata.ts";
 import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
-import { answered, finish, secure } from "../stages.ts";
+import { answered, finish, secure } from "../objects/stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../status.ts";
-import type { StoredObject } from "../store.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
+import type { StoredObject } from "../store/store.ts";
+import { withManagers } from "../objects/tracking.ts";
+import type { ManagersFrom } from "../objects/tracking.ts";
 import { createNamed, newObject } from "./create.ts";
 
 /** How an update is carried out. */

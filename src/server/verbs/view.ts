@@ -1,10 +1,10 @@
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { checkIdentity, readBody } from "../body.ts";
-import { withMetadata } from "../metadata.ts";
+import { checkIdentity, readBody } from "../http/body.ts";
+import { withMetadata } from "../objects/metadata.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { View } from "../resource-definition.ts";
-import { seal } from "../stages.ts";
+import { seal } from "../objects/stages.ts";
 import { invalidObject, noSuchPath, notFound, patchRefused, unsupportedMediaType } from "../status.ts";
 import { get } from "./get.ts";
 import { compilePatch, PATCH_TRIES, PATCH_TYPES } from "./patch.ts";

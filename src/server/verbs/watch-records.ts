@@ -4,13 +4,13 @@
  * @module
  */
 import type { KubeObject } from "../../object/types.ts";
-import { deepFreeze } from "../json-data.ts";
-import { withMetadata } from "../metadata.ts";
+import { deepFreeze } from "../objects/json-data.ts";
+import { withMetadata } from "../objects/metadata.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import type { Matches } from "../selection.ts";
-import { seal } from "../stages.ts";
-import type { StoredObject, StoreEvent } from "../store.ts";
-import type { WatchRecord } from "../watch-queue.ts";
+import { seal } from "../objects/stages.ts";
+import type { StoredObject, StoreEvent } from "../store/store.ts";
+import type { WatchRecord } from "../http/watch-queue.ts";
 
 /** The record of an event; undefined when the watch is not to hear of it. */
 export type Recorder = (event: StoreEvent) => WatchRecord | undefined;

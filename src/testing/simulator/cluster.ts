@@ -5,11 +5,11 @@ import { formatKey, keyOf } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Writer } from "../../sync/access.ts";
-import { createMemoryStore } from "../../server/memory-store.ts";
+import { createMemoryStore } from "../../server/store/memory-store.ts";
 import { createRegistry } from "../../server/registry.ts";
 import type { Registry } from "../../server/registry.ts";
 import { storePrefix } from "../../server/resource-context.ts";
-import type { StoreEvent } from "../../server/store.ts";
+import type { StoreEvent } from "../../server/store/store.ts";
 import { createRandom } from "./random.ts";
 
 /** The two clusters. */

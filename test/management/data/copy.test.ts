@@ -17,11 +17,11 @@ import { demandServable, readCopyState } from "../../../src/management/data/copy
 import { teams } from "../../../src/management/kinds/team.ts";
 import { TEAMS } from "../../../src/management/kinds/types.ts";
 import type { KubeObject } from "../../../src/object/types.ts";
-import { openEtcdStore } from "../../../src/server/etcd-store.ts";
-import { createMemoryStore } from "../../../src/server/memory-store.ts";
+import { openEtcdStore } from "../../../src/server/store/etcd-store.ts";
+import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
 import { createRegistry } from "../../../src/server/registry.ts";
-import { openSqliteStore } from "../../../src/server/sqlite-store.ts";
-import type { Store } from "../../../src/server/store.ts";
+import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
+import type { Store } from "../../../src/server/store/store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import type { Etcd } from "../../support/etcd.ts";

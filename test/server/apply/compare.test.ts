@@ -5,7 +5,7 @@ import { compare } from "../../../src/server/apply/compare.ts";
 import type { FieldSet } from "../../../src/server/apply/field-set.ts";
 import { mergeConfig } from "../../../src/server/apply/merge.ts";
 import { prune } from "../../../src/server/apply/prune.ts";
-import { list, text, textMap } from "../../../src/server/shape.ts";
+import { list, text, textMap } from "../../../src/server/objects/shape.ts";
 import { widget, widgets } from "./support.ts";
 
 const { shape } = widgets;

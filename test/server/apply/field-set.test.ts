@@ -14,7 +14,7 @@ import {
 } from "../../../src/server/apply/field-set.ts";
 import type { FieldSet } from "../../../src/server/apply/field-set.ts";
 import { canonicalStep, fieldStep, formatPath, keyStep, valueStep } from "../../../src/server/apply/step.ts";
-import { DEPTH_MAX } from "../../../src/server/json-data.ts";
+import { DEPTH_MAX } from "../../../src/server/objects/json-data.ts";
 
 const step = fc.oneof(
   fc.constantFrom("a", "b", "constructor", "__proto__", "x.y/z", "").map(fieldStep),

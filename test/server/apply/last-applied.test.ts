@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { ANNOTATIONS_BYTES_MAX } from "../../../src/server/metadata.ts";
+import { ANNOTATIONS_BYTES_MAX } from "../../../src/server/objects/metadata.ts";
 import { ownersOf, Tracked, widget } from "./support.ts";
 
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";

@@ -7,11 +7,24 @@ import type { FieldSet } from "../../../src/server/apply/field-set.ts";
 import { pathsOf } from "../../../src/server/apply/field-set.ts";
 import { formatPath } from "../../../src/server/apply/step.ts";
 import { applyUpdate, withoutIdleTimes } from "../../../src/server/apply/update.ts";
-import { dnsSubdomain } from "../../../src/server/names.ts";
+import { dnsSubdomain } from "../../../src/server/objects/names.ts";
 import { replaceStatus } from "../../../src/server/resource-definition.ts";
 import type { ResourceDefinition } from "../../../src/server/resource-definition.ts";
-import { always, any, bool, bytes, fields, int32, kindShape, list, optional, text, textMap, time } from "../../../src/server/shape.ts";
-import { seal } from "../../../src/server/stages.ts";
+import {
+  always,
+  any,
+  bool,
+  bytes,
+  fields,
+  int32,
+  kindShape,
+  list,
+  optional,
+  text,
+  textMap,
+  time,
+} from "../../../src/server/objects/shape.ts";
+import { seal } from "../../../src/server/objects/stages.ts";
 
 const RULE = fields({ host: text, weight: int32 });
 const PORT = fields({

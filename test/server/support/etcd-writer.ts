@@ -1,5 +1,5 @@
 /** A process that writes to a store in etcd, and says what was acknowledged, a line of JSON each: `node etcd-writer.ts URL PREFIX COUNT SEED`. */
-import { openEtcdStore } from "../../../src/server/etcd-store.ts";
+import { openEtcdStore } from "../../../src/server/store/etcd-store.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 import { writeAtRandom } from "./random-writes.ts";
 

@@ -4,7 +4,7 @@ import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { startApiServer } from "../../../src/server/api-server.ts";
 import type { ApiServer, ApiServerOptions } from "../../../src/server/api-server.ts";
-import { createMemoryStore } from "../../../src/server/memory-store.ts";
+import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
 import { createRegistry } from "../../../src/server/registry.ts";
 import type { Registry } from "../../../src/server/registry.ts";
 import type { ResourceDefinition } from "../../../src/server/resource-definition.ts";

@@ -2,9 +2,9 @@
 import { sha256Hex } from "../../../src/base/digest.ts";
 import type { ResourceType } from "../../../src/object/resource.ts";
 import type { KubeObject } from "../../../src/object/types.ts";
-import { dnsSubdomain } from "../../../src/server/names.ts";
+import { dnsSubdomain } from "../../../src/server/objects/names.ts";
 import type { Claim, ResourceDefinition } from "../../../src/server/resource-definition.ts";
-import { fields, kindShape, mandatory, text } from "../../../src/server/shape.ts";
+import { fields, kindShape, mandatory, text } from "../../../src/server/objects/shape.ts";
 import { forbiddenRequest } from "../../../src/server/status.ts";
 
 /** `example.com/v1` Locks. */

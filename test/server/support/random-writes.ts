@@ -1,5 +1,5 @@
 /** Writes to a few keys of a store, beside others who write to the same ones. */
-import type { Store } from "../../../src/server/store.ts";
+import type { Store } from "../../../src/server/store/store.ts";
 import { textOf } from "./store-follower.ts";
 import type { Acknowledged } from "./watch-checker.ts";
 

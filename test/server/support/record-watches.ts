@@ -1,6 +1,6 @@
 /** Watches of every sort while something is written: some never stop, some stop and resume, some begin in the past, over compactions. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
-import type { Store } from "../../../src/server/store.ts";
+import type { Store } from "../../../src/server/store/store.ts";
 import { WRITTEN, WRITTEN_PART } from "./random-writes.ts";
 import { StoreFollower } from "./store-follower.ts";
 import type { Acknowledged, WatchHistory } from "./watch-checker.ts";

@@ -7,8 +7,8 @@
  * Arguments: the file of a SQLite store; or the address of an etcd, and a prefix.
  */
 import { writeSync } from "node:fs";
-import { openEtcdStore } from "../../../src/server/etcd-store.ts";
-import { openSqliteStore } from "../../../src/server/sqlite-store.ts";
+import { openEtcdStore } from "../../../src/server/store/etcd-store.ts";
+import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { key, object } from "../../conformance/store-setting.ts";
 

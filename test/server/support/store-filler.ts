@@ -2,7 +2,7 @@
  * A process that writes to a SQLite store until that fails, tries once more, and tells as JSON what happened. Argument: file.
  */
 import { isEngineError } from "../../../src/base/errors.ts";
-import { openSqliteStore } from "../../../src/server/sqlite-store.ts";
+import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
 
 const store = openSqliteStore({ path: process.argv[2]! });
 const acknowledged: number[] = [];

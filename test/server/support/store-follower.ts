@@ -1,6 +1,6 @@
 /** Follows a prefix of a store: watches, stops, resumes where it was, and lists when the history no longer goes back so far. */
 import { isEngineError } from "../../../src/base/errors.ts";
-import type { Store, StoreEvent, StoreWatch } from "../../../src/server/store.ts";
+import type { Store, StoreEvent, StoreWatch } from "../../../src/server/store/store.ts";
 import type { WatchRecord, WatchStep } from "./watch-checker.ts";
 
 /** What an object's state is told by. */

@@ -9,8 +9,8 @@
  * Arguments: file, history, seed.
  */
 import { writeSync } from "node:fs";
-import { openSqliteStore } from "../../../src/server/sqlite-store.ts";
-import type { StoredObject } from "../../../src/server/store.ts";
+import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
+import type { StoredObject } from "../../../src/server/store/store.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 
 const [, , path, history, seed] = process.argv;

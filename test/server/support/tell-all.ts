@@ -1,5 +1,5 @@
 import { isEngineError } from "../../../src/base/errors.ts";
-import type { Store, StoreEvent } from "../../../src/server/store.ts";
+import type { Store, StoreEvent } from "../../../src/server/store/store.ts";
 import { PREFIX } from "../../conformance/store-setting.ts";
 
 /** Everything that can be read of a store: each state in its window, and the events from each. */

@@ -1,0 +1,121 @@
+import { delay, systemClock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import { formatKey } from "../../object/key.ts";
+import { ENDPOINTS, SECRETS, SERVICES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import type { CommandContext } from "../command.ts";
+import { loadConfiguration } from "../configuration.ts";
+import { changedLines, demoTable } from "./demo-table.ts";
+import { demoFile, startDemoWorld } from "./demo-world.ts";
+import type { DemoWorld } from "./demo-world.ts";
+import { EXIT_FAILED } from "../exit-codes.ts";
+import { readObjects } from "../objects.ts";
+import { createTeardown } from "../teardown.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The demonstration gives up when it has not converged after this time, in milliseconds. */
+const CONVERGENCE_MS = 60_000;
+/** What the demonstration copies; its Secret is one that an annotation names. */
+const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
+/** Between two looks while it converges, in milliseconds. */
+const LOOK_MS = 50;
+/** Between two looks at the table, in milliseconds. */
+const REFRESH_MS = 1_000;
+/** Moves the cursor to the upper left corner and clears what is below. */
+const CLEAR = "\u001b[H\u001b[J";
+
+/** Shows the main job between two embedded clusters: once, or until a stop signal. */
+export async function runDemo(context: CommandContext, mode: "once" | "live"): Promise<void> {
+  const { terminal } = context;
+  const files = { config: [demoFile("vcluster.yaml")], settings: demoFile("settings.yaml"), name: "blue", namespace: "vc-blue" };
+  const loaded = await loadConfiguration(context, files);
+  if (loaded === undefined) return;
+  const objects = await readObjects(terminal, demoFile("tenant.yaml"));
+  const stop = terminal.stopSignal();
+  const startedMs = systemClock.monotonic();
+  const teardown = createTeardown();
+  try {
+    const world = await startDemoWorld({ loaded, objects, teardown });
+    await converged(world, objects.flatMap(recordName), stop);
+    if (stop.aborted) return mode === "once" ? context.exit(EXIT_FAILED) : undefined;
+    const tookMs = Math.round(systemClock.monotonic() - startedMs);
+    terminal.out(tableOf(world, terminal) + summary(world, tookMs));
+    if (mode === "live") await live(terminal, world, stop);
+  } finally {
+    await teardown.run();
+  }
+}
+
+/** What the record of an object is known by; a Namespace has none. */
+function recordName({ kind, metadata: { namespace = "", name = "" } }: KubeObject): readonly string[] {
+  const resource = COPIED_KINDS.find((copied) => copied.kind === kind);
+  return resource === undefined ? [] : [`${resource.plural} ${namespace}/${name}`];
+}
+
+/** Every wanted object was looked at, none waits, and nothing was written between two looks; or `stop` aborted. */
+async function converged(world: DemoWorld, wanted: readonly string[], stop: AbortSignal): Promise<void> {
+  const deadline = systemClock.monotonic() + CONVERGENCE_MS;
+  for (let before = -1; systemClock.monotonic() < deadline;) {
+    const { waiting, objects: records } = world.syncer.status();
+    const seen = new Set(records.map(({ resource, tenantKey }) => `${resource} ${formatKey(tenantKey)}`));
+    const isThere = wanted.every((name) => seen.has(name));
+    const settled = isThere && waiting === 0 && records.every(({ state }) => state !== "waiting" && state !== "stale");
+    const writes = writesOf(world);
+    if (stop.aborted || (settled && writes === before)) return;
+    before = settled ? writes : -1;
+    await delay(systemClock, LOOK_MS, stop);
+  }
+  throw new EngineError("INTERNAL", `The demonstration did not converge within ${CONVERGENCE_MS / 1000} s`);
+}
+
+function writesOf({ metrics }: DemoWorld): number {
+  const lines = metrics
+    .text()
+    .split("\n")
+    .filter((line) => line.startsWith("endpoint_sync_writes_total"));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}
+
+function tableOf({ syncer }: DemoWorld, { screen }: Terminal): string {
+  return demoTable(syncer.status().objects, { width: screen?.columns });
+}
+
+function summary({ syncer }: DemoWorld, tookMs: number): string {
+  const { objects } = syncer.status();
+  const copied = objects.filter(({ state }) => state === "copied").length;
+  const others = [...new Set(objects.flatMap(({ notes }) => notes.map(({ code }) => code)))];
+  const why = others.length > 0 ? ` endpoint-sync explain CODE tells more about ${others.join(" and ")}.` : "";
+  return `\n${copied} of ${objects.length} objects are on the host, ${tookMs} ms after the start of both clusters.${why}\n`;
+}
+
+/** Redraws the table where it fits on the screen; elsewhere, only what changed is written below. */
+async function live(terminal: Terminal, world: DemoWorld, stop: AbortSignal): Promise<void> {
+  const guide = tryThis(world);
+  terminal.out(guide);
+  for (let shown = tableOf(world, terminal); !stop.aborted;) {
+    await delay(systemClock, REFRESH_MS, stop);
+    const table = tableOf(world, terminal);
+    if (table === shown || stop.aborted) continue;
+    const fits = lineCount(table + guide) < (terminal.screen?.rows ?? 0);
+    terminal.out(fits ? CLEAR + table + guide : `\n${changedLines(shown, table)}`);
+    shown = table;
+  }
+}
+
+function lineCount(text: string): number {
+  return text.split("\n").length;
+}
+
+function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
+  return [
+    "",
+    "Both clusters answer kubectl until you press Ctrl-C:",
+    `  kubectl --kubeconfig ${tenant} get endpoints -A`,
+    `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
+    "Change the tenant, and see it on the host:",
+    `  kubectl --kubeconfig ${tenant} annotate endpoints web -n shop example.com/team=sales --overwrite`,
+    "Edit the host, and see it come back without the prefix:",
+    `  kubectl --kubeconfig ${host} annotate endpoints web-x-shop-x-blue -n vc-blue example.com/team=blue-ops --overwrite`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemChance } from "../../base/chance.ts";
+import { systemClock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import type { MetricsRegistry } from "../../base/metrics.ts";
+import { loadKubeConfig } from "../../client/kube-config.ts";
+import { startCluster } from "../../clusters/cluster.ts";
+import type { ClusterClient, ListScope } from "../../object/cluster-client.ts";
+import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { createSyncer } from "../../syncer.ts";
+import type { Syncer } from "../../syncer.ts";
+import type { LoadedConfiguration } from "../configuration.ts";
+import { followCluster } from "../followed-cluster.ts";
+import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import { writeKubeconfigFile } from "../kubeconfig-file.ts";
+import type { Teardown } from "../teardown.ts";
+
+/** Where the demonstration's files are: beside the sources, and beside the built package. */
+export function demoFile(name: string): string {
+  return fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
+}
+
+/** Two embedded clusters with a syncer between them, all over TLS. */
+export interface DemoWorld {
+  readonly syncer: Syncer;
+  readonly metrics: MetricsRegistry;
+  /** Paths of the kubeconfigs. */
+  readonly kubeconfigs: { readonly tenant: string; readonly host: string };
+}
+
+/** What a world is made of. */
+export interface DemoInput {
+  readonly loaded: LoadedConfiguration;
+  /** What lives in the tenant cluster when the syncer starts. */
+  readonly objects: readonly KubeObject[];
+  readonly teardown: Teardown;
+}
+
+const KINDS = [NAMESPACES, SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS];
+
+/** Starts everything; `teardown` ends it, also when only a part could be started. */
+export async function startDemoWorld({ loaded, objects, teardown }: DemoInput): Promise<DemoWorld> {
+  const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-demo-"));
+  teardown.add(() => rm(folder, { recursive: true, force: true }));
+  const metrics = createMetrics();
+  const runtime: Runtime = { clock: systemClock, chance: systemChance, logger: silentLogger, metrics };
+  const kubeconfigs = { tenant: join(folder, "tenant.kubeconfig"), host: join(folder, "host.kubeconfig") };
+  const start = (side: "tenant" | "host", scope: ListScope) => startSide({ side, scope, path: kubeconfigs[side], runtime, teardown });
+  const [tenant, host] = await Promise.all([start("tenant", {}), start("host", { namespace: loaded.vcluster.namespace })]);
+  await prepareHost(host.client, loaded);
+  for (const object of objects) await create(tenant.client, object);
+  const syncer = await createSyncer({ ...loaded, tenant: tenant.access, host: host.access, ...runtime });
+  teardown.add(() => syncer.stop());
+  await syncer.start();
+  return { syncer, metrics, kubeconfigs };
+}
+
+interface SideInput {
+  readonly side: "tenant" | "host";
+  readonly scope: ListScope;
+  /** Where the kubeconfig is written. */
+  readonly path: string;
+  readonly runtime: Runtime;
+  readonly teardown: Teardown;
+}
+
+async function startSide({ side, scope, path, runtime, teardown }: SideInput): Promise<FollowedCluster> {
+  const cluster = await startCluster({ name: side });
+  teardown.add(() => cluster.stop());
+  await writeKubeconfigFile(path, cluster.kubeconfig);
+  const followed = followCluster({ side, scope, kubeConfig: await loadKubeConfig({ path }), runtime });
+  teardown.add(() => followed.stop());
+  return followed;
+}
+
+/** The host namespace of the virtual cluster, and its own Service, which owns the copies. */
+async function prepareHost(client: ClusterClient, { vcluster }: LoadedConfiguration): Promise<void> {
+  await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: vcluster.namespace } });
+  await client.create(SERVICES, {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: vcluster.name, namespace: vcluster.namespace },
+    spec: { ports: [{ name: "https", port: 443 }] },
+  });
+}
+
+async function create(client: ClusterClient, object: KubeObject): Promise<void> {
+  const resource = KINDS.find(({ kind }) => kind === object.kind);
+  if (resource !== undefined) await client.create(resource, object);
+}

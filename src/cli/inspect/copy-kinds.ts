@@ -1,0 +1,12 @@
+import type { Settings } from "../../config/settings.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
+
+/** Every kind of which copies may stand on a host, whatever is synced now; in the order in which they are removed. */
+export function copyKinds({ references }: Settings): readonly ResourceType[] {
+  const named = references.kinds.flatMap(({ apiVersion, kind, plural }) =>
+    plural === undefined ? [] : [{ apiVersion, kind, plural, namespaced: true }],
+  );
+  // Without its Service, the host would collect Endpoints by itself in between.
+  return [ENDPOINTS, ENDPOINT_SLICES, SERVICES, SECRETS, CONFIG_MAPS, ...named];
+}

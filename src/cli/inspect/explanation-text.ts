@@ -1,0 +1,100 @@
+import { formatKey } from "../../object/key.ts";
+import type { Explanation, PendingWrite, SeenOnHost } from "../../sync/explanation.ts";
+import { formatTable } from "../output/table.ts";
+
+const STATES: Readonly<Record<Explanation["state"], string>> = {
+  copied: "its copy is on the host, or about to be",
+  absent: "there is no copy, and there should be none",
+  waiting: "something else must happen first",
+  left: "nothing is touched",
+  refused: "it can not be copied as it is",
+  stale: "the list is older than the copy",
+};
+
+/**
+ * An explanation for people: what stands where, what was decided, and what became of each patch.
+ *
+ * @example
+ * describeExplanation(explanation); // "Endpoints shop/web\n  tenant    version 12, uid …\n…"
+ */
+export function describeExplanation(explanation: Explanation): string {
+  const { resource, key } = explanation;
+  const sections = [
+    section("Patches", ["#", "PATH", "OUTCOME", "MATCHES", "CHANGED", "FUEL"], patchRows(explanation)),
+    section("Failures of patches", ["AT", "CODE", "WHY"], failureRows(explanation)),
+    section("References", ["AT", "KIND", "TENANT", "HOST", "WHY"], referenceRows(explanation)),
+    section("Notes", ["CODE", "WHY"], noteRows(explanation)),
+    section("Parts that differ or changed", ["PART", "CHANGED BY", "AS WANTED"], partRows(explanation)),
+    section("Writes to come", ["CLUSTER", "ACTION", "WHY"], writeRows(explanation)),
+  ];
+  return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
+}
+
+function facts({ tenant, hostKey, host, strays, decision, state, settles }: Explanation): string[][] {
+  const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
+  return [
+    ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
+    ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
+    ...strays.map((stray) => ["", `${formatKey(stray)}, a copy from before its namespace was mapped anew`]),
+    ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
+    ["state", `${state}: ${STATES[state]}`],
+    ...(settles ? [] : [["", "It never comes to rest: what is written is never what is wanted"]]),
+  ];
+}
+
+function describeHost({ whose, markers, base, resourceVersion, isGoing }: SeenOnHost): string {
+  const version = `version ${resourceVersion}${going(isGoing)}`;
+  if (whose === "foreign") return `${version}, not ours`;
+  if (whose === "other-copy") return `${version}, our copy of ${markers!.namespace}/${markers!.name}`;
+  const from = `our copy, last written from version ${markers?.resourceVersion ?? "?"} of uid ${markers?.uid ?? "?"}`;
+  return `${version}, ${from}${base === "none" ? ", without a readable base" : ""}`;
+}
+
+function going(isGoing: boolean): string {
+  return isGoing ? ", being deleted" : "";
+}
+
+function patchRows({ patches }: Explanation): string[][] {
+  return patches.map(({ patch, path, outcome, matches, changed, fuel }) => [
+    String(patch),
+    path,
+    outcome,
+    String(matches),
+    String(changed),
+    String(fuel),
+  ]);
+}
+
+function failureRows({ patches }: Explanation): string[][] {
+  return patches.flatMap(({ failures = [] }) => failures.map(({ place, code, message }) => [place, code, message]));
+}
+
+function referenceRows({ references }: Explanation): string[][] {
+  return references.map(({ place, kind, tenant, host, notes }) => [
+    place,
+    kind,
+    formatKey(tenant),
+    formatKey(host),
+    notes.map(({ code, message }) => `${code}: ${message}`).join("; "),
+  ]);
+}
+
+function noteRows({ notes }: Explanation): string[][] {
+  return notes.map(({ code, message }) => [code, message]);
+}
+
+function partRows({ parts }: Explanation): string[][] {
+  return parts.map(({ part, changed, isAsWanted }) => [part, changed, isAsWanted ? "yes" : "no"]);
+}
+
+function writeRows({ writes }: Explanation): string[][] {
+  return writes.map(({ cluster, action, reason }: PendingWrite) => [cluster, action, reason]);
+}
+
+function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? "" : `\n${title}\n${indented(formatTable([head, ...rows]))}`;
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, "  ");
+}

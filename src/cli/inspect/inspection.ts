@@ -1,0 +1,113 @@
+/**
+ * Both clusters as lists say they are, with all that tells what a syncer would make of them. Nothing is ever written.
+ *
+ * @module
+ */
+import type { Clock } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { createEngine } from "../../engine.ts";
+import type { Engine, EngineOptions } from "../../engine.ts";
+import type { ClusterClient, ListScope } from "../../object/cluster-client.ts";
+import { NAMESPACES, SERVICES } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
+import type { Rules } from "../../reconcile/rules.ts";
+import { createClusterReads } from "../../sync/cluster-reads.ts";
+import type { ClusterReads } from "../../sync/cluster-reads.ts";
+import { createClusterView } from "../../sync/cluster-view.ts";
+import type { ClusterView } from "../../sync/cluster-view.ts";
+import { createDeleteConfirmation } from "../../sync/delete-confirmation.ts";
+import { checkIdentity, readClusterUid } from "../../sync/identity.ts";
+import { checkOtherSyncers } from "../../sync/other-syncers.ts";
+import { engineParts } from "../../sync/reconciler.ts";
+import { preview } from "../../sync/preview.ts";
+import type { Preview } from "../../sync/preview.ts";
+import { hostScope } from "../followed-cluster.ts";
+
+/** What of a client only reads. `get` is for namespaces, of which roles often allow no more. */
+export type ReadClient = Pick<ClusterClient, "get" | "list">;
+
+/** What is looked at. */
+export interface InspectionOptions extends EngineOptions {
+  readonly tenant: ReadClient;
+  readonly host: ReadClient;
+  /** As many deletes as the delete brake need not hold. Default none. */
+  readonly confirmDeletes?: number | undefined;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Two clusters at one moment. */
+export interface Inspection {
+  readonly engine: Engine;
+  readonly rules: readonly Rules[];
+  readonly tenant: ClusterView;
+  readonly host: ClusterView;
+  readonly hostReads: ClusterReads;
+  readonly hostScope: ListScope;
+  /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object can not be read. */
+  preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
+  /** Frees the sandbox. */
+  dispose(): void;
+}
+
+/**
+ * Reads both clusters.
+ *
+ * @throws API_… when a cluster refuses or can not be reached.
+ * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster.
+ * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
+ */
+export async function inspect(options: InspectionOptions): Promise<Inspection> {
+  const engine = await createEngine(options);
+  try {
+    return await read(options, engine);
+  } catch (error) {
+    engine.dispose();
+    throw error;
+  }
+}
+
+async function read(options: InspectionOptions, engine: Engine): Promise<Inspection> {
+  const { signal, clock, confirmDeletes } = options;
+  const scope = hostScope(engine.translator);
+  const clusterUid = await readClusterUid(options.tenant);
+  const wired = engineParts(engine, clusterUid);
+  const { rules } = wired;
+  const kinds = [...new Set([SERVICES, ...rules.map(({ kind }) => kind.resource)])];
+  const hostReads = createClusterReads({ client: options.host, signal });
+  const [tenant, host] = await Promise.all([
+    view({ client: options.tenant, reads: createClusterReads({ client: options.tenant, signal }), kinds, scope: {} }),
+    view({ client: options.host, reads: hostReads, kinds, scope }),
+  ]);
+  if (clusterUid !== undefined) checkIdentity(host, rules, clusterUid);
+  checkOtherSyncers(host, rules);
+  return {
+    ...{ engine, rules, tenant, host, hostReads, hostScope: scope },
+    preview: ({ ids = [] } = {}) =>
+      preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
+    dispose: () => engine.dispose(),
+  };
+}
+
+interface ViewOptions {
+  readonly client: ReadClient;
+  readonly reads: ClusterReads;
+  readonly kinds: readonly ResourceType[];
+  readonly scope: ListScope;
+}
+
+async function view({ client, reads, kinds, scope }: ViewOptions): Promise<ClusterView> {
+  const lists = await Promise.all(kinds.map(async (resource) => ({ resource, items: await reads.list(resource, scope) })));
+  return createClusterView({ lists, reads, namespaceExists: (name) => namespaceExists(client, name) });
+}
+
+async function namespaceExists(client: ReadClient, name: string): Promise<boolean> {
+  try {
+    return (await client.get(NAMESPACES, { namespace: "", name })) !== undefined;
+  } catch (error) {
+    // A role in one namespace shows no namespaces; whoever has it knows that this one exists.
+    if (isEngineError(error, "API_FORBIDDEN")) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * What the commands that look at two clusters share: their options, and the way from these to an {@link Inspection}.
+ *
+ * @module
+ */
+import { Option } from "commander";
+import type { Command } from "commander";
+import { systemClock } from "../../base/clock.ts";
+import { resolveConnection } from "../../client/connection.ts";
+import { createHttpClient } from "../../client/http-client.ts";
+import type { ClusterClient } from "../../object/cluster-client.ts";
+import type { ServicesMode } from "../../reconcile/rules.ts";
+import { addClusterFlags, loadKubeConfigs } from "../cluster-flags.ts";
+import type { ClusterFlags } from "../cluster-flags.ts";
+import { outputOption } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { loadConfiguration, withEndpoints } from "../configuration.ts";
+import type { KubeConfig } from "../followed-cluster.ts";
+import { inspect } from "./inspection.ts";
+import type { Inspection, ReadClient } from "./inspection.ts";
+import { tellFailure } from "../output/messages.ts";
+import type { OutputFormat } from "../output/output.ts";
+import { refuseSameCluster, withCluster } from "../run/startup.ts";
+import { createTeardown } from "../teardown.ts";
+import type { Teardown } from "../teardown.ts";
+
+/** The options of commands that look, as commander hands them over. */
+export interface InspectionFlags extends ClusterFlags {
+  readonly services: ServicesMode;
+  readonly enableEndpoints?: boolean;
+  readonly adopt?: string;
+  readonly confirmDeletes?: number;
+  readonly output?: OutputFormat;
+}
+
+/** Which clusters, which configuration, and what `run` would be started with. */
+export function addInspectionFlags(command: Command): Command {
+  return addClusterFlags(command)
+    .addOption(new Option("--services <who>", "as for run").choices(["managed", "external"]).default("managed"))
+    .option("--enable-endpoints", "as for run")
+    .option("--adopt <prefix>", "as for run")
+    .addOption(outputOption());
+}
+
+/**
+ * Looks at both clusters and hands what it finds to `use`. A configuration with problems is told, and `use` not called.
+ *
+ * @throws as `run` does: what a cluster refuses, each failure with its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
+ */
+export async function withInspection(
+  context: CommandContext,
+  flags: InspectionFlags,
+  use: (inspection: Inspection) => Promise<void>,
+): Promise<void> {
+  const loaded = await loadConfiguration(context, flags);
+  const kubeConfigs = await loadKubeConfigs(flags, context.terminal.env);
+  if (loaded === undefined) return;
+  const teardown = createTeardown();
+  try {
+    const { env } = context.terminal;
+    const tenant = reachCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, env, teardown });
+    const host = reachCluster({ side: "host", kubeConfig: kubeConfigs.host, env, teardown });
+    await refuseSameCluster({ tenant, host });
+    const { services, adopt, confirmDeletes } = flags;
+    const asked = { services, confirmDeletes, ...(adopt !== undefined && { adopt }) };
+    const clients = { tenant: tenant.client, host: host.client };
+    const inspection = await inspect({ ...withEndpoints(loaded, flags), ...clients, ...asked, ...ambience() });
+    teardown.add(() => inspection.dispose());
+    await use(inspection);
+  } finally {
+    await teardown.run();
+  }
+}
+
+/** Nothing stops a command that ends by itself. */
+function ambience(): { signal: AbortSignal; clock: typeof systemClock } {
+  return { signal: new AbortController().signal, clock: systemClock };
+}
+
+/** One cluster that answers or fails, once. */
+export interface ReachedCluster<Client = ReadClient> {
+  readonly side: "tenant" | "host";
+  /** Address of the API server, for messages. */
+  readonly server: string;
+  /** Its failures say which cluster failed. */
+  readonly client: Client;
+}
+
+interface ReachOptions {
+  readonly side: "tenant" | "host";
+  readonly kubeConfig: KubeConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Closes the client. */
+  readonly teardown: Teardown;
+}
+
+/** A cluster for reading, and for deleting where somebody asks for that. */
+export function reachCluster({
+  side,
+  kubeConfig,
+  env,
+  teardown,
+}: ReachOptions): ReachedCluster<ReadClient & Pick<ClusterClient, "delete">> {
+  const { origin, basePath } = resolveConnection(kubeConfig);
+  const server = origin + basePath;
+  const client = createHttpClient({ kubeConfig, environment: env, clock: systemClock });
+  teardown.add(() => client.close());
+  const naming = async <Result>(call: Promise<Result>): Promise<Result> => {
+    try {
+      return await call;
+    } catch (error) {
+      throw withCluster({ side, server }, error);
+    }
+  };
+  return {
+    side,
+    server,
+    client: {
+      get: (resource, key) => naming(client.get(resource, key)),
+      list: (resource, options) => naming(client.list(resource, options)),
+      delete: (resource, key, preconditions) => naming(client.delete(resource, key, preconditions)),
+    },
+  };
+}
+
+/** Runs a command whose exit code 1 means something that it found, so that a failure must have another one. */
+export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    exit(Math.max(tellFailure(terminal, error), code));
+  }
+}

@@ -1,0 +1,77 @@
+import { isRecord } from "../../base/json.ts";
+import { SECRETS } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { unifiedDiff } from "../output/diff.ts";
+import { formatValue } from "../output/output.ts";
+
+/** What only the cluster writes, and what would drown the rest. */
+const ASSIGNED = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
+/** Holds a whole object as text, a Secret's data included. */
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+/** Maps of a Secret whose values nobody is to see. */
+const SECRET_MAPS = ["data", "stringData"];
+
+/** Two states of one object; undefined where there is none. */
+export interface ObjectChange {
+  /** Names the object. */
+  readonly name: string;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+  /** Tells whether a text is a resourceVersion that nobody knows yet. */
+  readonly madeUp: (text: string) => boolean;
+}
+
+/**
+ * How an object changes, as a unified diff of YAML. Of Secrets it shows keys, and which values change, but no value.
+ *
+ * @example
+ * diffOfChange({ name: "host Endpoints vc-blue/db", before, after, madeUp: () => false });
+ */
+export function diffOfChange({ name, before, after, madeUp }: ObjectChange): string {
+  return unifiedDiff({ name, before: textOf(before, { madeUp }), after: textOf(after, { madeUp, unlike: before }) });
+}
+
+interface Shown {
+  readonly madeUp: (text: string) => boolean;
+  /** What a hidden value is compared with. */
+  readonly unlike?: KubeObject | undefined;
+}
+
+function textOf(object: KubeObject | undefined, { madeUp, unlike }: Shown): string {
+  if (object === undefined) return "";
+  const { metadata, ...rest } = object.kind === SECRETS.kind ? withoutValues(object, unlike) : object;
+  const kept = Object.entries(metadata).filter(([field, value]) => !ASSIGNED.includes(field) && value !== undefined);
+  const annotations = metadata.annotations && Object.entries(metadata.annotations).map(([key, value]) => [key, known(key, value, madeUp)]);
+  const shown = { ...Object.fromEntries(kept), ...(annotations && { annotations: Object.fromEntries(annotations) as object }) };
+  return formatValue(sorted({ ...rest, metadata: shown }), "yaml");
+}
+
+/** The version that a write will get stands in a marker of the next one. */
+function known(key: string, value: string, madeUp: (text: string) => boolean): string {
+  return key.endsWith("/object-resource-version") && madeUp(value) ? "(known after the write)" : value;
+}
+
+function withoutValues(secret: KubeObject, unlike: KubeObject | undefined): KubeObject {
+  const maps = SECRET_MAPS.filter((field) => isRecord(secret[field])).map((field) => {
+    const before = unlike?.[field];
+    const hidden = Object.entries(secret[field] as object).map(([key, value]): [string, string] => [
+      key,
+      isRecord(before) && Object.hasOwn(before, key) && before[key] !== value ? "(hidden, another value)" : "(hidden)",
+    ]);
+    return [field, Object.fromEntries(hidden)] as const;
+  });
+  const annotations = Object.entries(secret.metadata.annotations ?? {}).filter(([key]) => key !== LAST_APPLIED);
+  return {
+    ...secret,
+    ...Object.fromEntries(maps),
+    metadata: { ...secret.metadata, ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }) },
+  };
+}
+
+/** In another order of its keys an object is the same. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRecord(value)) return value;
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return Object.fromEntries(keys.sort().map((key) => [key, sorted(value[key])]));
+}

@@ -1,0 +1,83 @@
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemChance } from "../../base/chance.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../management/encryption.ts";
+import type { Cipher, SealingKeys } from "../../server/store/sqlite/cipher.ts";
+import { writeKeptFile } from "../kept-file.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Where keys may be. */
+export interface EncryptionKeyOptions {
+  /** File with the encryption keys; the variable counts when it is left out. */
+  readonly file?: string | undefined;
+  /** Folder that may have a key beside its data. */
+  readonly folder?: string | undefined;
+  readonly terminal: Pick<Terminal, "read" | "env">;
+}
+
+/** What seals the data of the management API. */
+export interface PlatformCipher {
+  readonly cipher: Cipher & { readonly keys: SealingKeys };
+  /** The key lies beside what it encrypts. */
+  readonly isBeside: boolean;
+}
+
+/** The variable that holds encryption keys when no file is named. */
+export const ENCRYPTION_KEY_VARIABLE = "ENDPOINT_SYNC_ENCRYPTION_KEY";
+/** The database in a folder of the management API. */
+export const DATABASE_FILE = "management.db";
+const KEY_FILE = "encryption.key";
+
+/**
+ * The cipher of the keys that are given, or of the one beside the data.
+ *
+ * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a text that is no key.
+ */
+export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
+  const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
+  const beside = given === undefined && folder !== undefined ? await readIfThere(join(folder, KEY_FILE)) : undefined;
+  const text = given ?? beside;
+  if (text === undefined) throw noKey(folder);
+  return { cipher: createCipher({ keys: parseEncryptionKeys(text), chance: systemChance }), isBeside: given === undefined };
+}
+
+/**
+ * The same, but a key is made beside data that are yet to be.
+ *
+ * @throws as {@link readCipher}.
+ */
+export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonly folder: string }): Promise<PlatformCipher> {
+  const { file, folder, terminal } = options;
+  const path = join(folder, KEY_FILE);
+  const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
+  // A new key would open nothing of what is there, and look as if it did.
+  if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
+    await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
+  }
+  return readCipher(options);
+}
+
+function noKey(folder: string | undefined): EngineError {
+  const give = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
+  if (folder === undefined) return new EngineError("CONFIG_FILE", "There is no encryption key", { details: { hint: give } });
+  const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not at hand`;
+  return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or put it back as "${join(folder, KEY_FILE)}"` } });
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Tells whether there is something at a path. */
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,52 @@
+import { InvalidArgumentError } from "commander";
+import type { Logger } from "../../base/logger.ts";
+import type { ManagementOptions } from "../../management/management.ts";
+import { demandServable } from "../../management/data/copy-state.ts";
+import { isEtcdStore } from "../../server/store/etcd-store.ts";
+import { readCipher } from "./encryption-keys.ts";
+import { openStoreFromFlags } from "./store-flags.ts";
+import type { StoreFlags } from "./store-flags.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The options of a management server that shares an etcd, as commander hands them over. */
+export interface EtcdFlags extends StoreFlags {
+  readonly encryptionKeyFile?: string;
+  /** In minutes; 0 means never. */
+  readonly etcdCompactionInterval?: number;
+  readonly publicUrl?: string;
+}
+
+const MINUTE_MS = 60_000;
+/** Longer than anybody waits, and shorter than the longest timer. */
+const COMPACTION_MAX = 10_000;
+
+/** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is no number of minutes. */
+export function parseCompaction(text: string): number {
+  const minutes = Number(text);
+  if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
+  throw new InvalidArgumentError(`Wanted a number of minutes, ${COMPACTION_MAX} at most, or 0.`);
+}
+
+/**
+ * Opens the etcd that the options name, as a store that several servers share. Its encryption keys are given: there is no place beside it.
+ *
+ * @throws CONFIG_FILE when there is no key; what etcd and the files say against it; STORE_FAILED for a backup.
+ */
+export async function openSharedStore(
+  terminal: Pick<Terminal, "read" | "env">,
+  flags: EtcdFlags,
+  logger: Logger,
+): Promise<Pick<ManagementOptions, "store" | "sharing">> {
+  const { etcdCompactionInterval: minutes = 0, publicUrl } = flags;
+  const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
+  const store = await openStoreFromFlags(flags, { terminal, cipher, logger });
+  try {
+    await demandServable(store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
+  const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
+  return { store, sharing: { ...compaction, ...(isEtcdStore(store) && { resealable: store }) } };
+}

@@ -1,0 +1,229 @@
+/**
+ * The management API as a process: its files, its first key, its configuration, its end.
+ *
+ * @module
+ */
+import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { createLineLogger } from "../../base/logger.ts";
+import type { Logger, LogLevel } from "../../base/logger.ts";
+import { createAuditLog } from "../../management/audit/audit-log.ts";
+import type { AuditLog } from "../../management/audit/audit-log.ts";
+import { parseManagementConfig } from "../../management/config/config.ts";
+import type { ManagementConfig } from "../../management/config/effective.ts";
+import { followConfigFile } from "../../management/config/follow.ts";
+import { startManagement } from "../../management/management.ts";
+import type { Management, ManagementOptions } from "../../management/management.ts";
+import { startResealing } from "../../server/store/resealing.ts";
+import { aborted } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { EXIT_USAGE } from "../exit-codes.ts";
+import { serveFolder } from "./folder-socket.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
+import { openSharedStore } from "./management-etcd.ts";
+import type { EtcdFlags } from "./management-etcd.ts";
+import { openManagementFolder } from "./management-folder.ts";
+import type { ManagementFolder } from "./management-folder.ts";
+import { tellProblem } from "../output/messages.ts";
+import { namesEtcd } from "./store-flags.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The options of `management`, as commander hands them over. */
+export interface ManagementFlags extends EtcdFlags {
+  readonly memory?: boolean;
+  readonly port?: number;
+  readonly host: string;
+  readonly publicUrl?: string;
+  readonly config?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly http?: boolean;
+  readonly adminKeyFile?: string;
+  readonly name: string;
+  readonly kubeconfig?: string;
+  readonly logFormat: "json" | "text";
+  readonly logLevel: LogLevel;
+}
+
+const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
+
+/** Serves until the process is asked to stop. @throws what the files and the port say against it. */
+export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
+  const { terminal } = context;
+  const { name, kubeconfig = `${name}.kubeconfig` } = flags;
+  checkFlags(flags);
+  const config = await readConfig(context, flags);
+  if (config === "bad") return context.exit(EXIT_USAGE);
+  await checkKubeconfigFile({ path: kubeconfig, name });
+  const logger = createLineLogger({
+    write: (line) => terminal.err(line),
+    now: () => systemClock.now(),
+    format: flags.logFormat,
+    level: flags.logLevel,
+  });
+  const stop = terminal.stopSignal();
+  const adminKey = await readAdminKey(terminal, flags);
+  const certificate = await givenCertificate(terminal, flags);
+  const auditLog = createAuditLog({ clock: systemClock, logger });
+  try {
+    await auditLog.configure(config.config.audit);
+    const shared = namesEtcd(flags) ? await openSharedStore(terminal, flags, logger) : undefined;
+    const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
+    const management = await start(terminal, flags, { folder, shared, logger, config: config.config, adminKey, certificate, auditLog });
+    const { config: file } = flags;
+    const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, management, auditLog });
+    const upkeep = folder && (await startUpkeep(folder, logger));
+    try {
+      await folder?.keep(Number(new URL(management.url).port));
+      await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
+      await aborted(stop);
+    } finally {
+      await followed?.stop();
+      await upkeep?.stop();
+      await management.stop();
+    }
+  } finally {
+    await auditLog.stop();
+  }
+}
+
+function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: ManagementFlags): void {
+  if (memory === true && etcd !== undefined) throw new EngineError("USAGE", "--memory and --etcd exclude each other");
+  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; leave --data out");
+  if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
+  if (http === true && (tlsCert ?? tlsKey) !== undefined)
+    throw new EngineError("USAGE", "--http has no certificate; leave --tls-cert and --tls-key out");
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key belong together");
+}
+
+interface ReadConfig {
+  readonly text: string;
+  readonly config: ManagementConfig;
+}
+
+async function readConfig({ terminal }: CommandContext, { config: file }: ManagementFlags): Promise<ReadConfig | "bad"> {
+  const text = file === undefined ? "" : await terminal.read(file);
+  const result = parseManagementConfig(text, { ...(file !== undefined && { file }), environment: terminal.env });
+  for (const problem of result.ok ? result.warnings : result.problems) tellProblem(terminal, problem);
+  return result.ok ? { text, config: result.config } : "bad";
+}
+
+async function openFolder(
+  terminal: Terminal,
+  { memory, name, data = `${name}-data`, encryptionKeyFile }: ManagementFlags,
+): Promise<ManagementFolder | undefined> {
+  if (memory === true) return undefined;
+  return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+}
+
+/** What goes on beside the serving: values are sealed with the first key, and commands are answered. */
+async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ stop(): Promise<void> }> {
+  const resealing = startResealing({ store: folder.store, clock: systemClock, logger });
+  const socket = await serveFolder({ ...folder, logger });
+  return {
+    async stop() {
+      await resealing.stop();
+      await socket.close();
+    },
+  };
+}
+
+interface Started {
+  readonly folder: ManagementFolder | undefined;
+  readonly shared: Pick<ManagementOptions, "store" | "sharing"> | undefined;
+  readonly logger: Logger;
+  readonly config: ManagementConfig;
+  readonly adminKey: string | undefined;
+  readonly certificate: Pick<ManagementOptions, "tls">;
+  readonly auditLog: AuditLog;
+}
+
+async function start(
+  terminal: Terminal,
+  flags: ManagementFlags,
+  { folder, shared, logger, config, adminKey, certificate, auditLog }: Started,
+): Promise<Management> {
+  const port = flags.port ?? folder?.port;
+  const given: ManagementOptions = {
+    ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
+    ...(port !== undefined && { port }),
+    ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
+    ...(adminKey !== undefined && { adminKey }),
+    ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
+    ...shared,
+  };
+  const tls = flags.http === true ? { tls: false as const } : certificate;
+  try {
+    return await startManagement({ ...given, ...tls });
+  } catch (error) {
+    if (!["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+    const details = { hint: "Choose another one with --port and --host; kubeconfigs from before do not know it" };
+    throw new EngineError("USAGE", `Cannot listen on ${flags.host}:${port}: ${messageOf(error)}`, { cause: error, details });
+  }
+}
+
+async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlags): Promise<string | undefined> {
+  if (adminKeyFile === undefined) return undefined;
+  const key = (await terminal.read(adminKeyFile)).trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: wanted one word of printable ASCII`);
+}
+
+/** A certificate that nobody else vouches for is what its clients have to trust. */
+async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: ManagementFlags): Promise<Pick<ManagementOptions, "tls">> {
+  if (tlsCert === undefined || tlsKey === undefined) return {};
+  const [certPem, keyPem] = [await terminal.read(tlsCert), await terminal.read(tlsKey)];
+  try {
+    createSecureContext({ cert: certPem, key: keyPem });
+    const certificate = new X509Certificate(certPem);
+    return { tls: { certPem, keyPem, ...(certificate.checkIssued(certificate) && { caPem: certPem }) } };
+  } catch (error) {
+    const message = `"${tlsCert}" and "${tlsKey}" are no certificate with its key: ${messageOf(error)}`;
+    throw new EngineError("CONFIG_FILE", message, { cause: error });
+  }
+}
+
+interface Followed {
+  readonly text: string;
+  readonly logger: Logger;
+  readonly management: Management;
+  readonly auditLog: AuditLog;
+}
+
+/** A configuration with errors is told, and the old one stays. */
+function follow(terminal: Terminal, file: string, { text, logger, management, auditLog }: Followed) {
+  return followConfigFile({
+    ...{ clock: systemClock, text, file, environment: terminal.env },
+    read: () => terminal.read(file),
+    async onChange(config) {
+      // First, because files can fail.
+      await auditLog.configure(config.audit);
+      await management.configure(config);
+      logger.info("The configuration has changed");
+    },
+    onProblem({ message, problems }) {
+      logger.error(message, { code: "CONFIG_VALUE", file });
+      for (const problem of problems) tellProblem(terminal, problem);
+    },
+  });
+}
+
+interface Told {
+  readonly management: Management;
+  readonly kubeconfig: string;
+  readonly folder: ManagementFolder | undefined;
+  readonly adminKeyFile: string | undefined;
+}
+
+/** The key is shown once: nobody can read it later. */
+async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
+  const { url, adminKey } = management;
+  if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
+  terminal.out(`The management API serves ${url}/kubernetes/management\n`);
+  if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
+  await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
+  const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;
+  terminal.out(`Access key of the administrator${where}\nkubectl --kubeconfig ${kubeconfig} get teams\n`);
+}

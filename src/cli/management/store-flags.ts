@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { EngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { openEtcdStore } from "../../server/store/etcd-store.ts";
+import type { EtcdStoreOptions } from "../../server/store/etcd-store.ts";
+import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import type { Cipher } from "../../server/store/sqlite/cipher.ts";
+import type { Store } from "../../server/store/store.ts";
+import { DATABASE_FILE } from "./encryption-keys.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The options that say where objects are kept, as commander hands them over. */
+export interface StoreFlags {
+  readonly data?: string;
+  readonly etcd?: readonly string[];
+  readonly etcdPrefix?: string;
+  readonly etcdCa?: string;
+  readonly etcdCert?: string;
+  readonly etcdKey?: string;
+  readonly etcdUser?: string;
+  readonly etcdPasswordFile?: string;
+}
+
+/** How a store is opened. */
+export interface OpenStoreOptions {
+  readonly terminal: Pick<Terminal, "read">;
+  readonly cipher: Cipher;
+  /** The revision of a folder that has nothing in it; etcd counts by itself. Default 1. */
+  readonly firstRevision?: number;
+  /** Told when etcd is lost and found again. Default: nobody. */
+  readonly logger?: Logger;
+}
+
+/** The options for etcd. */
+export function addEtcdFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--etcd <urls>", "members of the etcd that keeps everything, with commas between them").argParser(parseUrls))
+    .option("--etcd-prefix <prefix>", "before all keys in etcd; /endpoint-sync/ when left out")
+    .option("--etcd-ca <file>", "certificate authority of etcd (PEM)")
+    .option("--etcd-cert <file>", "client certificate for etcd (PEM)")
+    .option("--etcd-key <file>", "key of that certificate (PEM)")
+    .option("--etcd-user <name>", "user of etcd")
+    .option("--etcd-password-file <file>", "file with the password of that user");
+}
+
+function parseUrls(text: string): readonly string[] {
+  const urls = text.split(",").map((url) => url.trim());
+  if (urls.every((url) => /^https?:\/\/[^\s/]/.test(url) && URL.canParse(url))) return urls;
+  throw new InvalidArgumentError("Wanted URLs, as https://127.0.0.1:2379, with commas between them.");
+}
+
+/**
+ * Whether the options name an etcd.
+ *
+ * @throws USAGE when they contradict each other.
+ */
+export function namesEtcd(flags: StoreFlags): boolean {
+  const { data, etcd, etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile } = flags;
+  if (etcd !== undefined && data !== undefined) throw new EngineError("USAGE", "--data and --etcd exclude each other");
+  const rest = [etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile];
+  if (etcd === undefined && rest.some((flag) => flag !== undefined)) {
+    throw new EngineError("USAGE", "Options for etcd need --etcd");
+  }
+  if ((etcdCert === undefined) !== (etcdKey === undefined)) throw new EngineError("USAGE", "--etcd-cert and --etcd-key belong together");
+  if ((etcdUser === undefined) !== (etcdPasswordFile === undefined)) {
+    throw new EngineError("USAGE", "--etcd-user and --etcd-password-file belong together");
+  }
+  return etcd !== undefined;
+}
+
+/**
+ * Opens the store that the options name: etcd, or the database in a folder, which is made when it is not there. The folder must exist.
+ *
+ * @throws USAGE for options that contradict each other or name nothing; what the store and the files say against it.
+ */
+export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
+  const { cipher, firstRevision, logger } = options;
+  if (namesEtcd(flags)) return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...(logger && { logger }) });
+  if (flags.data === undefined) throw new EngineError("USAGE", "Name a folder with --data, or an etcd with --etcd");
+  return openSqliteStore({ path: join(flags.data, DATABASE_FILE), cipher, ...(firstRevision !== undefined && { firstRevision }) });
+}
+
+async function etcdOptions(flags: StoreFlags, { terminal }: OpenStoreOptions): Promise<EtcdStoreOptions> {
+  const { etcd = [], etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile } = flags;
+  const read = async (file: string | undefined) => (file === undefined ? undefined : terminal.read(file));
+  const [caPem, certificatePem, keyPem, password] = await Promise.all([etcdCa, etcdCert, etcdKey, etcdPasswordFile].map(read));
+  const tls = {
+    ...(caPem !== undefined && { caPem }),
+    ...(certificatePem !== undefined && { certificatePem }),
+    ...(keyPem !== undefined && { keyPem }),
+  };
+  return {
+    endpoints: etcd,
+    ...(etcdPrefix !== undefined && { prefix: etcdPrefix }),
+    ...(Object.keys(tls).length > 0 && { tls }),
+    ...(etcdUser !== undefined && password !== undefined && { credentials: { user: etcdUser, password: password.replace(/\r?\n$/, "") } }),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * What people read on standard error: errors and warnings, each with its code, its place and what to do next.
+ *
+ * @module
+ */
+import { CODES } from "../../base/codes.ts";
+import { isEngineError, messageOf } from "../../base/errors.ts";
+import type { EngineError } from "../../base/errors.ts";
+import { formatProblem } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../exit-codes.ts";
+import { visible } from "./output.ts";
+import type { Terminal } from "../terminal.ts";
+
+const COLOURS = { error: 31, warning: 33 } as const;
+
+/** Tells a failure, once, with what to do next, and answers the exit code. Several at once come as an AggregateError. */
+export function tellFailure(terminal: Terminal, failure: unknown): number {
+  if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => tellFailure(terminal, error)));
+  if (isEngineError(failure)) {
+    tellError(terminal, failure);
+    return exitCodeOf(failure);
+  }
+  tell(terminal, "error", `INTERNAL: ${failure instanceof Error ? (failure.stack ?? failure.message) : messageOf(failure)}`);
+  terminal.err(`  ${CODES.INTERNAL.remedy}`);
+  return EXIT_INTERNAL;
+}
+
+function tellError(terminal: Terminal, { code, message, details }: EngineError): void {
+  tell(terminal, "error", `${code}: ${message}`);
+  const hint = details["hint"];
+  const next = typeof hint === "string" && hint !== "" ? hint : CODES[code].remedy;
+  // Messages of paths and expressions hold their hint already.
+  if (!message.includes(next)) terminal.err(`  ${visible(next)}`);
+}
+
+/** Tells something that did not go as wanted and stops nothing. `text` starts with a code where there is one. */
+export function tellWarning(terminal: Terminal, text: string): void {
+  tell(terminal, "warning", text);
+}
+
+/** Tells a problem of a file; with the file's `text`, also shows the place. */
+export function tellProblem(terminal: Terminal, problem: Problem, options: { text?: string } = {}): void {
+  const { severity, code } = problem;
+  const mark = `: ${severity} ${code}`;
+  terminal.err(visible(formatProblem(problem, options)).replace(mark, () => `: ${painted(terminal, severity)} ${code}`));
+}
+
+function tell(terminal: Terminal, severity: "error" | "warning", text: string): void {
+  terminal.err(`${painted(terminal, severity)} ${visible(text)}`);
+}
+
+function painted({ colours }: Terminal, severity: "error" | "warning"): string {
+  return colours ? `\u001b[1;${COLOURS[severity]}m${severity}\u001b[0m` : severity;
+}
+
+/** A command line or a file that is wrong: 2. A fault of the program: 3. Everything else: 1. */
+function exitCodeOf({ code }: EngineError): number {
+  if (code === "INTERNAL") return EXIT_INTERNAL;
+  return code === "USAGE" || code.startsWith("CONFIG_") || code.startsWith("PATH_") ? EXIT_USAGE : EXIT_FAILED;
+}

@@ -1,0 +1,158 @@
+/**
+ * Whether the sidecar does its work, and what is in the way.
+ *
+ * @module
+ */
+import { messageOf } from "../../base/errors.ts";
+import type { Timer } from "../../base/clock.ts";
+import { qualifiedPlural } from "../../object/resource.ts";
+import { describePermission, isAllowed } from "../../sync/permissions.ts";
+import type { Permission } from "../../sync/permissions.ts";
+import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import type { Probe } from "./probe-server.ts";
+
+/** Permissions are asked for again after this time, in milliseconds. */
+export const REVIEW_INTERVAL_MS = 5 * 60_000;
+/** The same after a review that could not be finished, or that found something missing: somebody is about to mend it. */
+export const REVIEW_SOON_MS = 30_000;
+/** A refused request leads to a review, but not more often than this. */
+export const REVIEW_PAUSE_MS = 5_000;
+
+/** What readiness is made of. */
+export interface ReadinessOptions {
+  readonly clusters: readonly Pick<FollowedCluster, "side" | "client" | "access">[];
+  /** What the present configuration needs. */
+  permissions(): readonly Permission[];
+  /** True when the work can be done. */
+  prepared(): boolean;
+  readonly runtime: Runtime;
+}
+
+/** Answers `/readyz`. */
+export interface Readiness {
+  readonly probe: Probe;
+  /** Begins to ask for permissions; before that, none is missing. */
+  start(): void;
+  /** Asks for permissions soon: a cluster has refused a request, or others are needed now. */
+  askAgain(): void;
+  stop(): void;
+}
+
+/** Asks nothing before {@link Readiness.start}. */
+export function createReadiness(options: ReadinessOptions): Readiness {
+  return new WatchedReadiness(options);
+}
+
+class WatchedReadiness implements Readiness {
+  readonly #options: ReadinessOptions;
+  #missing: readonly Permission[] = [];
+  #timer: Timer | undefined;
+  #reviewedMs = -Infinity;
+  #reviewing = false;
+  #started = false;
+  #stopped = false;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  readonly probe: Probe = () => {
+    const { prepared } = this.#options;
+    const required = this.#missing.filter((permission) => permission.required);
+    const optional = this.#missing.filter((permission) => !permission.required);
+    const lacks = [...required.map((one) => `missing permission: ${describePermission(one)}`)];
+    const remarks = optional.map((one) => `worth having: ${describePermission(one)}`);
+    const waits = prepared() ? [] : ["the first lists are not complete yet", ...this.#unsynced()];
+    const reasons = [...this.#wrong(), ...lacks, ...waits];
+    return reasons.length === 0 ? { remarks } : { reason: [...reasons, ...remarks].join("\n") };
+  };
+
+  #wrong(): readonly string[] {
+    return this.#options.clusters.flatMap(({ access: { identity } }) =>
+      identity.wrong === undefined ? [] : [`${identity.wrong.code}: ${identity.wrong.message}`],
+    );
+  }
+
+  #unsynced(): readonly string[] {
+    return this.#options.clusters.flatMap(({ side, access }) =>
+      access.unsynced().map((kind) => `waiting for the list of ${kind} of the ${side} cluster`),
+    );
+  }
+
+  start(): void {
+    this.#started = true;
+    void this.#review();
+  }
+
+  askAgain(): void {
+    if (!this.#started || this.#stopped || this.#reviewing) return;
+    const { clock } = this.#options.runtime;
+    this.#schedule(Math.max(0, this.#reviewedMs + REVIEW_PAUSE_MS - clock.monotonic()));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  #schedule(afterMs: number): void {
+    this.#timer?.cancel();
+    if (!this.#stopped) this.#timer = this.#options.runtime.clock.schedule(afterMs, () => void this.#review());
+  }
+
+  /** Never throws. */
+  async #review(): Promise<void> {
+    if (this.#reviewing) return;
+    const { runtime, permissions } = this.#options;
+    this.#reviewing = true;
+    try {
+      this.#found(await this.#ask(permissions()));
+      this.#schedule(this.#missing.length === 0 ? REVIEW_INTERVAL_MS : REVIEW_SOON_MS);
+    } catch (error) {
+      // What was found before still holds, as far as anybody knows.
+      runtime.logger.debug("Cannot ask for permissions", { error: messageOf(error) });
+      this.#schedule(REVIEW_SOON_MS);
+    } finally {
+      this.#reviewing = false;
+      this.#reviewedMs = runtime.clock.monotonic();
+    }
+  }
+
+  /** Those that are missing. One request at a time for each cluster: nobody is in a hurry. */
+  async #ask(permissions: readonly Permission[]): Promise<readonly Permission[]> {
+    const missing = await Promise.all(
+      this.#options.clusters.map(async ({ side, client }) => {
+        const denied: Permission[] = [];
+        for (const permission of permissions.filter((one) => one.side === side)) {
+          if (!this.#stopped && !(await isAllowed(client, permission))) denied.push(permission);
+        }
+        return denied;
+      }),
+    );
+    return missing.flat();
+  }
+
+  #found(missing: readonly Permission[]): void {
+    if (this.#stopped) return;
+    const { logger, metrics } = this.#options.runtime;
+    const before = new Set(this.#missing.map(describePermission));
+    const now = new Set(missing.map(describePermission));
+    for (const one of missing) if (!before.has(describePermission(one))) this.#tell(one);
+    for (const one of this.#missing) if (!now.has(describePermission(one))) logger.info("Permission granted", fieldsOf(one));
+    for (const { side } of this.#options.clusters) {
+      const count = missing.filter((one) => one.required && one.side === side).length;
+      metrics.gauge("endpoint_sync_missing_permissions", count, { cluster: side });
+    }
+    this.#missing = missing;
+  }
+
+  #tell(permission: Permission): void {
+    const { logger } = this.#options.runtime;
+    if (permission.required) logger.error("Missing permission", fieldsOf(permission));
+    else logger.info("A permission would be worth having", fieldsOf(permission));
+  }
+}
+
+function fieldsOf({ side, verb, resource, namespace, name }: Permission) {
+  return { cluster: side, verb, resource: qualifiedPlural(resource), ...(namespace && { namespace }), name };
+}

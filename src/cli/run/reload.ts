@@ -1,0 +1,109 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { isEngineError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { checkConfiguration } from "../configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
+import { tellProblem } from "../output/messages.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** How often the files are read again, in milliseconds. Mounted files have no events that can be relied on. */
+const POLL_MS = 5_000;
+
+/** What is followed and where it goes. */
+export interface ReloadOptions {
+  readonly terminal: Pick<Terminal, "read" | "err" | "onHangUp" | "colours">;
+  readonly files: ConfigurationOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Takes a configuration without errors. A failure leaves the old one at work. */
+  apply(loaded: LoadedConfiguration): Promise<"changed" | "unchanged">;
+}
+
+/**
+ * Reads the configuration again when the text of a file changes, and at SIGHUP whether it changed or not. One with errors is told
+ * and counted, once per text, and the old one stays. Returns a function that ends it.
+ */
+export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
+  const watch = new ConfigurationWatch(options);
+  watch.start();
+  return () => watch.stop();
+}
+
+class ConfigurationWatch {
+  readonly #options: ReloadOptions;
+  readonly #files: readonly string[];
+  /** Digest of the texts that were read last; undefined before that. */
+  #seen: string | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+  #endHangUps: (() => void) | undefined;
+  #stopped = false;
+
+  constructor(options: ReloadOptions) {
+    this.#options = options;
+    const { config = [], settings } = options.files;
+    // Standard input can be read only once.
+    this.#files = [...config, ...(settings === undefined ? [] : [settings])].filter((file) => file !== "-");
+    options.metrics.count("endpoint_sync_config_reload_failures_total", {}, 0);
+  }
+
+  start(): void {
+    this.#endHangUps = this.#options.terminal.onHangUp(() => this.#queue(() => this.#reload()));
+    this.#queue(async () => void (this.#seen = await this.#digest()));
+    this.#next();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#endHangUps?.();
+    await this.#work;
+  }
+
+  #next(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#options.clock.schedule(POLL_MS, () => {
+      this.#queue(() => this.#look());
+      void this.#work.then(() => this.#next());
+    });
+  }
+
+  #queue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(() => (this.#stopped ? undefined : work()));
+  }
+
+  async #look(): Promise<void> {
+    const digest = await this.#digest();
+    if (digest === this.#seen) return;
+    await this.#reload();
+  }
+
+  /** A file that can not be read counts as another text. */
+  async #digest(): Promise<string> {
+    const texts = this.#files.map((file) => this.#options.terminal.read(file).catch((error: unknown) => `\0${messageOf(error)}`));
+    return sha256Hex((await Promise.all(texts)).join("\0"));
+  }
+
+  async #reload(): Promise<void> {
+    const { terminal, files, logger, apply } = this.#options;
+    this.#seen = await this.#digest();
+    if ([...(files.config ?? []), files.settings].includes("-")) return this.#failed("Standard input can not be read again");
+    try {
+      const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
+      for (const problem of problems) if (problem.severity === "error") tellProblem(terminal as Terminal, problem);
+      if (loaded === undefined) return this.#failed("The files have errors");
+      const result = await apply(loaded);
+      if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "Configuration is as before");
+    } catch (error) {
+      this.#failed(messageOf(error), isEngineError(error) ? error.code : "INTERNAL");
+    }
+  }
+
+  #failed(error: string, code = "CONFIG_VALUE"): void {
+    this.#options.metrics.count("endpoint_sync_config_reload_failures_total");
+    this.#options.logger.error("Configuration not reloaded; the old one stays", { code, error });
+  }
+}

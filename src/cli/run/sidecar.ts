@@ -1,0 +1,251 @@
+import { hostname } from "node:os";
+import { systemChance } from "../../base/chance.ts";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import { jsonEqual } from "../../base/json.ts";
+import { createLineLogger } from "../../base/logger.ts";
+import type { LogLevel } from "../../base/logger.ts";
+import { createMetrics } from "../../base/metrics.ts";
+import type { MetricsRegistry } from "../../base/metrics.ts";
+import { createHttpClient } from "../../client/http-client.ts";
+import { createTranslatorFor } from "../../engine.ts";
+import type { ObjectKey } from "../../object/key.ts";
+import { ENDPOINT_SLICES } from "../../object/resource.ts";
+import type { ServicesMode } from "../../reconcile/rules.ts";
+import { createLeaderElection } from "../../runtime/leader-election.ts";
+import type { LeaderElection } from "../../runtime/leader-election.ts";
+import { electionPermissions } from "../../sync/permissions.ts";
+import { createSyncer } from "../../syncer.ts";
+import type { Syncer } from "../../syncer.ts";
+import { loadKubeConfigs } from "../cluster-flags.ts";
+import type { ClusterFlags, KubeConfigs } from "../cluster-flags.ts";
+import { aborted } from "../command.ts";
+import type { CommandContext } from "../command.ts";
+import { checkConfiguration, withEndpoints } from "../configuration.ts";
+import type { LoadedConfiguration } from "../configuration.ts";
+import { EXIT_USAGE } from "../exit-codes.ts";
+import { followCluster, hostScope } from "../followed-cluster.ts";
+import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import { watchLaws } from "./law-watch.ts";
+import { giveBack } from "../lean-start.ts";
+import { tellProblem } from "../output/messages.ts";
+import { startProbeServer } from "./probe-server.ts";
+import type { Probe, ProbeServerOptions } from "./probe-server.ts";
+import { createReadiness } from "./readiness.ts";
+import type { Readiness } from "./readiness.ts";
+import { watchConfiguration } from "./reload.ts";
+import { awaitClusters, whileUnreachable } from "./startup.ts";
+import type { StartupOptions } from "./startup.ts";
+import { atMost, createTeardown } from "../teardown.ts";
+import type { Teardown } from "../teardown.ts";
+import type { Terminal } from "../terminal.ts";
+import { readVersion } from "../version.ts";
+
+/** The options of `run`, as commander hands them over. */
+export interface SidecarOptions extends ClusterFlags {
+  readonly services: ServicesMode;
+  readonly enableEndpoints?: boolean;
+  readonly hostQps?: number;
+  readonly adopt?: string;
+  readonly confirmDeletes?: number;
+  readonly leaderElect?: boolean;
+  /** False: `--no-laws`. */
+  readonly laws: boolean;
+  readonly metricsAddress: string;
+  readonly healthAddress: string;
+  readonly logFormat: "json" | "text";
+  readonly logLevel: LogLevel;
+}
+
+/** Writes that are under way when it stops may take so long, in milliseconds; then their connections are closed. */
+const WRITES_MS = 10_000;
+
+/** Syncs two clusters until a stop signal. */
+export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
+  const { problems, loaded } = await checkConfiguration(context.terminal, options);
+  // One line each, as everything else in a log.
+  for (const problem of problems) tellProblem(context.terminal, problem);
+  if (loaded === undefined) context.exit(EXIT_USAGE);
+  const kubeConfigs = await loadKubeConfigs(options, context.terminal.env);
+  if (loaded === undefined) return;
+  const teardown = createTeardown();
+  try {
+    await sync(context.terminal, { options, loaded: withEndpoints(loaded, options), kubeConfigs, teardown });
+  } finally {
+    await teardown.run();
+  }
+}
+
+/** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime }: Working) {
+  const scope = hostScope(createTranslatorFor(loaded));
+  return watchConfiguration({
+    terminal,
+    files: options,
+    ...runtime,
+    async apply(changed) {
+      // What is followed of the host is decided at the start.
+      if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
+        throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
+          details: { hint: "Restart it with the new configuration" },
+        });
+      const { config, settings } = withEndpoints(changed, options);
+      const result = await syncer.reload({ config, settings });
+      if (result === "changed") readiness.askAgain();
+      return result;
+    },
+  });
+}
+
+/** What a sidecar is made of. */
+interface Parts {
+  readonly options: SidecarOptions;
+  readonly loaded: LoadedConfiguration;
+  readonly kubeConfigs: KubeConfigs;
+  readonly teardown: Teardown;
+}
+
+async function sync(terminal: Terminal, parts: Parts): Promise<void> {
+  const { options, loaded, teardown } = parts;
+  const stop = terminal.stopSignal();
+  const metrics = createMetrics();
+  const runtime = createRuntime(terminal, options, metrics);
+  const election = options.leaderElect === true ? joinElection(terminal, parts, runtime) : undefined;
+  const mayWrite = election && (() => election.leading);
+  const { tenant, host } = followBoth(terminal, parts, {
+    runtime,
+    mayWrite,
+    onForbidden: () => readiness.askAgain(),
+  });
+  for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
+  const access = { tenant: tenant.access, host: host.access };
+  const { services, adopt, confirmDeletes } = options;
+  const asked = { services, ...(adopt !== undefined && { adopt }), ...(confirmDeletes !== undefined && { confirmDeletes }) };
+  const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
+  teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
+  const readiness = createReadiness({
+    clusters: [tenant, host],
+    permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
+    prepared: () => syncer.status().prepared,
+    runtime,
+  });
+  teardown.add(() => readiness.stop());
+  await serve(parts, { ready: readiness.probe, metrics, runtime });
+  tellStart(parts, { tenant, host, runtime });
+  const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime }));
+  if (options.laws) teardown.add(watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }));
+  const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
+  await Promise.race([work, aborted(stop)]);
+  if (!stop.aborted) runtime.logger.info("Syncing");
+  await aborted(stop);
+  runtime.logger.info("Stopping");
+  // A leader finishes its writes and gives the lease back before its connections are closed.
+  if (election !== undefined) await atMost(runtime.clock, WRITES_MS, work);
+}
+
+function isReady(probe: Probe): boolean {
+  const answer = probe();
+  return answer === "ok" || !("reason" in answer);
+}
+
+function leaseOf({ vcluster: { name, namespace } }: LoadedConfiguration): ObjectKey {
+  return { namespace, name: `endpoint-sync-${name}` };
+}
+
+/** With a client of its own: renewals neither wait for writes nor for `--host-qps`. */
+function joinElection({ env }: Terminal, { loaded, kubeConfigs, teardown }: Parts, runtime: Runtime): LeaderElection {
+  const times = loaded.settings.leaderElection;
+  const timeoutMs = times.renewDeadlineSeconds * 500;
+  const limits = { connectionsMax: 1, timeoutMs, connectTimeoutMs: timeoutMs };
+  const client = createHttpClient({ kubeConfig: kubeConfigs.host, environment: env, ...runtime, ...limits });
+  teardown.add(() => client.close());
+  const lease = leaseOf(loaded);
+  return createLeaderElection({ client, lease, identity: `${hostname()}_${runtime.chance.uuid()}`, times, ...runtime });
+}
+
+function createRuntime(terminal: Terminal, { logFormat, logLevel }: SidecarOptions, metrics: MetricsRegistry): Runtime {
+  const logger = createLineLogger({
+    level: logLevel,
+    format: logFormat,
+    now: () => systemClock.now(),
+    write: (line) => terminal.err(line),
+  });
+  return { clock: systemClock, chance: systemChance, logger, metrics };
+}
+
+interface Clusters {
+  readonly tenant: FollowedCluster;
+  readonly host: FollowedCluster;
+}
+
+interface Following {
+  readonly runtime: Runtime;
+  readonly mayWrite: (() => boolean) | undefined;
+  readonly onForbidden: () => void;
+}
+
+function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, following: Following): Clusters {
+  const shared = { environment: env, ...following };
+  const scope = hostScope(createTranslatorFor(loaded));
+  const qps = options.hostQps ?? loaded.settings.hostQps ?? undefined;
+  return {
+    tenant: followCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, ...shared }),
+    host: followCluster({ side: "host", kubeConfig: kubeConfigs.host, scope, qps, ...shared }),
+  };
+}
+
+/** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
+async function serve({ options, teardown }: Parts, { ready, metrics, runtime }: Served): Promise<void> {
+  const { metricsAddress, healthAddress } = options;
+  const alive = (): ReturnType<Probe> => "ok";
+  const probes = { "/healthz": alive, "/livez": alive, "/readyz": ready };
+  const text = () => metrics.text();
+  const sites: ProbeServerOptions[] =
+    metricsAddress === healthAddress
+      ? [{ address: metricsAddress, metrics: text, probes }]
+      : [
+          { address: metricsAddress, metrics: text },
+          { address: healthAddress, probes },
+        ];
+  for (const site of sites.filter(({ address }) => address !== "")) {
+    const server = await startProbeServer(site);
+    teardown.add(() => server.stop());
+    runtime.logger.info("Listening", { address: server.address, paths: server.paths });
+  }
+}
+
+interface Working {
+  readonly syncer: Syncer;
+  readonly readiness: Readiness;
+  readonly runtime: Runtime;
+}
+
+interface Served {
+  readonly ready: Probe;
+  readonly metrics: MetricsRegistry;
+  readonly runtime: Runtime;
+}
+
+function tellStart({ options, loaded }: Parts, { tenant, host, runtime: { logger } }: Clusters & { runtime: Runtime }): void {
+  const { vcluster, config } = loaded;
+  const servers = { tenant: tenant.server, host: host.server };
+  logger.info("Starting", { version: readVersion(), ...vcluster, services: options.services, ...servers });
+  if (!config.endpoints.enabled)
+    logger.warn("Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it");
+}
+
+interface Beginning extends StartupOptions {
+  readonly syncer: Syncer;
+  readonly election: LeaderElection | undefined;
+  readonly readiness: Readiness;
+}
+
+/** Resolves when the syncer works; with an election, when it has stopped. */
+async function begin({ syncer, election, readiness, ...startup }: Beginning): Promise<void> {
+  await awaitClusters(startup);
+  readiness.start();
+  await whileUnreachable(startup.tenant, () => (election === undefined ? syncer.start() : syncer.prepare()), startup);
+  giveBack();
+  await election?.run((lost) => syncer.lead(lost), startup.stop);
+}

@@ -1,0 +1,149 @@
+/**
+ * What must hold before a syncer starts. A cluster that does not answer is waited for, since sidecars often start before the
+ * API server beside them; whatever waiting does not change ends the start.
+ *
+ * @module
+ */
+import { backoffDelay } from "../../base/backoff.ts";
+import { delay } from "../../base/clock.ts";
+import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES } from "../../object/resource.ts";
+import type { ResourceType } from "../../object/resource.ts";
+import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+
+/** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
+const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
+
+/** Kinds that are read on both sides, whatever is synced. */
+const ALWAYS_READ = [SERVICES, ENDPOINTS];
+
+/** The certificate of the server does not fit the kubeconfig. */
+const CERTIFICATE_FAULTS = new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "CERT_HAS_EXPIRED",
+]);
+
+/** What a start needs. */
+export interface StartupOptions {
+  readonly tenant: FollowedCluster;
+  readonly host: FollowedCluster;
+  /** Kinds that are read on both sides besides Services and Endpoints. Default none. */
+  readonly kinds?: readonly ResourceType[];
+  /** Ends the waiting. */
+  readonly stop: AbortSignal;
+  readonly runtime: Runtime;
+}
+
+/**
+ * Waits until both clusters answer and let themselves be read, and checks that they are two; a host namespace that is missing
+ * is only told, since it can be created later. Resolves early when `stop` aborts.
+ *
+ * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate can not be trusted.
+ * @throws CONFIG_VALUE when both sides are the same cluster.
+ */
+export async function awaitClusters(options: StartupOptions): Promise<void> {
+  const failed = new AbortController();
+  const stop = AbortSignal.any([options.stop, failed.signal]);
+  try {
+    await Promise.all([options.tenant, options.host].map((cluster) => awaitCluster(cluster, { ...options, stop })));
+    if (stop.aborted) return;
+    await refuseSameCluster(options);
+    await warnOfMissingNamespace(options);
+  } finally {
+    failed.abort();
+  }
+}
+
+/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws what a repetition would not change. */
+export async function whileUnreachable(
+  cluster: FollowedCluster,
+  attempt: () => Promise<void>,
+  { stop, runtime }: Pick<StartupOptions, "stop" | "runtime">,
+): Promise<void> {
+  const { clock, chance, logger } = runtime;
+  for (let failures = 0; !stop.aborted; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (stop.aborted) return;
+      if (!isPassing(error)) throw withCluster(cluster, error);
+      const retryMs = Math.round(backoffDelay(BACKOFF, failures, () => chance.fraction()));
+      const { side, server } = cluster;
+      logger.warn("Waiting for the API server", { cluster: side, server, code: error.code, error: error.message, retryMs });
+      await delay(clock, retryMs, stop);
+    }
+  }
+}
+
+async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): Promise<void> {
+  await whileUnreachable(
+    cluster,
+    async () => {
+      for (const kind of [...ALWAYS_READ, ...(options.kinds ?? [])])
+        await cluster.client.list(kind, { ...cluster.scope, limit: 1, signal: options.stop });
+    },
+    options,
+  );
+}
+
+/** A cluster that answers, and its address for messages. */
+export interface AnsweringCluster extends Pick<FollowedCluster, "side" | "server"> {
+  readonly client: Pick<FollowedCluster["client"], "get">;
+}
+
+/**
+ * Copies of copies would fill it: every copy would look like a tenant object.
+ *
+ * @throws CONFIG_VALUE when both sides are the same cluster.
+ */
+export async function refuseSameCluster({ tenant, host }: Record<"tenant" | "host", AnsweringCluster>): Promise<void> {
+  const [tenantUid, hostUid] = await Promise.all([tenant, host].map(async (cluster) => (await look(cluster, "kube-system")).uid));
+  if (tenantUid === undefined || tenantUid !== hostUid) return;
+  throw new EngineError("CONFIG_VALUE", `Cannot sync ${tenant.server} with ${host.server}: tenant and host are the same cluster`, {
+    details: { hint: "Check --tenant-kubeconfig, --tenant-context, --host-kubeconfig and --host-context" },
+  });
+}
+
+async function warnOfMissingNamespace({ host, runtime }: StartupOptions): Promise<void> {
+  const { namespace } = host.scope;
+  if (namespace === undefined || (await look(host, namespace)).seen !== "absent") return;
+  runtime.logger.warn("The host namespace does not exist; nothing is copied before somebody creates it", { namespace });
+}
+
+/** A namespace; a role for one namespace only does not let us see any. */
+async function look(
+  { client }: Pick<AnsweringCluster, "client">,
+  name: string,
+): Promise<{ seen: "present" | "absent" | "hidden"; uid?: string | undefined }> {
+  try {
+    const namespace = await client.get(NAMESPACES, { namespace: "", name });
+    return namespace === undefined ? { seen: "absent" } : { seen: "present", uid: namespace.metadata.uid };
+  } catch (error) {
+    if (isEngineError(error, "API_FORBIDDEN", "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) return { seen: "hidden" };
+    throw error;
+  }
+}
+
+function isPassing(error: unknown): error is EngineError {
+  if (!isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) return false;
+  return !isCertificateFault(error);
+}
+
+function isCertificateFault({ cause }: EngineError): boolean {
+  return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
+}
+
+/** A failure of an API server with the cluster that it is about; other failures as they are. */
+export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
+  if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
+  const fault = isCertificateFault(error) && { hint: `Check server and certificate-authority in the kubeconfig of the ${side} cluster` };
+  return new EngineError(error.code, `Cannot work with the ${side} cluster ${server}: ${messageOf(error)}`, {
+    cause: error,
+    details: { ...error.details, ...fault },
+  });
+}

@@ -1,0 +1,50 @@
+import type { Answering, OpenExchange } from "../http/exchange.ts";
+import { negotiate } from "../http/negotiation.ts";
+import { openApiDocuments, openApiIndex } from "./openapi.ts";
+import type { OpenApiDocument } from "./openapi.ts";
+import type { ResourceDefinition } from "../resource-definition.ts";
+import { methodNotAllowed, noSuchPath } from "../status.ts";
+
+/** What the routes of schemas work with. */
+export interface OpenApiRoutesOptions {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly answering: Answering;
+  /** What stands before every path on the outside; "" for nothing. */
+  readonly basePath: string;
+}
+
+const ROOT = "/openapi/v3";
+const JSON_ONLY = [{ type: "application/json", value: "json" }];
+
+/** Answers a request below `/openapi`; false when the path is elsewhere. The documents are made when the first one is asked for. */
+export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
+  let made: readonly OpenApiDocument[] | undefined;
+  return (exchange) => {
+    if (!exchange.path.startsWith("/openapi/")) return false;
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
+    // The second version of these documents is read in protobuf only by those who read it, and not served.
+    negotiate(exchange.request.headers.accept, JSON_ONLY);
+    const documents = (made ??= openApiDocuments(definitions));
+    if (exchange.path === ROOT) answering.object(exchange, 200, openApiIndex(documents, basePath));
+    else answerDocument(exchange, { answering, documents, basePath });
+    return true;
+  };
+}
+
+interface Published extends Omit<OpenApiRoutesOptions, "definitions"> {
+  readonly documents: readonly OpenApiDocument[];
+}
+
+function answerDocument(exchange: OpenExchange, { answering, documents, basePath }: Published): void {
+  const { path, query, response } = exchange;
+  const document = documents.find((candidate) => path === `${ROOT}/${candidate.path}`);
+  if (document === undefined) throw noSuchPath();
+  const { text, hash } = document;
+  const wanted = query.get("hash");
+  if (wanted !== null && wanted !== hash) {
+    return void response.writeHead(301, { Location: `${basePath}${ROOT}/${document.path}?hash=${hash}` }).end();
+  }
+  // An address that names the hash always has the same content.
+  if (wanted !== null) response.setHeader("Cache-Control", "public, immutable");
+  answering.tagged(exchange, { text, type: "application/json", hash });
+}

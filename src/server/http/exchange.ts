@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isEngineError } from "../../base/errors.ts";
+import type { Status } from "../../object/status.ts";
+import type { AuditRecord } from "../access/audit-record.ts";
+import { textOf } from "../presentation/json-text.ts";
+import { negotiate } from "./negotiation.ts";
+import type { Offer } from "./negotiation.ts";
+import type { UserInfo } from "../access/user-info.ts";
+import { formatYaml } from "../presentation/yaml-text.ts";
+
+/** One request on its way through the handlers, whoever makes it. */
+export interface OpenExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  /** Below the base path; the whole one outside of it. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+  /** Absent when nobody wants to know. */
+  readonly audit?: AuditRecord | undefined;
+}
+
+/** A request of somebody who is known. */
+export interface Exchange extends OpenExchange {
+  readonly user: UserInfo;
+  /** Whose credentials the request shows; the user himself, unless he is impersonated. */
+  readonly caller: UserInfo;
+}
+
+/** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. */
+const WARNINGS_BYTES_MAX = 4_096;
+const WARNING_LENGTH_MAX = 256;
+
+/** The `Warning` header values for texts: quoted, without control characters, within the limits. */
+export function warningHeaders(texts: readonly string[]): string[] {
+  const unique = [...new Set(texts)].map((text) => text.replace(/[^\x20-\x7e]/g, "?"));
+  const total = unique.reduce((sum, text) => sum + text.length, 0);
+  const cut = total <= WARNINGS_BYTES_MAX ? unique : unique.map((text) => text.slice(0, WARNING_LENGTH_MAX));
+  let left = WARNINGS_BYTES_MAX;
+  return cut.filter((text) => (left -= text.length) >= 0).map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
+}
+
+/** How an answer is written. */
+export type Format = "json" | "yaml";
+
+/** An answer. */
+export interface Answer {
+  readonly code: number;
+  readonly format: Format;
+  readonly object: object;
+  /** Its JSON text, if that is at hand. */
+  readonly text?: () => string;
+  /** What the audit is told of it. Default: the object. */
+  readonly audited?: () => object;
+}
+
+const OFFERS: readonly Offer<Format>[] = [
+  { type: "application/json", value: "json" },
+  { type: "application/yaml", value: "yaml" },
+];
+
+/** Writes answers. */
+export class Answering {
+  /**
+   * A document in JSON or YAML.
+   *
+   * @throws API_ERROR (406) when the client accepts neither.
+   */
+  object(exchange: OpenExchange, code: number, object: object): void {
+    const format = negotiate(exchange.request.headers.accept, OFFERS);
+    this.send(exchange, { code, format, object, text: () => textOf(object) });
+  }
+
+  /** An answer whose form is settled. */
+  send({ request, response, audit }: OpenExchange, { code, format, object, text = () => JSON.stringify(object), audited }: Answer): void {
+    audit?.responseObject(audited ?? (() => object));
+    if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
+    write(response, code, "application/json", pretty(request) ? indented(object) : text());
+  }
+
+  /** A document that clients keep: they name the one they have, and are told when it is still the same. */
+  tagged(
+    { request, response }: OpenExchange,
+    { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
+  ): void {
+    const tag = `"${hash}"`;
+    response.setHeader("ETag", tag);
+    if (request.headers["if-none-match"] === tag) return void response.writeHead(304).end();
+    write(response, 200, type, text);
+  }
+
+  /** A Status; always in JSON when the client accepts nothing that is known. */
+  status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status): void {
+    audit?.responseObject(() => status);
+    const retryAfter = status.details?.retryAfterSeconds;
+    if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    write(response, status.code, "application/json", pretty(request) ? indented(status) : `${JSON.stringify(status)}\n`);
+  }
+}
+
+function write(response: ServerResponse, code: number, type: string, text: string): void {
+  const bytes = Buffer.from(text);
+  response.writeHead(code, { "Content-Type": type, "Content-Length": bytes.length });
+  response.end(bytes);
+}
+
+function indented(object: object): string {
+  return `${JSON.stringify(object, null, 2)}\n`;
+}
+
+/** People read what these fetch. */
+const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
+
+function pretty({ url = "", headers }: IncomingMessage): boolean {
+  const asked = new URLSearchParams(url.split("?", 2)[1] ?? "").get("pretty");
+  if (asked !== null) return asked !== "false" && asked !== "0";
+  return READERS.test(headers["user-agent"] ?? "");
+}
+
+/** The Status behind a failure, or undefined when it is none that a client should see. */
+export function statusOf(error: unknown): Status | undefined {
+  return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
+}

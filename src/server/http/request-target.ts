@@ -1,0 +1,55 @@
+import { badRequest } from "../status.ts";
+
+/** What a path names below the API. */
+export interface ResourceTarget {
+  /** `v1` or `group/version`. */
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** "" when the path names none. */
+  readonly namespace: string;
+  /** "" for a collection. */
+  readonly name: string;
+  readonly subresource?: string;
+  /** The old form `/watch/` of watching. */
+  readonly watch: boolean;
+}
+
+/**
+ * Takes a path apart; undefined when it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
+ *
+ * @throws API_BAD_REQUEST when a segment is not decodable.
+ * @example
+ * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
+ */
+export function parseTarget(path: string): ResourceTarget | undefined {
+  const [root, ...rest] = path.split("/").slice(1).map(decodeSegment);
+  const core = root === "api";
+  if (!core && root !== "apis") return undefined;
+  const versionLength = core ? 1 : 2;
+  const apiVersion = rest.slice(0, versionLength).join("/");
+  const segments = rest.slice(versionLength);
+  const watch = segments[0] === "watch";
+  const below = watch ? segments.slice(1) : segments;
+  if (below.length === 0 || below.includes("") || rest.length < versionLength) return undefined;
+  const target = parseSegments(below);
+  return target && { apiVersion, ...target, watch };
+}
+
+/** Parts of a namespace itself; every other third segment is a collection in it. */
+const NAMESPACE_PARTS = new Set(["status", "finalize"]);
+
+function parseSegments(segments: readonly string[]): Omit<ResourceTarget, "apiVersion" | "watch"> | undefined {
+  const inNamespace = segments[0] === "namespaces" && segments.length > 2 && !(segments.length === 3 && NAMESPACE_PARTS.has(segments[2]!));
+  const [plural = "", name = "", subresource, ...more] = inNamespace ? segments.slice(2) : segments;
+  if (more.length > 0) return undefined;
+  return { plural, namespace: inNamespace ? segments[1]! : "", name, ...(subresource !== undefined && { subresource }) };
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    if (error instanceof URIError) throw badRequest(`the path segment ${JSON.stringify(segment)} can not be decoded`);
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import type { KubeObject } from "../../object/types.ts";
+
+/** One message of a watch. An error carries a Status. */
+export interface WatchRecord {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: KubeObject | object;
+}
+
+/** Hands records from the store's pace to the reader's. */
+export interface WatchQueue {
+  /** Adds a record, or ends the watch when the reader is too far behind. */
+  push(record: WatchRecord): void;
+  /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
+  take(): Promise<readonly WatchRecord[] | undefined>;
+  /** Ends the watch after what is queued. */
+  end(): void;
+  /** Ends the watch at once: what is queued is dropped for one last record, if there is one. */
+  cut(last?: WatchRecord): void;
+  /** True from the first end on. */
+  readonly ended: boolean;
+}
+
+/**
+ * A queue of at most `capacity` records. A reader that falls behind further loses the watch, not an event: what is queued
+ * still arrives, then the stream ends and the reader starts again from there.
+ */
+export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
+  let waiting: WatchRecord[] = [];
+  let ended = false;
+  let wake: (() => void) | undefined;
+  const rouse = () => {
+    wake?.();
+    wake = undefined;
+  };
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    onEnd();
+    rouse();
+  };
+  return {
+    push(record) {
+      if (ended) return;
+      if (waiting.length >= capacity) return end();
+      waiting.push(record);
+      rouse();
+    },
+    async take() {
+      if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve));
+      if (waiting.length === 0) return undefined;
+      const batch = waiting;
+      waiting = [];
+      return batch;
+    },
+    end,
+    cut(last) {
+      waiting = last === undefined ? [] : [last];
+      end();
+    },
+    get ended() {
+      return ended;
+    },
+  };
+}

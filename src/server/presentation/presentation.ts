@@ -1,0 +1,149 @@
+/**
+ * Objects in the form that a client asks for: as they are, as tables, or as their metadata alone.
+ *
+ * @module
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { KubeObject } from "../../object/types.ts";
+import type { Answering, Exchange, Format } from "../http/exchange.ts";
+import { lineOf, listText, textOf } from "./json-text.ts";
+import { negotiate } from "../http/negotiation.ts";
+import type { Offer } from "../http/negotiation.ts";
+import type { ResourceDefinition } from "../resource-definition.ts";
+import { withoutAnswer } from "../objects/stages.ts";
+import { metadataListOf, metadataOf, readIncludeObject, tableOf } from "./table.ts";
+import type { IncludeObject } from "./table.ts";
+import type { ListPage } from "../verbs/list.ts";
+import type { WatchRecord } from "../http/watch-queue.ts";
+
+/** A form in which objects are shown. */
+interface View {
+  readonly format: Format;
+  readonly as: "plain" | "table" | "metadata";
+}
+
+/** An object to answer with. */
+export interface Presented {
+  readonly definition: ResourceDefinition;
+  readonly code: number;
+  readonly object: KubeObject;
+}
+
+/** Sends objects of resources. */
+export interface Presentation {
+  /** @throws API_ERROR (406) when the client accepts none of the forms, so that nothing is done for nothing. */
+  check(exchange: Exchange): void;
+  object(exchange: Exchange, presented: Presented): void;
+  list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): void;
+  /** How the records of one watch are written, one line each. */
+  lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
+}
+
+/** Tables tell ages, which need the time. */
+export function createPresentation({ answering, clock }: { readonly answering: Answering; readonly clock: Clock }): Presentation {
+  return {
+    check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),
+    object(exchange, { definition, code, object }) {
+      const { format, as } = viewOf(exchange, OBJECT_OFFERS);
+      const show = shownTo(exchange, definition);
+      const inForm = (shown: KubeObject) => {
+        if (as === "plain") return shown;
+        if (as === "metadata") return metadataOf(shown);
+        return tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
+      };
+      const shown = show(object);
+      const answer = { code, format, object: inForm(shown), audited: () => inForm(show(withoutAnswer(object))) };
+      answering.send(exchange, as === "plain" ? { ...answer, text: () => textOf(shown) } : answer);
+    },
+    list(exchange, definition, { items: found, ...metadata }) {
+      const { format, as } = viewOf(exchange, LIST_OFFERS);
+      const { type } = definition;
+      const items = definition.shown === undefined ? found : found.map(shownTo(exchange, definition));
+      const head = { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata };
+      if (as === "plain") answering.send(exchange, { code: 200, format, object: { ...head, items }, text: () => listText(head, items) });
+      else if (as === "metadata") answering.send(exchange, { code: 200, format, object: metadataListOf(items, metadata) });
+      else
+        answering.send(exchange, { code: 200, format, object: tableOf(items, { definition, ...tableSetting(exchange, clock), metadata }) });
+    },
+    lines(exchange, definition) {
+      const { as } = viewOf(exchange, WATCH_OFFERS);
+      const write = lineWriter(as, { definition, ...tableSetting(exchange, clock), clock });
+      if (definition.shown === undefined) return write;
+      const show = shownTo(exchange, definition);
+      return (record) => write(isOfAnObject(record) ? { ...record, object: show(record.object as KubeObject) } : record);
+    },
+  };
+}
+
+/** Everything that goes out passes through this. */
+function shownTo({ user }: Exchange, { shown }: ResourceDefinition): (object: KubeObject) => KubeObject {
+  return (object) => shown?.(object, user) ?? object;
+}
+
+function isOfAnObject({ type }: WatchRecord): boolean {
+  return type !== "BOOKMARK" && type !== "ERROR";
+}
+
+const META = "meta.k8s.io";
+
+function offersOf(metadataKind: string, formats: readonly Format[]): readonly Offer<View>[] {
+  return formats.flatMap((format) => {
+    const type = `application/${format}`;
+    const converted = ["v1", "v1beta1"].flatMap((v): Offer<View>[] => [
+      { type, as: { g: META, v, as: "Table" }, value: { format, as: "table" } },
+      { type, as: { g: META, v, as: metadataKind }, value: { format, as: "metadata" } },
+    ]);
+    return [{ type, value: { format, as: "plain" } }, ...converted];
+  });
+}
+
+const OBJECT_OFFERS = offersOf("PartialObjectMetadata", ["json", "yaml"]);
+const LIST_OFFERS = offersOf("PartialObjectMetadataList", ["json", "yaml"]);
+const ALL_OFFERS = [...OBJECT_OFFERS, ...LIST_OFFERS];
+const WATCH_OFFERS = offersOf("PartialObjectMetadata", ["json"]);
+
+function viewOf({ request, response }: Exchange, offers: readonly Offer<View>[]): View {
+  response.setHeader("Vary", "Accept");
+  return negotiate(request.headers.accept, offers);
+}
+
+interface TableSetting {
+  readonly include: IncludeObject;
+  readonly now: number;
+}
+
+function tableSetting({ query }: Exchange, clock: Clock): TableSetting {
+  return { include: readIncludeObject(query), now: clock.now() };
+}
+
+function versionOf({ metadata: { resourceVersion } }: KubeObject): object {
+  return { ...(resourceVersion !== undefined && { resourceVersion }) };
+}
+
+function line({ type, object }: WatchRecord, shown: object): Buffer {
+  return Buffer.from(`${JSON.stringify({ type, object: type === "ERROR" ? object : shown })}\n`);
+}
+
+interface LineSetting extends TableSetting {
+  readonly definition: ResourceDefinition;
+  readonly clock: Clock;
+}
+
+function lineWriter(as: View["as"], setting: LineSetting): (record: WatchRecord) => Buffer {
+  if (as === "plain") return lineOf;
+  if (as === "metadata") return (record) => line(record, metadataOf(record.object as KubeObject));
+  return tableLines(setting);
+}
+
+/** One row in each table; the first table tells what the columns are. */
+function tableLines({ definition, include, clock }: LineSetting): (record: WatchRecord) => Buffer {
+  let continued = false;
+  return (record) => {
+    const object = record.object as KubeObject;
+    if (record.type === "ERROR") return line(record, object);
+    const rows = record.type === "BOOKMARK" ? [] : [object];
+    const table = tableOf(rows, { definition, include, now: clock.now(), metadata: versionOf(object), continued });
+    continued = true;
+    return line(record, table);
+  };
+}

@@ -1,0 +1,109 @@
+import type { Chance } from "../../base/chance.ts";
+import { systemChance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { EtcdClient } from "./etcd/client.ts";
+import type { EtcdCredentials } from "./etcd/client.ts";
+import { Connection } from "./etcd/connection.ts";
+import type { EtcdTls } from "./etcd/connection.ts";
+import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
+import type { EtcdContents } from "./etcd/contents.ts";
+import { openError } from "./etcd/failure.ts";
+import { HISTORY_DEFAULT } from "./memory-store.ts";
+import type { Store } from "./store.ts";
+import { ReplicatedStore } from "./etcd/replicated-store.ts";
+import type { EtcdStore } from "./etcd/replicated-store.ts";
+import type { Cipher } from "./sqlite/cipher.ts";
+
+export type { EtcdCredentials } from "./etcd/client.ts";
+export type { EtcdStore } from "./etcd/replicated-store.ts";
+export type { EtcdTls } from "./etcd/connection.ts";
+
+/** Where etcd is, and how objects are kept in it. */
+export interface EtcdStoreOptions {
+  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails the next one is asked. */
+  readonly endpoints: readonly string[];
+  /** Before all keys. Default `/endpoint-sync/`. What else is in etcd does no harm, and is left alone but for compactions. */
+  readonly prefix?: string;
+  readonly tls?: EtcdTls;
+  readonly credentials?: EtcdCredentials;
+  /** Every object goes through it on its way to etcd and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
+  /** Events kept for watches and pages of older states. Default 10,000. */
+  readonly history?: number;
+  /** Default {@link ETCD_TIMES}. */
+  readonly times?: Partial<EtcdTimes>;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  /** Told when etcd is lost and found again. Default: nobody. */
+  readonly logger?: Logger;
+}
+
+/** How long things may take, in milliseconds. */
+export interface EtcdTimes {
+  /** Until a member must be connected. */
+  readonly connectMs: number;
+  /** Until a member must have answered. */
+  readonly requestMs: number;
+  /** For how long a read or write that has failed is repeated. */
+  readonly giveUpMs: number;
+  /** Silence of the watch, while there is something to tell, after which another one is begun. */
+  readonly silentMs: number;
+  /** Between two looks at etcd that nobody asked for: the bookmarks of idle watches go on by them, and a dead watch is found. */
+  readonly heartbeatMs: number;
+}
+
+/** What nobody needs to change but tests. */
+export const ETCD_TIMES: EtcdTimes = { connectMs: 2_000, requestMs: 5_000, giveUpMs: 10_000, silentMs: 2_000, heartbeatMs: 5_000 };
+
+/**
+ * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
+ * in the same order and under the same revisions, which are etcd's.
+ *
+ * Everything is also in memory, kept up to date by one watch, where lists and watches take it from. Before each read etcd is asked how far
+ * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
+ * was shown before.
+ *
+ * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read; CONFIG_VALUE when an endpoint is no
+ *   address. Reads and writes throw API_UNAVAILABLE while etcd can not be reached.
+ *
+ * @example
+ * const store = await openEtcdStore({ endpoints: ["http://127.0.0.1:2379"] });
+ * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
+ * await store.close();
+ */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
+  const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, prefix = "/endpoint-sync/" } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const times = { ...ETCD_TIMES, ...options.times };
+  const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
+  const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
+  const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
+  const layout = layoutOf(prefix);
+  const begin = async (contents: EtcdContents) => {
+    const parts = { connection, client, layout, cipher, history, contents, times, clock, logger, processId: chance.uuid() };
+    const store = new ReplicatedStore(parts);
+    await store.start();
+    return store;
+  };
+  try {
+    try {
+      return await begin(await loadPast({ client, layout, cipher, history }));
+    } catch (error) {
+      if (!isEngineError(error, "STORE_FAILED")) throw error;
+      // What was sealed with a key that has been replaced since is no reason to refuse what is there now.
+      return await begin(await loadContents({ client, layout, cipher }));
+    }
+  } catch (error) {
+    connection.close();
+    throw openError(error);
+  }
+}
+
+/** Tells whether a store is in etcd, where several processes can share it. */
+export function isEtcdStore(store: Store): store is EtcdStore {
+  return store instanceof ReplicatedStore;
+}

@@ -1,0 +1,115 @@
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { EtcdClient } from "./client.ts";
+import type { Layout } from "./contents.ts";
+import { EtcdFailure } from "./failure.ts";
+import { encodeBase64, prefixEnd } from "./protocol.ts";
+import type { WireEvent, WireWatch } from "./protocol.ts";
+
+/** What a feed works with, and whom it tells. */
+export interface FeedOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The last revision that is known. */
+  readonly known: () => number;
+  /** Takes the events behind it, in order, each at least once. What it throws ends this stream and is tried again. */
+  readonly onEvents: (events: readonly WireEvent[]) => void;
+  /** Brings what is known to the present some other way: etcd has forgotten the next events. */
+  readonly onGap: () => Promise<void>;
+}
+
+/** The events after what is known were compacted. */
+class Gap extends Error {}
+
+/** One watch on everything below the prefix, begun again where it was whenever it ends, for whatever reason. */
+export class Feed {
+  readonly #options: FeedOptions;
+  #stream = new AbortController();
+  #heard: number;
+  #stopped = false;
+  #problem: unknown;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#heard = options.clock.monotonic();
+  }
+
+  /** Why the last stream ended, until something came after it. */
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  /** Follows etcd until `stop`. Never rejects. */
+  async run(): Promise<void> {
+    for (let failed = 0; !this.#stopped; failed += 1) {
+      const since = this.#options.known();
+      const error = await this.#followOnce();
+      if (this.#stopped) return;
+      this.#problem = error;
+      if (this.#options.known() > since) failed = 0;
+      this.#options.logger.warn("Lost the watch of etcd, beginning it again", { error: messageOf(error), revision: this.#options.known() });
+      await this.#options.client.pause(failed, this.#stream.signal);
+    }
+  }
+
+  /** There is more than is known. A stream of which nothing was heard for `silentMs` is given up for another one. */
+  prod(silentMs: number): void {
+    if (this.#options.clock.monotonic() - this.#heard > silentMs) this.#stream.abort();
+  }
+
+  /** Ends the watch. */
+  stop(): void {
+    this.#stopped = true;
+    this.#stream.abort();
+  }
+
+  async #followOnce(): Promise<unknown> {
+    this.#stream = new AbortController();
+    this.#heard = this.#options.clock.monotonic();
+    try {
+      return await this.#follow();
+    } catch (error) {
+      return error instanceof Gap ? this.#bridge() : error;
+    }
+  }
+
+  async #bridge(): Promise<unknown> {
+    try {
+      await this.#options.onGap();
+      return new Error("etcd has compacted what was to come next; watches that can be ended were");
+    } catch (error) {
+      return error;
+    }
+  }
+
+  #follow(): Promise<void> {
+    const { client, layout, known } = this.#options;
+    const create_request = {
+      key: encodeBase64(layout.prefix),
+      range_end: prefixEnd(layout.prefix),
+      start_revision: String(known() + 1),
+    };
+    return client.stream(
+      "/v3/watch",
+      { create_request },
+      { onMessage: (message) => this.#take(message as WireWatch), signal: this.#stream.signal },
+    );
+  }
+
+  #take({ canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
+    this.#heard = this.#options.clock.monotonic();
+    if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
+    this.#options.onEvents(events);
+    if (events.length > 0) this.#problem = undefined;
+  }
+
+  #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {
+    if (compactRevision !== "0") return new Gap();
+    // A token that is not taken is told in words only.
+    this.#options.client.forgetToken();
+    return new EtcdFailure(`the watch was canceled: ${reason}`, { mayHaveHappened: false });
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Writes as transactions. Each happens only if the object is still at the revision that its author saw and the fence where the writer
+ * knows it to be, and leaves its id in `last`.
+ *
+ * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
+ * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
+ * write has happened; if not, it never will, and is tried anew. So nobody is told of a failure that was none, and nothing happens
+ * behind anybody's back. Only when etcd stays out of reach for as long as anybody waits, nobody can tell.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { KubeObject } from "../../../object/types.ts";
+import type { Cipher } from "../sqlite/cipher.ts";
+import type { StoredObject } from "../store.ts";
+import { stamped } from "../store-view.ts";
+import type { EtcdClient } from "./client.ts";
+import { lastValue, readObject } from "./contents.ts";
+import type { Layout } from "./contents.ts";
+import { EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
+import { atRevision, encodeBase64 } from "./protocol.ts";
+import type { WireTransaction } from "./protocol.ts";
+import type { OwnWrite, Replica } from "./replica.ts";
+import { shareCalls } from "./share-calls.ts";
+
+/** One write that may or may not happen. */
+export interface EtcdWrite {
+  readonly key: string;
+  /** Absent for a deletion. */
+  readonly object?: KubeObject;
+  /** The revision that it counts on; 0 for a creation. */
+  readonly expected: number;
+  /** Asked before each attempt, the repeated ones too; what it throws ends a write that has not happened. Default: it always may. */
+  readonly demand?: (() => void) | undefined;
+}
+
+/** What a writer works with. */
+export interface WriterOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly replica: Replica;
+  readonly cipher: Cipher | undefined;
+  readonly clock: Clock;
+  /** Unlike that of any other process. */
+  readonly processId: string;
+  /** For how long a write that has failed is repeated, in milliseconds. */
+  readonly giveUpMs: number;
+  /** Waits until this process knows the state of a revision. */
+  readonly reach: (revision: number) => Promise<void>;
+}
+
+interface Attempt extends EtcdWrite {
+  readonly id: string;
+  readonly own: OwnWrite;
+  readonly request: object;
+  /** What a deletion takes away, if it is known. */
+  readonly before: KubeObject | undefined;
+}
+
+/** Carries out the writes of this process. */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #raiseFence = shareCalls(() => this.#putFence());
+  #count = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
+   *
+   * @throws API_UNAVAILABLE when etcd can not be reached and nothing was written, or nobody can tell (the message says which); the
+   *   error of {@link storeError} when etcd refuses.
+   */
+  async write(write: EtcdWrite): Promise<StoredObject | undefined> {
+    const { replica, processId } = this.#options;
+    const id = `${processId}-${(this.#count += 1)}`;
+    const own: OwnWrite = { object: write.object };
+    replica.expect(id, own);
+    try {
+      return await this.#carryOut(this.#attempt(write, id, own));
+    } finally {
+      replica.forget(id);
+    }
+  }
+
+  #attempt(write: EtcdWrite, id: string, own: OwnWrite): Attempt {
+    const present = this.#options.replica.view.get(write.key);
+    const before = present?.revision === write.expected ? present.object : undefined;
+    return { ...write, id, own, before, request: this.#requestOf(write, before) };
+  }
+
+  #requestOf({ key, object }: EtcdWrite, before: KubeObject | undefined): object {
+    const { cipher, layout } = this.#options;
+    const place = encodeBase64(`${layout.objects}${key}`);
+    if (object === undefined) return { request_delete_range: { key: place, prev_kv: before === undefined } };
+    const text = JSON.stringify(object);
+    return { request_put: { key: place, value: encodeBase64(cipher === undefined ? text : cipher.seal(key, text)) } };
+  }
+
+  async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
+    const { client, clock, giveUpMs, replica } = this.#options;
+    let deadline = Infinity;
+    for (let tried = 0; ;) {
+      // In one moment with the question: whoever takes the right to write away raises the fence then.
+      const { fence } = replica;
+      attempt.demand?.();
+      try {
+        const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, fence))) as WireTransaction;
+        if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
+        replica.noteFence(fenceIn(answer));
+        if (replica.fence === fence) return undefined;
+      } catch (error) {
+        if (attempt.own.stored !== undefined) return attempt.own.stored;
+        if (!client.mayPass(error)) throw storeError(error);
+        deadline = Math.min(deadline, clock.monotonic() + giveUpMs);
+        if (await this.#happened(attempt, error)) return attempt.own.stored;
+        if (clock.monotonic() >= deadline) throw storeError(error);
+        await client.pause(tried);
+        tried += 1;
+      }
+    }
+  }
+
+  #transaction({ key, expected, id, request }: Attempt, fence: number): object {
+    const { layout } = this.#options;
+    return {
+      compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence)],
+      // Before the object, so that the watch tells whose it is.
+      success: [{ request_put: { key: encodeBase64(layout.last), value: encodeBase64(lastValue(id)) } }, request],
+      failure: [{ request_range: { key: encodeBase64(layout.fence), keys_only: true } }],
+    };
+  }
+
+  async #confirmed(attempt: Attempt, { header, responses }: WireTransaction): Promise<StoredObject> {
+    const { key, object, own } = attempt;
+    const revision = Number(header?.revision);
+    // It is stored, whether or not this process comes to see it: its watch may be cut off.
+    await this.#options.reach(revision).catch(() => {});
+    if (own.stored !== undefined) return own.stored;
+    const state =
+      object ?? attempt.before ?? readObject(key, responses![1]!.response_delete_range!.prev_kvs![0]!, this.#options.cipher).stored.object;
+    return { key, object: stamped(state, revision), revision };
+  }
+
+  /** True when a request that failed has been carried out all the same; when false it never will be. */
+  async #happened({ own }: Attempt, error: unknown): Promise<boolean> {
+    if (!(error instanceof EtcdFailure) || !error.mayHaveHappened) return false;
+    try {
+      await this.#options.reach(await this.#raiseFence());
+    } catch {
+      if (own.stored === undefined) throw unknownOutcome(error);
+    }
+    return own.stored !== undefined;
+  }
+
+  /** Makes void what is on its way, from every process. Those that may still write do so anew. @throws what etcd says against it. */
+  async raiseFence(): Promise<void> {
+    try {
+      await this.#raiseFence();
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  async #putFence(): Promise<number> {
+    const { client, layout, processId, replica } = this.#options;
+    const answer = await client.call("/v3/kv/put", { key: encodeBase64(layout.fence), value: encodeBase64(processId) });
+    const revision = Number((answer as WireTransaction).header?.revision);
+    replica.noteFence(revision);
+    return revision;
+  }
+}
+
+/** The revision of the fence, in the answer to a transaction whose conditions did not hold. */
+function fenceIn({ responses = [] }: WireTransaction): number {
+  return Number(responses[0]?.response_range?.kvs?.[0]?.mod_revision ?? 0);
+}

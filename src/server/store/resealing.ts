@@ -1,0 +1,96 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Resealable } from "./resealable.ts";
+
+/** What is sealed anew, and how fast. */
+export interface ResealingOptions {
+  readonly store: Resealable;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Values that one step looks at. Default 64. */
+  readonly most?: number;
+  /** Between two steps, in milliseconds. Default 10. */
+  readonly pauseMs?: number;
+  /** Until a step that failed is tried again, in milliseconds. Default 60,000. */
+  readonly retryMs?: number;
+  /** Until it is looked again when nothing was left, since others write to the store too, in milliseconds. Default: never. */
+  readonly againMs?: number;
+}
+
+/** Values that are being sealed anew. */
+export interface Resealing {
+  /** Nothing was left to do at the last look; it stays false when stopped before. */
+  readonly done: boolean;
+  /** Ends after the step that is under way. What is left is done after the next start. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Seals what older keys have sealed with the first one, beside everything else that the process does, and says when that is finished.
+ *
+ * @example
+ * const resealing = startResealing({ store, clock: systemClock, logger });
+ * await resealing.stop();
+ */
+export function startResealing(options: ResealingOptions): Resealing {
+  return new StepByStep(options);
+}
+
+const PACE = { most: 64, pauseMs: 10, retryMs: 60_000 };
+
+class StepByStep implements Resealing {
+  readonly #options: ResealingOptions & typeof PACE;
+  #timer: Timer | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #resealed = 0;
+  #done = false;
+
+  constructor(options: ResealingOptions) {
+    this.#options = { ...PACE, ...options };
+    this.#next(0);
+  }
+
+  get done(): boolean {
+    return this.#done;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  #next(delayMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = this.#options.clock.schedule(delayMs, () => void (this.#running = this.#step()));
+  }
+
+  async #step(): Promise<void> {
+    const { store, most, pauseMs, retryMs, againMs, logger } = this.#options;
+    try {
+      const { resealed, done } = await store.reseal(most);
+      if (resealed > 0 && this.#resealed === 0) logger.info("Values that older encryption keys have sealed are sealed anew");
+      this.#resealed += resealed;
+      this.#done = done;
+      if (!done) return this.#next(pauseMs);
+      if (this.#resealed > 0) await this.#tell();
+      this.#resealed = 0;
+      if (againMs !== undefined) this.#next(againMs);
+    } catch (error) {
+      logger.warn("Cannot seal values anew; this is tried again", { error: messageOf(error) });
+      this.#next(retryMs);
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const seals = [...(await this.#options.store.sealedBy())];
+    const keys = (needed: boolean) => seals.filter(([, count]) => count > 0 === needed).map(([id]) => id);
+    this.#options.logger.info("Every value is sealed with the first encryption key; backups from before still need the others", {
+      resealed: this.#resealed,
+      key: keys(true).join(" "),
+      others: keys(false).join(" "),
+    });
+  }
+}

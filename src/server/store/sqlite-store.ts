@@ -1,0 +1,215 @@
+import { assert, EngineError } from "../../base/errors.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { deepFreeze } from "../objects/json-data.ts";
+import { createMemoryStore, HISTORY_DEFAULT } from "./memory-store.ts";
+import type { Resealable, ResealStep } from "./resealable.ts";
+import type { Cipher } from "./sqlite/cipher.ts";
+import { openJournal } from "./sqlite/journal.ts";
+import type { Journal, Write } from "./sqlite/journal.ts";
+import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "./store.ts";
+
+/** How writes are grouped. */
+export interface JournaledStoreOptions {
+  /** Events kept for watches and pages of older states. Default 10,000. */
+  readonly history?: number;
+  /** Writes that may share one transaction, and with it one wait for the disk. Default 256. */
+  readonly writesPerCommit?: number;
+}
+
+/** Where a store keeps its objects, and how. */
+export interface SqliteStoreOptions extends JournaledStoreOptions {
+  /** The database file; made when it does not exist. Its folder must exist. */
+  readonly path: string;
+  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
+  /** The revision of a file that is made: its first write takes the next one. Default 1. */
+  readonly firstRevision?: number;
+}
+
+const WRITES_PER_COMMIT = 256;
+/** A transaction takes no further write beyond so many characters, since the process does nothing else meanwhile. */
+const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
+
+/**
+ * A store that keeps its objects in a SQLite file. What it has acknowledged survives the end of the process and of the
+ * machine; history and revisions go on where they were. One process at a time has the file.
+ *
+ * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
+ * that begin in one turn of the event loop share a transaction.
+ *
+ * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program. Writes throw
+ *   STORE_FAILED when the disk is full or fails; nothing of the write is stored then.
+ *
+ * @example
+ * const store = openSqliteStore({ path: "cluster.db" });
+ * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
+ * await store.close();
+ */
+export function openSqliteStore({
+  path,
+  history = HISTORY_DEFAULT,
+  cipher,
+  firstRevision,
+  ...options
+}: SqliteStoreOptions): Store & Resealable {
+  const journal = openJournal({ path, history, cipher, firstRevision });
+  try {
+    return createJournaledStore(journal, { history, ...options });
+  } catch (error) {
+    journal.close();
+    throw error;
+  }
+}
+
+/** A store on an open journal, which it closes in the end. */
+export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
+  return new JournaledStore(journal, options);
+}
+
+/** Text that comes back from SQLite as it went in: neither half a character nor a zero. */
+const STORABLE = /^[^\0\p{Surrogate}]*$/u;
+
+/** A write that waits for its turn. */
+interface Pending {
+  readonly write: Write;
+  /** The same write in memory, once it is on the disk. */
+  readonly apply: () => Promise<StoredObject | undefined>;
+  readonly resolve: (stored: StoredObject | undefined | Promise<StoredObject | undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class JournaledStore implements Store, Resealable {
+  readonly #journal: Journal;
+  /** What is on the disk, no more and no less. */
+  readonly #view: Store;
+  readonly #writesPerCommit: number;
+  readonly #waiting: Pending[] = [];
+  #scheduled = false;
+  #closed = false;
+
+  constructor(journal: Journal, { history = HISTORY_DEFAULT, writesPerCommit = WRITES_PER_COMMIT }: JournaledStoreOptions) {
+    this.#journal = journal;
+    this.#view = createMemoryStore({ history, contents: journal.read() });
+    this.#writesPerCommit = writesPerCommit;
+  }
+
+  revision(): Promise<number> {
+    return this.#view.revision();
+  }
+
+  get(key: string): Promise<StoredObject | undefined> {
+    return this.#view.get(key);
+  }
+
+  list(range: StoreRange): Promise<StorePage> {
+    return this.#view.list(range);
+  }
+
+  watch(options: StoreWatchOptions): Promise<StoreWatch> {
+    return this.#view.watch(options);
+  }
+
+  async create(key: string, object: KubeObject): Promise<StoredObject | undefined> {
+    const kept = keep(object);
+    return this.#enqueue({ type: "created", key, body: JSON.stringify(kept) }, () => this.#view.create(key, kept));
+  }
+
+  async update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined> {
+    const kept = keep(object);
+    const write: Write = { type: "updated", key, body: JSON.stringify(kept), expected };
+    return this.#enqueue(write, () => this.#view.update(key, kept, expected));
+  }
+
+  async delete(key: string, expected: number): Promise<StoredObject | undefined> {
+    return this.#enqueue({ type: "deleted", key, expected }, () => this.#view.delete(key, expected));
+  }
+
+  async compact(): Promise<void> {
+    this.#commitAll();
+    this.#journal.compact();
+    await this.#view.compact();
+  }
+
+  async sealedBy(): Promise<ReadonlyMap<string, number>> {
+    this.#demandOpen();
+    return this.#journal.sealedBy();
+  }
+
+  async reseal(most: number): Promise<ResealStep> {
+    this.#demandOpen();
+    return this.#journal.reseal(most);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#commitAll();
+    this.#closed = true;
+    this.#journal.close();
+    await this.#view.close();
+  }
+
+  #enqueue(write: Write, apply: Pending["apply"]): Promise<StoredObject | undefined> {
+    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    this.#demandOpen();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, apply, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #demandOpen(): void {
+    if (this.#closed) throw new EngineError("STORE_FAILED", "Cannot write: the store is closed");
+  }
+
+  /** After the events of this turn, so that the writes of all requests that have arrived go together. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commitNext();
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #commitAll(): void {
+    while (this.#waiting.length > 0) this.#commitNext();
+  }
+
+  #commitNext(): void {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return;
+    try {
+      const revisions = this.#journal.commit(batch.map(({ write }) => write));
+      batch.forEach((pending, index) => this.#settle(pending, revisions[index]));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  #takeBatch(): Pending[] {
+    let count = 0;
+    let characters = 0;
+    for (const { write } of this.#waiting) {
+      if (count >= this.#writesPerCommit || characters > CHARACTERS_PER_COMMIT) break;
+      characters += write.body?.length ?? 0;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  #settle({ apply, resolve }: Pending, revision: number | undefined): void {
+    if (revision === undefined) return resolve(undefined);
+    const checked = async () => {
+      const stored = await apply();
+      assert(stored?.revision === revision, "memory and disk count alike");
+      return stored;
+    };
+    resolve(checked());
+  }
+}
+
+/** What the caller does to the object while it waits is no longer part of the write. */
+function keep(object: KubeObject): KubeObject {
+  return deepFreeze({ ...object, metadata: { ...object.metadata } });
+}

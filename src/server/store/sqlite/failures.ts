@@ -1,0 +1,94 @@
+import { EngineError, isEngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+
+/** Result codes of SQLite. Source: its documentation, "Result and Error Codes". */
+const ERROR = 1;
+const BUSY = 5;
+const READONLY = 8;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** Why a file can not be used, and what helps. */
+interface Fault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or name another file" };
+const FOREIGN: Fault = { reason: "it is no database of this program", hint: "Name another file; this one was left as it is" };
+const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to begin with an empty one" };
+const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
+
+const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
+  // A table or column that every file of ours has is missing.
+  [ERROR, DAMAGED],
+  [BUSY, LOCKED],
+  [READONLY, CLOSED_TO_US],
+  [CORRUPT, DAMAGED],
+  [FULL, { reason: "the disk is full", hint: "Free space on it" }],
+  [CANTOPEN, { reason: "it can not be opened", hint: "Check that it is a file, and the permissions of its folder" }],
+  [NOTADB, FOREIGN],
+]);
+
+const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
+  ["ENOENT", { reason: "its folder does not exist", hint: "Create the folder" }],
+  ["ENOTDIR", { reason: "a part of its path is no folder", hint: "Check the path" }],
+  ["EACCES", CLOSED_TO_US],
+  ["EPERM", CLOSED_TO_US],
+  ["EROFS", CLOSED_TO_US],
+  ["ENOSPC", { reason: "the disk is full", hint: "Free space on it" }],
+]);
+
+/** The file is a database, but of another program. */
+export function foreignFile(path: string): EngineError {
+  return fileError(path, FOREIGN);
+}
+
+/** The file holds what this program never writes; `what` says where. */
+export function damagedFile(path: string, what: string): EngineError {
+  return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
+}
+
+/** The file holds an object that the key at hand does not open. */
+export function sealedFile(path: string, key: string, cause: unknown): EngineError {
+  const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+  const known = isEngineError(cause) ? cause.details["hint"] : undefined;
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
+}
+
+/** The file was written by a program that knows more than this one. */
+export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
+  const reason = `its schema ${found} is newer than ${known}, the newest that this program knows`;
+  return fileError(path, { reason, hint: "Run the program that wrote it, or a later one" });
+}
+
+/** The error for whatever the opening of a file threw. */
+export function openFailure(path: string, error: unknown): EngineError {
+  if (isEngineError(error)) return error;
+  const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
+  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
+}
+
+/** The error for whatever a write threw. Nothing of the write is stored. */
+export function writeFailure(path: string, error: unknown): EngineError {
+  const hint = isDiskFull(error) ? "Free space on it; the store goes on by itself" : "Check the device, then start the program again";
+  const reason = isDiskFull(error) ? "the disk is full" : messageOf(error);
+  return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint } });
+}
+
+/** Tells whether a write failed for want of space only, so that a later one may succeed. */
+export function isDiskFull(error: unknown): boolean {
+  return resultCode(error) === FULL;
+}
+
+/** The primary result code of an error of SQLite; 0 for other errors. */
+function resultCode(error: unknown): number {
+  const code = isRecord(error) || error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
+  return typeof code === "number" ? code & 0xff : 0;
+}
+
+function fileError(path: string, { reason, hint }: Fault, cause?: unknown): EngineError {
+  return new EngineError("CONFIG_FILE", `Cannot open "${path}": ${reason}`, { cause, details: { reason, hint } });
+}

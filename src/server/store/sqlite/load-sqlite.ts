@@ -1,0 +1,30 @@
+import type * as sqlite from "node:sqlite";
+import { EngineError } from "../../../base/errors.ts";
+
+/**
+ * The built-in `node:sqlite`, loaded when the first store asks for it: whoever keeps objects in memory never loads it.
+ *
+ * Some lines of Node warn that the module is experimental. It is the only warning that is held back, and only while the
+ * module loads; nobody who runs a cluster could do anything about it.
+ *
+ * @throws CONFIG_FILE when this Node was built without SQLite.
+ */
+export function loadSqlite(): typeof sqlite {
+  const { emitWarning } = process;
+  process.emitWarning = ((...warning: Parameters<typeof emitWarning>) => {
+    if (!isSqliteWarning(warning)) emitWarning.apply(process, warning);
+  }) as typeof emitWarning;
+  try {
+    // Undefined, whatever its type says, where Node was built without it.
+    const loaded: typeof sqlite | undefined = process.getBuiltinModule("node:sqlite");
+    if (loaded !== undefined) return loaded;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+  const hint = "Run it with a Node from nodejs.org, or keep the objects in memory";
+  throw new EngineError("CONFIG_FILE", `Cannot open a database: this Node (${process.version}) has no node:sqlite`, { details: { hint } });
+}
+
+function isSqliteWarning([text, type]: readonly unknown[]): boolean {
+  return type === "ExperimentalWarning" && String(text).startsWith("SQLite is an experimental feature");
+}
