@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { PATIENCE_MS, TEST_MS } from "../test/support/patience.ts";
 import { skippedReporter } from "./skipped-reporter.ts";
 
 export default defineConfig({
@@ -9,9 +10,10 @@ export default defineConfig({
     setupFiles: ["test/support/setup.ts"],
     // Titles in reports are those of docs/reference/conformance.md: values in them are not cut.
     taskTitleValueFormatTruncate: 200,
-    // Deadlines for a machine that is slow or busy, no expectations.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Deadlines for a machine that is slow or busy, no expectations: what never comes true is red after `PATIENCE_MS` already.
+    testTimeout: TEST_MS,
+    hookTimeout: TEST_MS,
+    expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
     reporters: ["default", skippedReporter],
     pool: "threads",
     // The machines that this runs on have two cores or more, and some suites start processes of their own.

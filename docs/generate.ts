@@ -1,5 +1,5 @@
 /**
- * Writes the reference pages that say what the code says already. `npm run docs` writes them; `test/docs.test.ts` compares.
+ * Writes the reference pages that say what the code says already. `npm run docs` writes them; `test/docs/pages.test.ts` compares.
  *
  * A new page is one entry of {@link PAGES}: its path below `docs/`, and a function that gives its text.
  *

@@ -1,5 +1,5 @@
 /**
- * What exit codes mean, in general and where a command has more to say. `test/docs-cli.test.ts` runs the command lines.
+ * What exit codes mean, in general and where a command has more to say. `test/docs/cli.test.ts` runs the command lines.
  *
  * @module
  */

@@ -23,7 +23,7 @@ ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with th
 
 ${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
 Both suites know nothing of the cluster behind the address. They make a namespace of their own with a random name, keep to it, and
-delete it at the end. \`test/docs-conformance.test.ts\` compares this page with what the suites register: a case without a citation
+delete it at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a line without a case.
 
 ## Run it against a real cluster

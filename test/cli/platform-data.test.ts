@@ -131,7 +131,7 @@ describe("keys", () => {
     const [data, old, both] = [newPath("data"), keyFile(1), keyFile(2, 1)];
     await (await serve(data, old)).stop();
     const { terminal, stop } = await serve(data, both);
-    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"), 30_000);
+    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"));
     const { said } = await platformData(both, "keys", "--data", data);
     expect(said).toEqual([
       { key: keyId(2), values: expect.any(Number), first: true },
@@ -191,7 +191,7 @@ describeEtcd("with etcd", () => {
     const missing = await platformData(alone, "keys", ...where);
     expect([missing.code, missing.said, missing.stderr]).toEqual([1, undefined, expect.stringContaining(`Add the key ${keyId(1)}`)]);
     const { terminal, stop } = await serveFrom(where, both);
-    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"), 30_000);
+    await until("it has told", () => terminal.stderr.includes("Every value is sealed with the first encryption key"));
     expect((await platformData(both, "keys", ...where)).said).toEqual([
       { key: keyId(2), values: expect.any(Number), first: true },
       { key: keyId(1), values: 0, first: false },

@@ -58,7 +58,7 @@ function start(...argv: readonly string[]): Process {
 async function serveClusters(): Promise<{ readonly served: readonly Process[]; readonly clients: readonly ClusterClient[] }> {
   const names = ["tenant", "host"];
   const served = names.map((name) => start("cluster", "--name", name));
-  await until("the clusters serve", () => served.every(({ stdout }) => stdout.includes("get namespaces\n")), 30_000);
+  await until("the clusters serve", () => served.every(({ stdout }) => stdout.includes("get namespaces\n")));
   const clients = await Promise.all(names.map((name) => clientOf(`${name}.kubeconfig`)));
   await clients[1]!.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc-blue" } });
   return { served, clients };
@@ -144,11 +144,11 @@ describe("a signal", () => {
   test("that comes twice ends what is still stopping", async () => {
     const { served } = await serveClusters();
     const sync = start("run", ...RUN, "--leader-elect");
-    await until("it leads", () => sync.stderr.includes(" Leading "), 30_000);
+    await until("it leads", () => sync.stderr.includes(" Leading "));
     // It gives its lease back before it ends: a host that does not answer holds it up for seconds.
     served[1]!.child.kill("SIGSTOP");
     sync.child.kill("SIGINT");
-    await until("it stops", () => sync.stderr.endsWith(" Stopping\n"), 30_000);
+    await until("it stops", () => sync.stderr.endsWith(" Stopping\n"));
     sync.child.kill("SIGTERM");
     expect(await sync.ended).toBe(143);
   });

@@ -282,7 +282,7 @@ describe("demo", () => {
   test("redraws its table when somebody edits the host, and leaves nothing behind", async () => {
     const terminal = createTestTerminal({ screen: { columns: 120, rows: 60 } });
     const { ended } = begin(["demo"], terminal);
-    await until("it has converged", () => terminal.stdout.includes("Edit the host"), 30_000);
+    await until("it has converged", () => terminal.stdout.includes("Edit the host"));
     expect(terminal.stdout).toContain("25 of 28 objects are on the host");
     for (const line of terminal.stdout.split("\n").filter((text) => /^(endpoints|services) /.test(text))) {
       expect(line.length).toBeLessThanOrEqual(120);

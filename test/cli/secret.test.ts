@@ -15,8 +15,8 @@ import { NAMESPACES, SECRETS } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createTestTerminal } from "./support.ts";
 import type { TestTerminal } from "./support.ts";
+import { WAIT } from "../support/patience.ts";
 
-const WAIT = { timeout: 20_000, interval: 20 };
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-secret-"));
 const platformFile = join(root, "platform.kubeconfig");
 const base64 = (text: string) => Buffer.from(text).toString("base64");

@@ -54,7 +54,7 @@ export function useServingCommands(): ServingCommands {
       running.push({ stop });
       let over = false;
       void ended.then(() => (over = true));
-      await until("it serves", () => over || ready.test(terminal.stdout), 30_000);
+      await until("it serves", () => over || ready.test(terminal.stdout));
       expect(over, terminal.stderr).toBe(false);
       return { terminal, stop };
     },

@@ -8,8 +8,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import type { TestTerminal } from "./support.ts";
 import { createTestTerminal } from "./support.ts";
+import { WAIT } from "../support/patience.ts";
 
-const WAIT = { timeout: 30_000, interval: 20 };
 
 let folder: string;
 let terminal: TestTerminal;

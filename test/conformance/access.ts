@@ -313,5 +313,5 @@ export function accessCases(setting: () => RawSetting): void {
 
 /** Servers follow their own roles by watching them, so what was written may take a moment to count. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  await expect.poll(holds, { timeout: 30_000, interval: 20 }).toBe(true);
+  await expect.poll(holds).toBe(true);
 }

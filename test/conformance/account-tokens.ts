@@ -71,7 +71,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect((await review(token))["authenticated"]).toBe(true);
       await raw.send("DELETE", path("serviceaccounts", "brief"));
       await account("brief");
-      await expect.poll(async () => (await review(token))["authenticated"] ?? false, { timeout: 30_000 }).toBe(false);
+      await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
     test("end with the object that they are bound to, which has to be there", async () => {
@@ -85,7 +85,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       const token = String((await bind({})).json["status"]!["token"]);
       expect((await review(token))["authenticated"]).toBe(true);
       await raw.send("DELETE", path("secrets", "bound"));
-      await expect.poll(async () => (await review(token))["authenticated"] ?? false, { timeout: 30_000 }).toBe(false);
+      await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
     test("for somebody else are nothing to the API, and something to whom they are for", async () => {
@@ -125,11 +125,11 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await create(part("whole"), { rules: [rule("get", "nodes")], ...aggregating(label) });
       await create(part("b"), { rules: [rule("list", "pods"), rule("get", "pods")] }, { labels: { [label]: "true" } });
       await create(part("a"), { rules: [rule("get", "pods")] }, { labels: { [label]: "true" } });
-      await expect.poll(() => rulesOf(part("whole")), { timeout: 30_000 }).toEqual([rule("get", "pods"), rule("list", "pods")]);
+      await expect.poll(() => rulesOf(part("whole"))).toEqual([rule("get", "pods"), rule("list", "pods")]);
       await raw.send("PATCH", `${roles}/${part("b")}`, { body: { metadata: { labels: { [label]: null } } }, headers: MERGE });
-      await expect.poll(() => rulesOf(part("whole")), { timeout: 30_000 }).toEqual([rule("get", "pods")]);
+      await expect.poll(() => rulesOf(part("whole"))).toEqual([rule("get", "pods")]);
       await raw.send("DELETE", `${roles}/${part("a")}`);
-      await expect.poll(() => rulesOf(part("whole")), { timeout: 30_000 }).toEqual([]);
+      await expect.poll(() => rulesOf(part("whole"))).toEqual([]);
       for (const name of ["whole", "b"]) await raw.send("DELETE", `${roles}/${part(name)}`);
     });
 
@@ -140,11 +140,10 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await create(name, { rules: [widgets] }, { labels: { "rbac.authorization.k8s.io/aggregate-to-view": "true" } });
       for (const role of ["view", "edit", "admin"]) {
         await expect
-          .poll(async () => (await rulesOf(role)).some((one) => JSON.stringify(one).includes(name)), { timeout: 30_000 })
-          .toBe(true);
+          .poll(async () => (await rulesOf(role)).some((one) => JSON.stringify(one).includes(name))).toBe(true);
       }
       await raw.send("DELETE", `${roles}/${name}`);
-      await expect.poll(async () => JSON.stringify(await rulesOf("admin")).includes(name), { timeout: 30_000 }).toBe(false);
+      await expect.poll(async () => JSON.stringify(await rulesOf("admin")).includes(name)).toBe(false);
     });
 
     test("are for those who may do everything: they gather any rules", async () => {
@@ -156,7 +155,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await raw.send("POST", `${RBAC}/clusterrolebindings`, { body: { metadata: { name }, roleRef, subjects: [{ kind: "User", name }] } });
       const headers = { "impersonate-user": name };
       const body = { metadata: { name: `${name}-2` }, rules: [], ...aggregating("kubernetes.io/bootstrapping") };
-      await expect.poll(async () => (await raw.send("POST", roles, { body: { metadata: { name: `${name}-1` }, rules: [] }, headers })).code, { timeout: 30_000 }).not.toBe(403); // prettier-ignore
+      await expect.poll(async () => (await raw.send("POST", roles, { body: { metadata: { name: `${name}-1` }, rules: [] }, headers })).code).not.toBe(403); // prettier-ignore
       const refused = await raw.send("POST", roles, { body, headers });
       expect([refused.code, refused.json["message"]]).toEqual([403, expect.stringContaining("must have cluster-admin privileges to use the aggregationRule")]); // prettier-ignore
       expect((await raw.send("PATCH", `${roles}/${name}-1`, { body: aggregating("a"), headers: { ...headers, ...MERGE } })).code).toBe(403);

@@ -1,6 +1,6 @@
 /**
  * Every case of the suites that say what a Kubernetes API server does, with the place where Kubernetes says so.
- * `test/docs-conformance.test.ts` holds it against the suites; `docs/reference/conformance.md` is written from it.
+ * `test/docs/conformance.test.ts` holds it against the suites; `docs/reference/conformance.md` is written from it.
  */
 import { ACCESS_SECTIONS } from "./catalogue/access.ts";
 import type { CatalogueSection } from "./catalogue/citations.ts";

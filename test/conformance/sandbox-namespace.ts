@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { CONFIG_MAPS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** A new namespace and the way to be rid of it. */
 export interface SandboxNamespace {
@@ -47,7 +48,7 @@ export function objectsOf(namespace: string): Objects {
 }
 
 /** Resolves with what `read` answers once it answers something; real clusters take their time. */
-export async function eventually<T>(what: string, read: () => Promise<T | undefined>, limitMs = 30_000): Promise<T> {
+export async function eventually<T>(what: string, read: () => Promise<T | undefined>, limitMs = PATIENCE_MS): Promise<T> {
   const start = performance.now();
   for (;;) {
     const found = await read();

@@ -63,8 +63,8 @@ const ADDRESSES: readonly EndpointSubset[] = [
 export function syncerSuite({ name, create }: SyncerSuiteOptions): void {
   describe(name, () => {
     let world: World;
-    beforeAll(async () => void (world = await createWorld(await create())), 60_000);
-    afterAll(() => world?.close(), 60_000);
+    beforeAll(async () => void (world = await createWorld(await create())));
+    afterAll(() => world?.close());
 
     test("a tenant Service and its Endpoints appear on the host, translated and patched", async () => {
       await world.seed("web", { "example.com/team": "shop", "example.com/upstream": `api.${world.tenantNamespace}.svc` });

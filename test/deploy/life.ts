@@ -7,6 +7,7 @@ import type { ObjectKey } from "../../src/object/key.ts";
 import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
+import { WAIT } from "../support/patience.ts";
 
 /** Where the life is led. */
 export interface World {
@@ -20,7 +21,6 @@ export interface World {
   readonly rich: boolean;
 }
 
-const WAIT = { timeout: 30_000, interval: 20 };
 const TLS = "example.com/tls-secret";
 const SETTINGS = "example.com/settings";
 

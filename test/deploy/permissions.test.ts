@@ -21,6 +21,7 @@ import { qualified, rightsOf, rightUsed, rolesOf, rulesWithout, textOf } from ".
 import type { Right } from "./roles.ts";
 import { startSidecar } from "./sidecar.ts";
 import type { Sidecar } from "./sidecar.ts";
+import { WAIT } from "../support/patience.ts";
 
 const OVERLAYS = [
   { overlay: "single-namespace", tenantOverlay: "basic", mapped: { shop: undefined } },
@@ -106,7 +107,7 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
       // What was deleted while nobody looked engages the brake, which says so on the host.
       const events = async () => (await host.client.list(EVENTS, { namespace: "vc-blue" })).items;
       const second = await whileItLeads(async () => {
-        await vi.waitFor(async () => expect((await events()).map(({ reason }) => reason)).toContain("DeleteBrake"), { timeout: 30_000 });
+        await vi.waitFor(async () => expect((await events()).map(({ reason }) => reason)).toContain("DeleteBrake"), WAIT);
       });
       expect(second).not.toMatch(COMPLAINT);
     } finally {

@@ -7,6 +7,7 @@ import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
+import { WAIT } from "../support/patience.ts";
 
 const CONFIG = `
 sync:
@@ -19,7 +20,6 @@ sync:
 `;
 const WEB = { namespace: "shop", name: "web" };
 const COPY = { namespace: "vc-blue", name: "shop-web" };
-const WAIT = { timeout: 30_000, interval: 10 };
 
 let tenant: EmbeddedCluster;
 let host: EmbeddedCluster;

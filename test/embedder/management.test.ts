@@ -16,6 +16,7 @@ import {
 } from "../../src/management.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { NAMESPACES, SECRETS } from "../../src/object/resource.ts";
+import { WAIT } from "../support/patience.ts";
 
 test("starts with a store, a key and a configuration of the program's, and serves them", async () => {
   const parsed = parseManagementConfig("auth: { accessKeyMaxTTLSeconds: 60 }");
@@ -44,7 +45,7 @@ test("keeps a Secret of a cluster equal to a SharedSecret", async () => {
     await cluster.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     await management.registry.create(SHARED_SECRETS, "shop", { metadata: { name: "db" }, spec: { data: { a: "MQ==" } } });
     await sync.start();
-    await vi.waitFor(async () => expect((await cluster.client.get(SECRETS, at))?.["data"]).toEqual({ a: "MQ==" }), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await cluster.client.get(SECRETS, at))?.["data"]).toEqual({ a: "MQ==" }), WAIT);
   } finally {
     await sync.stop();
     await platform.close();

@@ -252,7 +252,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     const flags = ["--platform-issuer", management.url, "--platform-keys", keys, "--platform-target", "cluster=c1"];
     const ended = runCli(["cluster", "--name", "c1", "--kubeconfig", file, ...flags], terminal);
     try {
-      await until("the cluster serves", () => terminal.stdout.includes("get namespaces\n"), 30_000);
+      await until("the cluster serves", () => terminal.stdout.includes("get namespaces\n"));
       await kubectl.ok("create -f -", team("viewers", { users: ["ann"], clusterRoles: [{ name: "view" }] }));
       const key = await kubectl.ok("create -o jsonpath={.spec.key} -f -", object("OwnedAccessKey", "ann", { user: "ann" }));
       const ann = as(management.kubeconfig(key));

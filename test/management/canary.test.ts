@@ -55,7 +55,7 @@ function watch(key: string, path: string, headers: Readonly<Record<string, strin
     opened,
     /** What came, once there are so many events of a type. */
     async close(type: string, count: number): Promise<string> {
-      await expect.poll(() => watched.text.split(`"type":"${type}"`).length - 1, { timeout: 30_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => watched.text.split(`"type":"${type}"`).length - 1).toBeGreaterThanOrEqual(count);
       ending.abort();
       await read;
       return watched.text;

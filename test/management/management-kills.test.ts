@@ -13,6 +13,7 @@ import { afterAll, expect, test } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 import { API, MERGE_PATCH } from "./platform.ts";
+import { TEST_MS } from "../support/patience.ts";
 
 const KILLS = Math.min(30, Number(process.env["KILLS"] ?? 2));
 /** A seed of its own for every run; a failure names it. */
@@ -181,5 +182,5 @@ test(
     // Told to whoever counts on it.
     console.log(`${KILLS} kills, ${acknowledged} acknowledged writes`);
   },
-  60_000 + KILLS * 20_000,
+  TEST_MS + KILLS * 20_000,
 );

@@ -12,6 +12,7 @@ import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
+import { WAIT } from "../support/patience.ts";
 
 const FAST = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.3 };
 /** Writes are repeated for longer than a Lease holds. */
@@ -46,7 +47,7 @@ describeEtcd("a leader whose writes come late", () => {
     };
     proxy = await startEtcdProxy(etcd.url);
     leader = await start(proxy.url);
-    await vi.waitFor(() => expect(leader.leading).toBe(true), 10_000);
+    await vi.waitFor(() => expect(leader.leading).toBe(true), WAIT);
     follower = await start(etcd.url);
     admin = clientOf(follower.url, leader.adminKey!);
     await leader.settled();
@@ -70,9 +71,9 @@ describeEtcd("a leader whose writes come late", () => {
       return fate;
     };
     await admin.send("POST", "/namespaces/shop/sharedsecrets", { metadata: { name: "db", namespace: "shop" }, spec: RULES });
-    await vi.waitFor(() => expect(lost).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(() => expect(lost).toBeGreaterThan(0), WAIT);
     expect((await change({ access: [] })).code).toBe(200);
-    await vi.waitFor(() => expect(follower.leading).toBe(true), 15_000);
+    await vi.waitFor(() => expect(follower.leading).toBe(true), WAIT);
     await follower.settled();
     expect(leader.leading).toBe(false);
     expect(await roles()).toEqual([]);

@@ -20,7 +20,7 @@ describeEtcd(
     });
     afterAll(() => shell.close());
 
-    test.each(stepsOf(blocksOf(PAGE)))("line $line", { timeout: 120_000 }, (step) => shell.run(step));
+    test.each(stepsOf(blocksOf(PAGE)))("line $line", (step) => shell.run(step));
   },
   hasKubectl ? undefined : "kubectl",
 );

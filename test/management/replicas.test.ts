@@ -19,6 +19,7 @@ import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
+import { WAIT } from "../support/patience.ts";
 
 const FAST = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.3 };
 const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };
@@ -150,24 +151,24 @@ describeEtcd("management servers on one etcd", () => {
 
   test("one leads, what it does is seen at all, and another takes over when it stops", async () => {
     const { servers, admins } = await startAll(3);
-    await vi.waitFor(() => expect(leaders(servers)).toBe(1), 10_000);
+    await vi.waitFor(() => expect(leaders(servers)).toBe(1), WAIT);
     const roles = async (admin: Client) =>
       names(await admin.send("GET", "/kubernetes/management/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles"));
     const make = (admin: Client, name: string) =>
       admin.send("POST", "/namespaces/shop/sharedsecrets", { metadata: { name, namespace: "shop" }, spec: RULES });
     const follower = servers.findIndex((server) => !server.leading);
     await make(admins[follower]!, "one");
-    for (const admin of admins) await vi.waitFor(async () => expect(await roles(admin)).toContain("sharedsecret:one:0"), 10_000);
+    for (const admin of admins) await vi.waitFor(async () => expect(await roles(admin)).toContain("sharedsecret:one:0"), WAIT);
     const leader = servers.findIndex((server) => server.leading);
     await servers[leader]!.stop();
     const rest = servers.filter((_server, index) => index !== leader);
     await make(admins[follower]!, "two");
-    await vi.waitFor(() => expect(leaders(rest)).toBe(1), 10_000);
-    await vi.waitFor(async () => expect(await roles(admins[follower]!)).toContain("sharedsecret:two:0"), 10_000);
+    await vi.waitFor(() => expect(leaders(rest)).toBe(1), WAIT);
+    await vi.waitFor(async () => expect(await roles(admins[follower]!)).toContain("sharedsecret:two:0"), WAIT);
     await admins[follower]!.send("DELETE", "/namespaces/shop/sharedsecrets/one");
     await vi.waitFor(
       async () => expect(await roles(admins[follower]!)).toEqual(expect.not.arrayContaining(["sharedsecret:one:0"])),
-      10_000,
+      WAIT,
     );
   });
 
@@ -203,7 +204,7 @@ describeEtcd("management servers on one etcd", () => {
     expect([503, 504]).toContain((await admins[0]!.send("GET", "/teams")).code);
     expect([503, 504]).toContain((await admins[1]!.send("POST", "/teams", { metadata: { name: "late" }, spec: {} })).code);
     etcd.resume();
-    await vi.waitFor(async () => expect(await health("/readyz")).toBe(200), 15_000);
+    await vi.waitFor(async () => expect(await health("/readyz")).toBe(200), WAIT);
     expect((await as(servers[1]!, key).send("GET", "/teams")).code).toBe(200);
   });
 
@@ -215,7 +216,7 @@ describeEtcd("management servers on one etcd", () => {
     const far = await start({ store });
     const jane = as(far, await newKey(admins[0]!, "jane"));
     expect((await jane.send("GET", "/teams")).code).toBe(200);
-    await vi.waitFor(() => expect(servers[0]!.leading).toBe(true), 10_000);
+    await vi.waitFor(() => expect(servers[0]!.leading).toBe(true), WAIT);
     proxy.stallWatches();
     proxy.decide = () => "lose-request";
     await admins[0]!.send("DELETE", "/ownedaccesskeys/jane");
@@ -224,7 +225,7 @@ describeEtcd("management servers on one etcd", () => {
     expect([503, 504]).toContain((await as(far, key).send("POST", "/teams", { metadata: { name: "t" }, spec: {} })).code);
     proxy.decide = () => "pass";
     proxy.cutWatches();
-    await vi.waitFor(async () => expect((await jane.send("GET", "/teams")).code).toBe(401), 15_000);
+    await vi.waitFor(async () => expect((await jane.send("GET", "/teams")).code).toBe(401), WAIT);
     expect((await as(far, key).send("GET", "/teams")).code).toBe(200);
   });
 
@@ -237,7 +238,7 @@ describeEtcd("management servers on one etcd", () => {
       });
     const first = (await watch(servers[0]!, String(at(list, "metadata", "resourceVersion")))).text();
     await admins[1]!.send("POST", "/teams", { metadata: { name: "one" }, spec: {} });
-    await vi.waitFor(async () => expect(names(await admins[0]!.send("GET", "/teams"))).toEqual(["one"]));
+    await vi.waitFor(async () => expect(names(await admins[0]!.send("GET", "/teams"))).toEqual(["one"]), WAIT);
     await servers[0]!.stop();
     const lines = (await first)
       .trim()
@@ -256,7 +257,7 @@ describeEtcd("management servers on one etcd", () => {
     const sharing = { times: FAST, compactAfterMs: 300, compact: async (revision: number) => void compacted.push(revision) };
     const management = await startManagement({ tls: false, store, sharing });
     running.push(management);
-    await vi.waitFor(() => expect(compacted.length).toBeGreaterThanOrEqual(2), 10_000);
+    await vi.waitFor(() => expect(compacted.length).toBeGreaterThanOrEqual(2), WAIT);
     expect(compacted).toEqual([...compacted].sort((left, right) => left - right));
     expect(compacted.at(-1)).toBeLessThanOrEqual(await store.revision());
     await store.compactEtcd(compacted[0]!);

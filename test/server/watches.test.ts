@@ -24,6 +24,7 @@ import { recordWatches } from "./support/record-watches.ts";
 import type { RecordWatchesOptions } from "./support/record-watches.ts";
 import { checkWatches } from "./support/watch-checker.ts";
 import type { Acknowledged } from "./support/watch-checker.ts";
+import { TEST_MS } from "../support/patience.ts";
 
 const EVENTS = Number(process.env["EVENTS"] ?? 3_000);
 /** A seed of its own for every run; a failure names it. */
@@ -34,7 +35,7 @@ const ETCD_EVENTS = process.env["EVENTS"] === undefined ? 1_200 : EVENTS;
 const COMPACT_EVERY = 1_000;
 const COMPACTIONS = 12;
 const PROCESSES = 3;
-const TIMEOUT_MS = 60_000 + EVENTS * 15;
+const TIMEOUT_MS = TEST_MS + EVENTS * 15;
 const ETCD_WRITER = join(import.meta.dirname, "support/etcd-writer.ts");
 
 const folder = mkdtempSync(join(tmpdir(), "watches-"));

@@ -1,5 +1,5 @@
 /**
- * Which test runs which blocks of the documentation. A new guide adds a line here; `test/docs-audit.test.ts` demands one for each block.
+ * Which test runs which blocks of the documentation. A new guide adds a line here; `test/docs/audit.test.ts` demands one for each block.
  */
 import type { Block } from "./markdown.ts";
 
@@ -27,43 +27,43 @@ const guide = (name: string) => `docs/guides/${name}.md`;
 /** Guides whose every `sh` block is typed into one shell, in order. */
 const SHELLS: readonly (readonly [string, string])[] = [
   ...["first-key", "teams-and-groups", "share-a-secret", "back-up-the-platform", "use-clusters-directly"].map(
-    (name) => [name, "test/docs-management.test.ts"] as const,
+    (name) => [name, "test/docs/management.test.ts"] as const,
   ),
-  ["two-clusters", "test/docs-two-clusters.test.ts"],
-  ["embedded-cluster", "test/docs-embedded-cluster.test.ts"],
+  ["two-clusters", "test/docs/two-clusters.test.ts"],
+  ["embedded-cluster", "test/docs/embedded-cluster.test.ts"],
   ["several-replicas", "test/management/replicas-guide.test.ts"],
-  ["run-beside-vcluster", "test/docs-run-beside-vcluster.test.ts"],
-  ["deploy", "test/docs-deploy.test.ts"],
+  ["run-beside-vcluster", "test/docs/run-beside-vcluster.test.ts"],
+  ["deploy", "test/docs/deploy.test.ts"],
 ];
 
 /** Every runner. */
 export const DOC_RUNNERS: readonly DocRunner[] = [
-  { page: "README.md", test: "test/docs-snippets.test.ts", runs: language("ts") },
-  { page: "docs/guides/", test: "test/docs-snippets.test.ts", runs: language("ts") },
+  { page: "README.md", test: "test/docs/snippets.test.ts", runs: language("ts") },
+  { page: "docs/guides/", test: "test/docs/snippets.test.ts", runs: language("ts") },
   { page: "README.md", test: "test/cli/examples.test.ts", runs: saying("npx endpoint-sync validate") },
   { page: "README.md", test: "test/cli/examples.test.ts", runs: language("yaml") },
-  { page: "README.md", test: "test/docs-playground.test.ts", runs: saying("npx endpoint-sync playground") },
-  { page: "README.md", test: "test/docs-readme.test.ts", runs: ({ text }) => /npx endpoint-sync cluster|^kill %/.test(text) },
+  { page: "README.md", test: "test/docs/playground.test.ts", runs: saying("npx endpoint-sync playground") },
+  { page: "README.md", test: "test/docs/readme.test.ts", runs: ({ text }) => /npx endpoint-sync cluster|^kill %/.test(text) },
   ...SHELLS.map(([name, test]) => ({ page: guide(name), test, runs: language("sh") })),
   { page: guide("back-up-the-platform"), test: "test/management/data/key-guide.test.ts", runs: language("bash") },
-  { page: guide("two-clusters"), test: "test/docs-two-clusters.test.ts", runs: language("yaml") },
-  { page: guide("run-beside-vcluster"), test: "test/docs-run-beside-vcluster.test.ts", runs: language("yaml") },
-  { page: guide("operate"), test: "test/docs-inspect.test.ts", runs: language("sh") },
-  { page: guide("operate"), test: "test/docs-operate.test.ts", runs: language("yaml") },
-  { page: guide("write-patches"), test: "test/docs-examples.test.ts", runs: language("yaml", "console") },
-  { page: "docs/reference/expressions.md", test: "test/docs-examples.test.ts", runs: language("yaml") },
-  { page: guide("write-patches"), test: "test/docs-laws.test.ts", runs: word("careless.yaml") },
-  { page: guide("test-your-patches"), test: "test/docs-test-your-patches.test.ts", runs: language("yaml", "console") },
-  { page: guide("test-sequences"), test: "test/docs-sequences.test.ts", runs: language("yaml", "sh") },
-  { page: guide("types-in-your-editor"), test: "test/docs-types-in-your-editor.test.ts", runs: named },
-  { page: guide("limit-a-key"), test: "test/docs-limit-a-key.test.ts", runs: named },
-  { page: guide("sync-endpoint-slices"), test: "test/docs-slices.test.ts", runs: language("yaml", "sh") },
-  { page: guide("bring-references"), test: "test/docs-audit.test.ts", runs: language("yaml") },
-  { page: guide("playground"), test: "test/docs-playground.test.ts", runs: language("sh") },
+  { page: guide("two-clusters"), test: "test/docs/two-clusters.test.ts", runs: language("yaml") },
+  { page: guide("run-beside-vcluster"), test: "test/docs/run-beside-vcluster.test.ts", runs: language("yaml") },
+  { page: guide("operate"), test: "test/docs/inspect.test.ts", runs: language("sh") },
+  { page: guide("operate"), test: "test/docs/operate.test.ts", runs: language("yaml") },
+  { page: guide("write-patches"), test: "test/docs/examples.test.ts", runs: language("yaml", "console") },
+  { page: "docs/reference/expressions.md", test: "test/docs/examples.test.ts", runs: language("yaml") },
+  { page: guide("write-patches"), test: "test/docs/laws.test.ts", runs: word("careless.yaml") },
+  { page: guide("test-your-patches"), test: "test/docs/test-your-patches.test.ts", runs: language("yaml", "console") },
+  { page: guide("test-sequences"), test: "test/docs/sequences.test.ts", runs: language("yaml", "sh") },
+  { page: guide("types-in-your-editor"), test: "test/docs/types-in-your-editor.test.ts", runs: named },
+  { page: guide("limit-a-key"), test: "test/docs/limit-a-key.test.ts", runs: named },
+  { page: guide("sync-endpoint-slices"), test: "test/docs/slices.test.ts", runs: language("yaml", "sh") },
+  { page: guide("bring-references"), test: "test/docs/audit.test.ts", runs: language("yaml") },
+  { page: guide("playground"), test: "test/docs/playground.test.ts", runs: language("sh") },
   { page: guide("audit-the-api"), test: "test/management/audit/guide.test.ts", runs: word("platform.yaml", "policy.yaml", "run") },
   { page: guide("sign-in"), test: "test/management/sign-in/guide.test.ts", runs: word("platform.yaml", "run") },
   { page: "docs/reference/management-config.md", test: "test/management/config/page.test.ts", runs: language("yaml") },
-  { page: "docs/reference/cli.md", test: "test/docs-cli.test.ts", runs: language("sh") },
+  { page: "docs/reference/cli.md", test: "test/docs/cli.test.ts", runs: language("sh") },
 ];
 
 /** What no test runs, by page and the beginning of its text, and why. Its syntax, commands and options are checked all the same. */

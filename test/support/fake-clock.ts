@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../src/base/clock.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** A clock that moves only when a test says so. */
 export interface FakeClock extends Clock {
@@ -75,7 +76,7 @@ export async function settle(): Promise<void> {
 }
 
 /** Resolves once `condition` holds. Real time passes only for real I/O; after `limitMs` of it the test fails with `what`. */
-export async function until(what: string, condition: () => boolean, limitMs = 30_000): Promise<void> {
+export async function until(what: string, condition: () => boolean, limitMs = PATIENCE_MS): Promise<void> {
   const start = performance.now();
   while (!condition()) {
     if (performance.now() - start > limitMs) throw new Error(`Still not so after ${limitMs} ms: ${what}`);

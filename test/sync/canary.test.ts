@@ -20,6 +20,7 @@ import { ENDPOINTS, EVENTS, NAMESPACES, SECRETS, SERVICES } from "../../src/obje
 import type { KubeObject } from "../../src/object/types.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import { createSyncer } from "../../src/syncer.ts";
+import { WAIT } from "../support/patience.ts";
 
 /** In names of tenant objects, namespaces and fields, which may be logged. */
 const NAME = "canaryname";
@@ -140,7 +141,6 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-const WAIT = { timeout: 30_000, interval: 50 };
 const codes = () => [...metrics.text().matchAll(/endpoint_sync_notes_total\{code="(\w+)"/g)].map((match) => match[1]!);
 
 describe("a run in which everything goes wrong", () => {

@@ -29,16 +29,16 @@ const adoptsEarlierLives: Planner = (rules, input) => {
 
 const adoptsNothing: Planner = ({ adopt: _none, ...rules }, input) => plan(rules, input);
 
-test(`the engine keeps every promise in ${SEEDS} seeds, and there is something to adopt`, { timeout: 120_000 }, async () => {
+test(`the engine keeps every promise in ${SEEDS} seeds, and there is something to adopt`, async () => {
   const all = await runs();
   expect(violations(all)).toEqual([]);
   expect(all.some(({ timeline }) => timeline.some((line) => line.includes("another syncer makes")))).toBe(true);
 });
 
-test("the simulator notices a syncer that adopts nothing", { timeout: 120_000 }, async () => {
+test("the simulator notices a syncer that adopts nothing", async () => {
   expect(violations(await runs(adoptsNothing))).toContain("L1");
 });
 
-test("the simulator notices a syncer that adopts copies of earlier lives", { timeout: 120_000 }, async () => {
+test("the simulator notices a syncer that adopts copies of earlier lives", async () => {
   expect(violations(await runs(adoptsEarlierLives))).toContain("S1");
 });

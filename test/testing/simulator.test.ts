@@ -16,7 +16,7 @@ beforeAll(async () => void (simulator = await createSimulator()));
 afterAll(() => simulator.dispose());
 
 describe("the engine", () => {
-  test(`keeps every promise in ${SEEDS} seeds`, { timeout: 170_000 }, async () => {
+  test(`keeps every promise in ${SEEDS} seeds`, async () => {
     const failed: string[] = [];
     const fired = new Set<string>();
     for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -127,7 +127,7 @@ const BROKEN: readonly {
 ];
 
 describe("the simulator notices a syncer that", () => {
-  test.each(BROKEN)("$why", { timeout: 60_000 }, async ({ oracles, why: _why, ...broken }) => {
+  test.each(BROKEN)("$why", async ({ oracles, why: _why, ...broken }) => {
     const failed = await firstFailure(broken);
     expect(oracles).toContain(failed?.violation?.oracle);
   });
@@ -146,7 +146,7 @@ async function firstFailure(broken: Parameters<typeof createSimulator>[0]): Prom
   }
 }
 
-test("a failing run is shrunk to the few steps that matter, and breaks the same promise", { timeout: 60_000 }, async () => {
+test("a failing run is shrunk to the few steps that matter, and breaks the same promise", async () => {
   const wrong = await createSimulator({ planner: BROKEN[0]!.planner! });
   let failed = await wrong.run(1);
   for (let seed = 2; failed.violation?.oracle !== "S3" && seed <= SEEDS_TO_NOTICE; seed += 1) failed = await wrong.run(seed);

@@ -54,7 +54,7 @@ test("its names and numbers are those of the source", () => {
   expect(PAGE).toContain(`| ${AUDIT_LEVEL_MAX} | everything, with what was sent and answered |`);
 });
 
-test.runIf(hasJq)("its command shows who changed SharedSecrets", { timeout: 60_000 }, async () => {
+test.runIf(hasJq)("its command shows who changed SharedSecrets", async () => {
   const folder = mkdtempSync(join(tmpdir(), "audit-guide-"));
   const path = join(folder, "audit.log");
   const { config } = configOf("platform.yaml");

@@ -25,6 +25,7 @@ import type { Store } from "../../../src/server/store/store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import type { Etcd } from "../../support/etcd.ts";
+import { TEST_MS } from "../../support/patience.ts";
 
 const root = mkdtempSync(join(tmpdir(), "copies-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -218,7 +219,7 @@ describe("a process that is killed while it copies", () => {
   const KILLS = Number(process.env["COPY_KILLS"] ?? 5);
   const COPIER = join(import.meta.dirname, "support/copier.ts");
 
-  test("leaves what no server starts with, until it was repeated to its end", { timeout: 60_000 + KILLS * 10_000 }, async () => {
+  test("leaves what no server starts with, until it was repeated to its end", { timeout: TEST_MS + KILLS * 10_000 }, async () => {
     const from = newPath();
     const source = await filled(openSqliteStore({ path: from, cipher }), 400);
     const { digest } = checkContents(await contentsOf(source));

@@ -22,5 +22,5 @@ describeEtcd("replace the encryption key of servers on one etcd", () => {
   });
   afterAll(() => shell.close());
 
-  test.each(STEPS)("line $line", { timeout: 120_000 }, (step) => shell.run(step));
+  test.each(STEPS)("line $line", (step) => shell.run(step));
 });

@@ -50,7 +50,7 @@ test("it names every kind of provider", () => {
   expect(PROVIDER_KINDS.filter((kind) => !PAGE.includes(`\`${kind}\``))).toEqual([]);
 });
 
-test.runIf(hasCurl)("its commands work one after another", { timeout: 60_000 }, async () => {
+test.runIf(hasCurl)("its commands work one after another", async () => {
   const parsed = configuration();
   if (!parsed.ok) throw new Error("The configuration is valid");
   const folder = mkdtempSync(join(tmpdir(), "sign-in-guide-"));

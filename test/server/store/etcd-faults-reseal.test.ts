@@ -23,6 +23,7 @@ import { until } from "../../support/fake-clock.ts";
 import { startEtcdProxy } from "../support/etcd-proxy.ts";
 import type { EtcdProxy, Fate, ProxiedRequest } from "../support/etcd-proxy.ts";
 import { presentTexts, textsOfHistory } from "../support/sealed-texts.ts";
+import { TEST_MS } from "../../support/patience.ts";
 
 const HASTY = { connectMs: 500, requestMs: 500, giveUpMs: 300, silentMs: 100, heartbeatMs: 3_600_000 };
 const KILLS = Number(process.env["RESEAL_KILLS"] ?? 4);
@@ -96,7 +97,6 @@ describeEtcd("while values in etcd are sealed anew", () => {
 
   test.each(["lose-request", "lose-answer"] as const)(
     "a process that ends between any two steps leaves nothing that the next one does not finish (%s)",
-    { timeout: 180_000 },
     async (fate) => {
       let whole = false;
       let cuts = 0;
@@ -184,10 +184,10 @@ describeEtcd("while values in etcd are sealed anew", () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
     const resealing = startResealing({ store, clock: systemClock, logger, most: 4, pauseMs: 1, retryMs: 50 });
-    await until("it has tried", () => warnings.length > 0, 20_000);
+    await until("it has tried", () => warnings.length > 0);
     expect([resealing.done, await opened()]).toEqual([false, filled(40)]);
     proxy.decide = () => "pass";
-    await until("it is done", () => resealing.done, 20_000);
+    await until("it is done", () => resealing.done);
     await resealing.stop();
     await finish(filled(40));
   });
@@ -232,7 +232,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
     await finish(filled(20));
   });
 
-  test("the process may be killed again and again while another one writes", { timeout: 60_000 + KILLS * 10_000 }, async () => {
+  test("the process may be killed again and again while another one writes", { timeout: TEST_MS + KILLS * 10_000 }, async () => {
     await fill(120);
     const rival = await open([1, 2]);
     const texts = filled(120);
@@ -268,7 +268,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
     await finish(found);
   });
 
-  test("keys may be replaced on one server after the other, in the order of the guide", { timeout: 180_000 }, async () => {
+  test("keys may be replaced on one server after the other, in the order of the guide", async () => {
     // Each server has the old key, then both, then both with the new one first, then the new one.
     const PHASES = [[1], [1, 2], [2, 1], [2]] as const;
     const server = fc.nat(2);

@@ -11,6 +11,7 @@ import type { Store, StoredObject, StoreEvent } from "../../../src/server/store/
 import { key, object, PREFIX } from "../../conformance/store-setting.ts";
 import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import { createSeededChance } from "../seeded-chance.ts";
+import { TEST_MS } from "../../support/patience.ts";
 
 const KILLS = Math.min(200, Number(process.env["KILLS"] ?? 4));
 /** A seed of its own for every run; a failure names it. */
@@ -95,6 +96,6 @@ describeEtcd(`etcd that is killed (seed ${SEED})`, () => {
       await etcd.remove();
       expect(acknowledged.length).toBeGreaterThan(KILLS);
     },
-    60_000 + KILLS * 15_000,
+    TEST_MS + KILLS * 15_000,
   );
 });

@@ -14,6 +14,7 @@ import { isEngineError } from "../../../src/base/errors.ts";
 import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
 import type { Store, StoreEvent } from "../../../src/server/store/store.ts";
 import { createSeededChance } from "../seeded-chance.ts";
+import { TEST_MS } from "../../support/patience.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 10);
 const LANES = 2;
@@ -156,6 +157,6 @@ describe(`a writer that is killed (seed ${SEED})`, () => {
       await store.close();
       expect(acknowledged).toBeGreaterThan(0);
     },
-    60_000 + KILLS * 6_000,
+    TEST_MS + KILLS * 6_000,
   );
 });

@@ -17,6 +17,7 @@ import type { Cipher } from "../../../src/server/store/sqlite/cipher.ts";
 import { cipherOf, keyId, resealableSuite, resealAll } from "../../conformance/resealable.ts";
 import { key, object, PREFIX } from "../../conformance/store-setting.ts";
 import { createFakeClock, until } from "../../support/fake-clock.ts";
+import { TEST_MS } from "../../support/patience.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sqlite-reseal-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -128,7 +129,7 @@ describe("a process that is killed while it seals anew and writes", () => {
   const KILLS = Number(process.env["RESEAL_KILLS"] ?? 6);
   const WRITER = join(import.meta.dirname, "../support/reseal-writer.ts");
 
-  test("loses nothing, and the next one finishes", { timeout: 60_000 + KILLS * 10_000 }, async () => {
+  test("loses nothing, and the next one finishes", { timeout: TEST_MS + KILLS * 10_000 }, async () => {
     await fill(120);
     const acknowledged = new Map<string, string>();
     for (let kill = 0; kill < KILLS; kill += 1) {

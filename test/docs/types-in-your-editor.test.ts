@@ -5,10 +5,10 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { basename, dirname, join, resolve } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox } from "../src/sandbox/sandbox.ts";
-import { blocksOf, tablesOf } from "./support/markdown.ts";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { blocksOf, tablesOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/types-in-your-editor.md"), "utf8");
 /** One per process, so that two runs of the tests do not meet. */
 const FOLDER = join(ROOT, ".cache", `docs-types-${process.pid}`);

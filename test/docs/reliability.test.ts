@@ -4,11 +4,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { EVENT_FAULTS } from "../src/testing/simulator/event-faults.ts";
-import { PROCESS_FAULTS } from "../src/testing/simulator/process-faults.ts";
-import { REQUEST_FAULTS } from "../src/testing/simulator/request-faults.ts";
+import { EVENT_FAULTS } from "../../src/testing/simulator/event-faults.ts";
+import { PROCESS_FAULTS } from "../../src/testing/simulator/process-faults.ts";
+import { REQUEST_FAULTS } from "../../src/testing/simulator/request-faults.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reliability.md"), "utf8");
 const sectionOf = (heading: string) => PAGE.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
 

@@ -5,10 +5,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "./cli/support.ts";
-import { blocksOf, tablesOf } from "./support/markdown.ts";
+import { run } from "../cli/support.ts";
+import { blocksOf, tablesOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const GUIDE = read("docs/guides/playground.md");
 const [PANES, VERDICTS] = tablesOf(GUIDE).map(({ rows }) => rows);

@@ -4,15 +4,15 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMAND_EXIT_CODES, EXIT_CODES } from "../docs/generate/cli-exit-codes.ts";
-import { commandsOf } from "../docs/generate/cli-page.ts";
-import { code } from "../docs/generate/markdown.ts";
-import { createProgram } from "../src/cli/program.ts";
-import { createTestTerminal, exampleFiles, run, shellWords } from "./cli/support.ts";
-import { commandLinesOf, refusalOf } from "./support/command-lines.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { COMMAND_EXIT_CODES, EXIT_CODES } from "../../docs/generate/cli-exit-codes.ts";
+import { commandsOf } from "../../docs/generate/cli-page.ts";
+import { code } from "../../docs/generate/markdown.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { createTestTerminal, exampleFiles, run, shellWords } from "../cli/support.ts";
+import { commandLinesOf, refusalOf } from "../support/command-lines.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const PAGE = readFileSync(resolve(import.meta.dirname, "../docs/reference/cli.md"), "utf8");
+const PAGE = readFileSync(resolve(import.meta.dirname, "../../docs/reference/cli.md"), "utf8");
 const program = await createProgram({ terminal: createTestTerminal(), exit: () => undefined });
 const found = commandsOf(program);
 

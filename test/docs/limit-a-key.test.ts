@@ -5,17 +5,17 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { REQUEST_TARGETS } from "../src/scope/grants.ts";
-import { compileScope } from "../src/scope/scope.ts";
-import { ACCESS_SCOPE } from "../src/scope/shape.ts";
-import type { AccessScope } from "../src/scope/types.ts";
-import { validateScope } from "../src/scope/validate.ts";
-import { scopeWarnings } from "../src/scope/warnings.ts";
-import { decode } from "../src/server/objects/decode.ts";
-import { request } from "./scope/request.ts";
-import { blocksOf, tablesOf } from "./support/markdown.ts";
+import { REQUEST_TARGETS } from "../../src/scope/grants.ts";
+import { compileScope } from "../../src/scope/scope.ts";
+import { ACCESS_SCOPE } from "../../src/scope/shape.ts";
+import type { AccessScope } from "../../src/scope/types.ts";
+import { validateScope } from "../../src/scope/validate.ts";
+import { scopeWarnings } from "../../src/scope/warnings.ts";
+import { decode } from "../../src/server/objects/decode.ts";
+import { request } from "../scope/request.ts";
+import { blocksOf, tablesOf } from "../support/markdown.ts";
 
-const PAGE = readFileSync(join(resolve(import.meta.dirname, ".."), "docs/guides/limit-a-key.md"), "utf8");
+const PAGE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/limit-a-key.md"), "utf8");
 
 function readScope(value: unknown): AccessScope {
   const refuse = (why: string): never => {

@@ -4,18 +4,18 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Probe } from "../src/cli/run/probe-server.ts";
-import { startProbeServer } from "../src/cli/run/probe-server.ts";
-import type { ProbeServer } from "../src/cli/run/probe-server.ts";
-import { createProgram } from "../src/cli/program.ts";
-import { startManagement } from "../src/management.ts";
-import type { Management } from "../src/management.ts";
-import { SIGN_IN_LIMITS } from "../src/management/sign-in/limits.ts";
-import { createInFlight } from "../src/server/http/in-flight.ts";
-import { createTestTerminal } from "./cli/support.ts";
-import { tablesOf } from "./support/markdown.ts";
+import type { Probe } from "../../src/cli/run/probe-server.ts";
+import { startProbeServer } from "../../src/cli/run/probe-server.ts";
+import type { ProbeServer } from "../../src/cli/run/probe-server.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { startManagement } from "../../src/management.ts";
+import type { Management } from "../../src/management.ts";
+import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
+import { createInFlight } from "../../src/server/http/in-flight.ts";
+import { createTestTerminal } from "../cli/support.ts";
+import { tablesOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reference/http.md"), "utf8");
 const rowsOf = (name: string) =>
   tablesOf(PAGE)

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(ROOT, "docs/performance.md"), "utf8");
 const figures = page.slice(page.indexOf("\n## Figures\n"));
 

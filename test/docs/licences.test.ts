@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkPagePackages, noticeOf, PAGE_PACKAGES } from "../.config/page-packages.ts";
-import { ALLOWED, directPackages, licencesPage, pagePackages, runtimePackages } from "../docs/generate/licences-page.ts";
+import { checkPagePackages, noticeOf, PAGE_PACKAGES } from "../../.config/page-packages.ts";
+import { ALLOWED, directPackages, licencesPage, pagePackages, runtimePackages } from "../../docs/generate/licences-page.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reference/licences.md"), "utf8");
 
 const packages = [...runtimePackages(), ...pagePackages()];

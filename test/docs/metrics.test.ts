@@ -5,14 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { DURATION_BUCKETS } from "../src/base/metrics.ts";
-import { runCli } from "../src/cli/program.ts";
-import { startCluster } from "../src/clusters/cluster.ts";
-import type { Cluster } from "../src/clusters/cluster.ts";
-import { ENDPOINTS, NAMESPACES } from "../src/object/resource.ts";
-import { createTestTerminal } from "./cli/support.ts";
+import { DURATION_BUCKETS } from "../../src/base/metrics.ts";
+import { runCli } from "../../src/cli/program.ts";
+import { startCluster } from "../../src/clusters/cluster.ts";
+import type { Cluster } from "../../src/clusters/cluster.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { createTestTerminal } from "../cli/support.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8");
 const WAIT = { timeout: 30_000, interval: 50 };
 

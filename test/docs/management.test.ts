@@ -4,12 +4,12 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { everyVerbOf } from "../src/management/access/object-rights.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "./support/guide-shell.ts";
-import type { GuideShell } from "./support/guide-shell.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { everyVerbOf } from "../../src/management/access/object-rights.ts";
+import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
+import type { GuideShell } from "../support/guide-shell.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const read = (name: string) => readFileSync(join(ROOT, `docs/guides/${name}.md`), "utf8");
 
 const GUIDES = ["first-key", "teams-and-groups", "share-a-secret", "back-up-the-platform", "use-clusters-directly"];

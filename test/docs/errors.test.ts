@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ERROR_GROUPS, groupedCodes } from "../docs/generate/errors-page.ts";
-import { CODES } from "../src/base/codes.ts";
+import { ERROR_GROUPS, groupedCodes } from "../../docs/generate/errors-page.ts";
+import { CODES } from "../../src/base/codes.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../docs/reference/errors.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/reference/errors.md"), "utf8");
 
 /** The headings of the page with what stands below each, up to the next one of the same level. */
 function sections(level: string): Map<string, string> {

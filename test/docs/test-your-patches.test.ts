@@ -5,11 +5,11 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openGuideShell } from "./support/guide-shell.ts";
-import type { GuideShell } from "./support/guide-shell.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { openGuideShell } from "../support/guide-shell.ts";
+import type { GuideShell } from "../support/guide-shell.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const PAGE = readFileSync(join(resolve(import.meta.dirname, ".."), "docs/guides/test-your-patches.md"), "utf8");
+const PAGE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/test-your-patches.md"), "utf8");
 const blocks = blocksOf(PAGE);
 
 let shell: GuideShell;

@@ -5,26 +5,26 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { systemChance } from "../src/base/chance.ts";
-import { systemClock } from "../src/base/clock.ts";
-import { silentLogger } from "../src/base/logger.ts";
-import { noMetrics } from "../src/base/metrics.ts";
-import { createHttpClient } from "../src/client/http-client.ts";
-import { loadKubeConfig } from "../src/client/kube-config.ts";
-import { createEmbeddedCluster } from "../src/clusters/cluster.ts";
-import { resolveConfig } from "../src/config/config.ts";
-import type { ClusterClient } from "../src/object/cluster-client.ts";
-import type { ResourceType } from "../src/object/resource.ts";
-import { ENDPOINTS, ENDPOINT_SLICES, NAMESPACES, SERVICES } from "../src/object/resource.ts";
-import type { KubeObject } from "../src/object/types.ts";
-import { createInformedAccess } from "../src/sync/informed-access.ts";
-import { createSyncer } from "../src/syncer.ts";
-import { run, shellWords } from "./cli/support.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "./support/guide-shell.ts";
-import type { GuideShell } from "./support/guide-shell.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { systemChance } from "../../src/base/chance.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import { createHttpClient } from "../../src/client/http-client.ts";
+import { loadKubeConfig } from "../../src/client/kube-config.ts";
+import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
+import { resolveConfig } from "../../src/config/config.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import { ENDPOINTS, ENDPOINT_SLICES, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createInformedAccess } from "../../src/sync/informed-access.ts";
+import { createSyncer } from "../../src/syncer.ts";
+import { run, shellWords } from "../cli/support.ts";
+import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
+import type { GuideShell } from "../support/guide-shell.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const PAGE = readFileSync(resolve(import.meta.dirname, "../docs/guides/run-beside-vcluster.md"), "utf8");
+const PAGE = readFileSync(resolve(import.meta.dirname, "../../docs/guides/run-beside-vcluster.md"), "utf8");
 const blocks = blocksOf(PAGE);
 const steps = stepsOf(blocks).map((step) => ({
   ...step,

@@ -7,17 +7,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEngine } from "../src/engine.ts";
-import { startCluster } from "../src/clusters/cluster.ts";
-import type { Cluster } from "../src/clusters/cluster.ts";
-import { parseConfig } from "../src/config/config.ts";
-import { ENDPOINTS, NAMESPACES } from "../src/object/resource.ts";
-import { plan } from "../src/reconcile/plan.ts";
-import { run, shellWords } from "./cli/support.ts";
-import { hasKubectl } from "./support/guide-shell.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { createEngine } from "../../src/engine.ts";
+import { startCluster } from "../../src/clusters/cluster.ts";
+import type { Cluster } from "../../src/clusters/cluster.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { plan } from "../../src/reconcile/plan.ts";
+import { run, shellWords } from "../cli/support.ts";
+import { hasKubectl } from "../support/guide-shell.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/operate.md"), "utf8");
 const blocks = blocksOf(PAGE);
 const steps = blocks.flatMap(({ words, text, line }, index) => {

@@ -7,9 +7,9 @@ import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { blocksOf } from "./support/markdown.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 /** One per process, so that two runs of the tests do not meet. */
 const FOLDER = join(ROOT, ".cache", `docs-snippets-${process.pid}`);
 

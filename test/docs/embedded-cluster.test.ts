@@ -1,15 +1,15 @@
 /**
  * `docs/guides/embedded-cluster.md`: its commands are run as they stand, and its tables say what the source says. Its snippets are
- * run by `docs-snippets.test.ts`.
+ * run by `snippets.test.ts`.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasKubectl, openGuideShell, stepsOf } from "./support/guide-shell.ts";
-import type { GuideShell } from "./support/guide-shell.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
+import type { GuideShell } from "../support/guide-shell.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/embedded-cluster.md"), "utf8");
 
 describe.runIf(hasKubectl)("the commands, in order", () => {
@@ -57,7 +57,7 @@ test("the limits are those of the source", () => {
   const amounts = tableBelow("Limits").map(([, amount = ""]) => amount);
   expect(amounts.map((amount) => /^[\d,]+( MiB)?/.exec(amount)?.[0])).toEqual(["3 MiB", "400", "200", "100,000", "10,000"]);
   expect(source("server/api-server.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
-  expect(source("server/in-flight.ts")).toContain("{ reads = 400, writes = 200 }");
-  expect(source("server/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
+  expect(source("server/http/in-flight.ts")).toContain("{ reads = 400, writes = 200 }");
+  expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
   expect(source("clusters/cluster.ts")).toContain("Default 10,000");
 });

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { costOf, tablesOf, WORKLOAD } from "../bench/scale/formula.ts";
-import type { Measured } from "../bench/scale/formula.ts";
+import { costOf, tablesOf, WORKLOAD } from "../../bench/scale/formula.ts";
+import type { Measured } from "../../bench/scale/formula.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const page = read("docs/scale.md");
 const measured = JSON.parse(read("bench/scale/measured.json")) as Measured;

@@ -6,18 +6,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { CODES } from "../src/base/codes.ts";
-import type { Code } from "../src/base/codes.ts";
-import { silentLogger } from "../src/base/logger.ts";
-import { LEAN, startLean } from "../src/cli/lean-start.ts";
-import type { KubeObject } from "../src/object/types.ts";
-import { writeBase } from "../src/reconcile/base.ts";
-import { createEventRecorder } from "../src/sync/events.ts";
-import { writeMarkers } from "../src/translate/markers.ts";
-import { createFakeClock } from "./support/fake-clock.ts";
-import { blocksOf } from "./support/markdown.ts";
+import { CODES } from "../../src/base/codes.ts";
+import type { Code } from "../../src/base/codes.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { LEAN, startLean } from "../../src/cli/lean-start.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { writeBase } from "../../src/reconcile/base.ts";
+import { createEventRecorder } from "../../src/sync/events.ts";
+import { writeMarkers } from "../../src/translate/markers.ts";
+import { createFakeClock } from "../support/fake-clock.ts";
+import { blocksOf } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/operate.md"), "utf8");
 const REFERENCE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8");
 const SOURCE = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
@@ -33,7 +33,7 @@ function firstColumn(heading: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]!));
 }
 
-/** Metric → its labels, from the reference; `docs-metrics.test.ts` holds that against a running syncer. */
+/** Metric → its labels, from the reference; `metrics.test.ts` holds that against a running syncer. */
 const METRICS = new Map(
   [...REFERENCE.matchAll(/^\| `([a-z_]+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name = "", type = "", labels = ""]) => {
     const known = [...labels.matchAll(/`(\w+)`/g)].map((match) => match[1]!);

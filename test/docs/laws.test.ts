@@ -4,11 +4,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LAW } from "../src/testing/laws/schema.ts";
-import { run } from "./cli/support.ts";
-import { blocksOf, tablesOf } from "./support/markdown.ts";
+import { LAW } from "../../src/testing/laws/schema.ts";
+import { run } from "../cli/support.ts";
+import { blocksOf, tablesOf } from "../support/markdown.ts";
 
-const GUIDE = readFileSync(join(import.meta.dirname, "../docs/guides/write-patches.md"), "utf8");
+const GUIDE = readFileSync(join(import.meta.dirname, "../../docs/guides/write-patches.md"), "utf8");
 const rows = tablesOf(GUIDE).find(({ name }) => name === "laws")?.rows ?? [];
 const settings = blocksOf(GUIDE).find(({ words }) => words[0] === "settings.yaml")!.text;
 

@@ -8,17 +8,17 @@ import { join, relative, resolve } from "node:path";
 import { loadAll } from "js-yaml";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../src/config/config.ts";
-import type { ConfigResult } from "../src/config/config.ts";
-import { parseSettings } from "../src/config/settings.ts";
-import type { SettingsResult } from "../src/config/settings.ts";
-import { commandLinesOf, refusalOf } from "./support/command-lines.ts";
-import { DOC_RUNNERS, NOT_RUN } from "./support/doc-runners.ts";
-import type { DocRunner } from "./support/doc-runners.ts";
-import { blocksOf } from "./support/markdown.ts";
-import type { Block } from "./support/markdown.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import type { ConfigResult } from "../../src/config/config.ts";
+import { parseSettings } from "../../src/config/settings.ts";
+import type { SettingsResult } from "../../src/config/settings.ts";
+import { commandLinesOf, refusalOf } from "../support/command-lines.ts";
+import { DOC_RUNNERS, NOT_RUN } from "../support/doc-runners.ts";
+import type { DocRunner } from "../support/doc-runners.ts";
+import { blocksOf } from "../support/markdown.ts";
+import type { Block } from "../support/markdown.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 /** What a reader copies and uses. `text` blocks are what is printed, or a picture. */

@@ -7,11 +7,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { conformancePage, isApiBehaviour } from "../docs/generate/conformance-page.ts";
-import { CATALOGUE, titleOf } from "./conformance/catalogue.ts";
-import type { CatalogueSection } from "./conformance/catalogue/citations.ts";
+import { conformancePage, isApiBehaviour } from "../../docs/generate/conformance-page.ts";
+import { CATALOGUE, titleOf } from "../conformance/catalogue.ts";
+import type { CatalogueSection } from "../conformance/catalogue/citations.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 
 /** Who runs the whole of a suite. */
 const RUNNERS: Readonly<Record<string, CatalogueSection["suite"]>> = {

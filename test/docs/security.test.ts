@@ -4,11 +4,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SIGN_IN_LIMITS } from "../src/management/sign-in/limits.ts";
-import { DEFAULT_LIMITS } from "../src/sandbox/limits.ts";
-import { CATEGORIES, readAttacks } from "./sandbox/attack.ts";
+import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/sandbox/limits.ts";
+import { CATEGORIES, readAttacks } from "../sandbox/attack.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/security.md"), "utf8");
 
 const named = [...PAGE.matchAll(/`((?:test|fixtures)\/[^`]+)` › (.+?) \|$/gm)].map(([, file, title]) => ({ file: file!, title: title! }));
@@ -63,8 +63,8 @@ describe("the numbers of the management API", () => {
     ],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
     "bytes of any other request": [constant("server/api-server.ts", "BODY_BYTES_MAX")],
-    "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("server/in-flight.ts", name)),
-    "depth of a body": [constant("server/json-data.ts", "DEPTH_MAX")],
+    "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("server/http/in-flight.ts", name)),
+    "depth of a body": [constant("server/objects/json-data.ts", "DEPTH_MAX")],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
   };
 
