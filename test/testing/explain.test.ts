@@ -68,6 +68,27 @@ describe("the drawing of an explanation", () => {
     expect(drawingOf("value + '\u001b'", "\u001b[31m")).not.toContain("\u001b");
   });
 
+  test("breaks a long line after a comma, and draws the values of each piece below it", () => {
+    const text = `[${Array.from({ length: 40 }, (_, at) => (at === 39 ? "value" : String(at + 10))).join(", ")}].length`;
+    const lines = drawingOf(text, "a").split("\n");
+    expect(lines[0]).toBe(text.slice(0, 120));
+    expect(lines[1]).toBe(`    ${text.slice(121)}`);
+    expect(lines[2]!.indexOf("|")).toBe(lines[1]!.indexOf("value"));
+    expect(lines[3]!.trim()).toMatch(/^"a" +40$/);
+  });
+
+  test("breaks a text without a place to break at, between characters", () => {
+    const lines = drawingOf(`"${"😀".repeat(100)}"`, 0).split("\n");
+    expect(lines.map(columnsOf)).toEqual([119, 87]);
+    expect(lines.map((line) => line.trimStart()).join("")).toBe(`"${"😀".repeat(100)}"`);
+  });
+
+  test("of the greatest length shows every value, none of them far from its place", () => {
+    const drawing = drawingOf(`[${"value,".repeat(2600)}0].length`, "web-a");
+    expect(drawing.match(/"web-a"/g)).toHaveLength(2600);
+    expect(drawing.length).toBeLessThan(300_000);
+  });
+
   test("is the text alone when there is nothing to show", () => {
     expect(drawingOf("1 + 1", 0)).toBe("1 + 1");
   });

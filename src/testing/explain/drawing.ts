@@ -13,6 +13,10 @@ export interface DrawnValue extends ExplainedValue {
 
 /** Longer values are cut. In columns. */
 const VALUE_MAX = 60;
+/** Longer lines of the text go on in the next one, so that what belongs to a place stays near it. In columns. */
+const LINE_MAX = 120;
+/** What begins the rest of a long line. */
+const CONTINUED = "    ";
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
 /** A label with the column that it starts in. */
@@ -21,36 +25,80 @@ interface Label {
   readonly text: string;
 }
 
+/** Some of the text as it is drawn: `shown` stands from `start` on, `indent` columns to the right. */
+interface DrawnLine {
+  readonly start: number;
+  readonly shown: string;
+  readonly indent: string;
+}
+
 /**
- * `text` with the values below each of its lines. Of several values with the same anchor, that of the longest text is drawn; what is
- * only a step on the way to a member that is there is left out.
+ * `text` with the values below each of its lines; long lines are broken. Of several values with the same anchor, that of the longest
+ * text is drawn; what is only a step on the way to a member that is there is left out.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {
-  const byAnchor = new Map<number, DrawnValue>();
-  for (const value of values.filter((one) => isDrawn(one, values))) {
-    const before = byAnchor.get(value.anchor);
-    if (before === undefined || value.end - value.start > before.end - before.start) byAnchor.set(value.anchor, value);
-  }
+  const drawn = drawnValues(values);
+  let next = 0;
   return linesOf(text)
-    .flatMap(({ start, line }) => {
-      const labels = [...byAnchor.values()]
-        .filter(({ anchor }) => anchor >= start && anchor < start + Math.max(1, line.length))
-        .sort((left, right) => left.anchor - right.anchor)
-        .map((value) => ({ column: columnsOf(plain(line.slice(0, value.anchor - start))), text: labelOf(value) }));
-      return [plain(line), ...rowsOf(labels)];
+    .flatMap(({ start, shown, indent }) => {
+      const labels: Label[] = [];
+      let column = indent.length;
+      let measured = 0;
+      for (; next < drawn.length && drawn[next]!.anchor < start + Math.max(1, shown.length); next += 1) {
+        const value = drawn[next]!;
+        const offset = Math.max(0, value.anchor - start);
+        column += columnsOf(shown.slice(measured, offset));
+        measured = offset;
+        labels.push({ column, text: labelOf(value) });
+      }
+      return [`${indent}${shown}`, ...rowsOf(labels)];
     })
     .map((line) => line.trimEnd())
     .join("\n");
 }
 
-function linesOf(text: string): { start: number; line: string }[] {
-  const lines: { start: number; line: string }[] = [];
+/** One value for each anchor, in the order of the text. */
+function drawnValues(values: readonly DrawnValue[]): readonly DrawnValue[] {
+  const byAnchor = new Map<number, DrawnValue>();
+  for (const value of values.filter(isDrawnAmong(values))) {
+    const before = byAnchor.get(value.anchor);
+    if (before === undefined || value.end - value.start > before.end - before.start) byAnchor.set(value.anchor, value);
+  }
+  return [...byAnchor.values()].sort((left, right) => left.anchor - right.anchor);
+}
+
+function linesOf(text: string): DrawnLine[] {
+  const lines: DrawnLine[] = [];
   let start = 0;
   for (const end of text.matchAll(LINE_END)) {
-    lines.push({ start, line: text.slice(start, end.index) });
+    lines.push(...piecesOf(text.slice(start, end.index), start));
     start = end.index + end[0].length;
   }
-  return [...lines, { start, line: text.slice(start) }];
+  return [...lines, ...piecesOf(text.slice(start), start)];
+}
+
+/** A line in pieces that are no wider than lines may be, each broken after a space, a comma or a bracket where there is one. */
+function piecesOf(line: string, lineStart: number): DrawnLine[] {
+  const pieces: DrawnLine[] = [];
+  const add = (from: number, to: number) =>
+    pieces.push({ start: lineStart + from, shown: plain(line.slice(from, to)), indent: from === 0 ? "" : CONTINUED });
+  let from = 0;
+  let columns = 0;
+  let at = 0;
+  let breakable = 0;
+  for (const character of line) {
+    columns += columnsOf(character);
+    if (columns > LINE_MAX && character !== " ") {
+      const to = breakable > from ? breakable : at;
+      add(from, to);
+      columns = CONTINUED.length + columnsOf(line.slice(to, at + character.length));
+      from = to;
+    }
+    at += character.length;
+    if (/[\s,()[\]{}]/.test(character)) breakable = at;
+  }
+  add(from, line.length);
+  return pieces;
 }
 
 /** One character for one: what a terminal would not draw in a column of its own. */
@@ -58,12 +106,16 @@ function plain(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }
 
-function isDrawn({ first, start, text }: DrawnValue, values: readonly DrawnValue[]): boolean {
-  if (first === "function") return false;
-  if (!/^[{[]/.test(first)) return true;
-  const isMember = (other: DrawnValue) =>
-    other.start === start && other.text.startsWith(text) && /^\??\.[^()]+$/.test(other.text.slice(text.length));
-  return !values.some((other) => isMember(other) && other.first !== "undefined");
+/** Tells of a value whether it is shown; a map or list whose member is shown is not. */
+function isDrawnAmong(values: readonly DrawnValue[]): (value: DrawnValue) => boolean {
+  const byStart = Map.groupBy(values, ({ start }) => start);
+  return ({ first, start, text }) => {
+    if (first === "function") return false;
+    if (!/^[{[]/.test(first)) return true;
+    const isMember = (other: DrawnValue) =>
+      /^\??\.[^()]+$/.test(other.text.slice(text.length)) && other.text.startsWith(text) && other.first !== "undefined";
+    return !byStart.get(start)!.some(isMember);
+  };
 }
 
 function labelOf({ count, first, last }: DrawnValue): string {
@@ -85,11 +137,12 @@ function cut(value: string): string {
 /** A row of bars, and the labels in as few rows below it as they fit into, from the right. */
 function rowsOf(labels: readonly Label[]): string[] {
   const rows: Label[][] = labels.length === 0 ? [] : [labels.map(({ column }) => ({ column, text: "|" }))];
-  for (const label of [...labels].reverse()) {
+  for (const label of labels.toReversed()) {
+    const end = label.column + columnsOf(label.text);
     let row = 1;
     for (; row < rows.length; row += 1) {
       const leftmost = rows[row]!.at(-1)!;
-      if (label.column + columnsOf(label.text) < leftmost.column) break;
+      if (end < leftmost.column) break;
       rows[row]!.push({ column: label.column, text: "|" });
     }
     (rows[row] ??= []).push(label);
@@ -98,5 +151,12 @@ function rowsOf(labels: readonly Label[]): string[] {
 }
 
 function rowText(row: readonly Label[]): string {
-  return row.reduce((line, { column, text }) => line + " ".repeat(Math.max(0, column - columnsOf(line))) + text, "");
+  let line = "";
+  let columns = 0;
+  for (const { column, text } of row) {
+    const gap = Math.max(0, column - columns);
+    line += " ".repeat(gap) + text;
+    columns += gap + columnsOf(text);
+  }
+  return line;
 }
