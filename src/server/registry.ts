@@ -59,7 +59,7 @@ export interface Registry {
   /** Answers a question about an object, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Reads or writes a view of an object, as the kind defines it. */
-  view(type: ResourceType, request: ViewRequest, options?: UpdateOptions): Promise<KubeObject>;
+  view(type: ResourceType, request: ViewRequest, options?: PatchOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }

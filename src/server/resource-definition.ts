@@ -2,6 +2,7 @@ import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Column } from "./presentation/columns.ts";
+import type { FieldSet } from "./apply/field-set.ts";
 import type { FieldError } from "./field-error.ts";
 import { withMetadata } from "./objects/metadata.ts";
 import type { TextRule } from "./objects/names.ts";
@@ -121,6 +122,8 @@ export interface View {
   /** What is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
   readonly definition: ResourceDefinition;
   readonly show: (stored: KubeObject) => KubeObject;
+  /** Fields that both have, at the same place: whoever owns one here owns it there. */
+  readonly shared: FieldSet;
   /** The stored object with what was written to the view. */
   readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;
 }

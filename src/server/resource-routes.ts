@@ -24,8 +24,7 @@ import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType } from "./status.ts";
 import { PATCH_TYPES } from "./verbs/patch.ts";
-import type { PatchKind } from "./verbs/patch.ts";
-import type { UpdateOptions } from "./verbs/update.ts";
+import type { PatchKind, PatchOptions } from "./verbs/patch.ts";
 import type { ViewRequest } from "./verbs/view.ts";
 import type { Matches } from "./selection.ts";
 import type { UserInfo } from "./access/user-info.ts";
@@ -146,7 +145,7 @@ class Routes {
   #viewRoutes(part: string): readonly Route[] {
     const answer = async (
       { exchange, definition, key }: Routed,
-      request: Pick<ViewRequest, "write"> & { readonly options: UpdateOptions },
+      request: Pick<ViewRequest, "write"> & { readonly options: PatchOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
       this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });

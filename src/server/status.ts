@@ -17,14 +17,24 @@ interface Failure {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
+  /** Kubernetes has empty ones for paths, and none where nothing could be said about an object. */
   readonly details?: Details;
   /** A fresh continue token. */
   readonly continue?: string;
 }
 
-function failure({ code, reason, message, details = {}, continue: token }: Failure): EngineError {
+function failure({ code, reason, message, details, continue: token }: Failure): EngineError {
   const metadata = token === undefined ? {} : { continue: token };
-  return errorFromStatus({ kind: "Status", apiVersion: "v1", metadata, status: "Failure", message, reason, details, code });
+  return errorFromStatus({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata,
+    status: "Failure",
+    message,
+    reason,
+    ...(details && { details }),
+    code,
+  });
 }
 
 function named(type: ResourceType, name: string): Details {
@@ -63,7 +73,7 @@ export function forbiddenRequest(type: ResourceType, name: string, why: string, 
 
 /** 403 for a path that is no resource. */
 export function forbiddenPath(why: string): EngineError {
-  return failure({ code: 403, reason: "Forbidden", message: `forbidden: ${why}` });
+  return failure({ code: 403, reason: "Forbidden", message: `forbidden: ${why}`, details: {} });
 }
 
 /** 404: no such object. */
@@ -74,13 +84,13 @@ export function notFound(type: ResourceType, name: string): EngineError {
 
 /** 404: no such path. */
 export function noSuchPath(): EngineError {
-  return failure({ code: 404, reason: "NotFound", message: "the server could not find the requested resource" });
+  return failure({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
 }
 
 /** 405: the path exists, the method does not. */
 export function methodNotAllowed(): EngineError {
   const message = "the server does not allow this method on the requested resource";
-  return failure({ code: 405, reason: "MethodNotAllowed", message });
+  return failure({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
 /** 406: none of the accepted media types can be had. */
@@ -163,7 +173,7 @@ export function tooManyRequests(retryAfterSeconds = 1): EngineError {
 
 /** 500: a bug. The text says nothing about it; the log does. */
 export function internalError(): EngineError {
-  return failure({ code: 500, reason: "InternalError", message: "Internal error occurred" });
+  return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
 /** 503: the server is stopping. */
@@ -173,7 +183,7 @@ export function unavailable(message: string): EngineError {
 
 /** 504: nobody can tell in time what became of a write. */
 export function timedOut(message: string): EngineError {
-  return failure({ code: 504, reason: "Timeout", message });
+  return failure({ code: 504, reason: "Timeout", message, details: {} });
 }
 
 /** 504: a state is asked for that does not exist yet. */

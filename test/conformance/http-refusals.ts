@@ -41,7 +41,7 @@ export function refusalCases(setting: () => RawSetting): void {
       "%s is 404 without a name",
       async (path) => {
         const { code, json } = await setting().raw.send("GET", path);
-        expect([code, json["message"]]).toEqual([404, "the server could not find the requested resource"]);
+        expect([code, json["message"], json["details"]]).toEqual([404, "the server could not find the requested resource", {}]);
       },
     );
 
@@ -128,7 +128,8 @@ export function refusalCases(setting: () => RawSetting): void {
     ])("$why is 400", async ({ body, want }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body });
-      expect([code, json["reason"]]).toEqual([400, "BadRequest"]);
+      // What can not be read says nothing about an object, so there are no details.
+      expect([code, json["reason"], json["details"]]).toEqual([400, "BadRequest", undefined]);
       expect(json["message"]).toMatch(want);
     });
 

@@ -153,6 +153,44 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await setting().raw.send("GET", scaleOf("s-absent"))).code).toBe(404);
     });
 
+    test("is applied by somebody who owns replicas from then on, unless they are another one's", async () => {
+      await create("deployments", "s-applied", workload({ replicas: 2, paused: true }));
+      const apply = (manager: string, spec: object, force = false) =>
+        patch(
+          `${scaleOf("s-applied")}?fieldManager=${manager}${force ? "&force=true" : ""}`,
+          { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "s-applied" }, spec },
+          { "content-type": "application/apply-patch+yaml" },
+        );
+      const others = await apply("scaler", { replicas: 3 });
+      expect([others.code, others.json["reason"], causes(others)]).toEqual([409, "Conflict", [".spec.replicas"]]);
+      const forced = await apply("scaler", { replicas: 3 }, true);
+      expect([forced.code, forced.json["kind"], forced.json["metadata"]!["managedFields"]]).toEqual([200, "Scale", undefined]);
+      const { json } = await setting().raw.send("GET", path("deployments", "s-applied"));
+      expect([json["spec"]!["replicas"], json["metadata"]!["generation"]]).toEqual([3, 2]);
+      const owners = json["metadata"]!["managedFields"]!.filter(({ fieldsV1 }) => fieldsV1!["f:spec"]!["f:replicas"] !== undefined);
+      expect(owners).toMatchObject([
+        {
+          manager: "scaler",
+          operation: "Apply",
+          apiVersion: "apps/v1",
+          subresource: "scale",
+          fieldsV1: { "f:spec": { "f:replicas": {} } },
+        },
+      ]);
+      // The rest of the Deployment still belongs to its author.
+      const author = json["metadata"]!["managedFields"]!.find(({ operation }) => String(operation) === "Update")!;
+      expect(author["fieldsV1"]!["f:spec"]).toMatchObject({ "f:paused": {}, "f:template": {} });
+      // Applied again, it is no change; another one that wants the same shares the field.
+      await apply("scaler", { replicas: 3 });
+      expect((await apply("second", { replicas: 1 })).json["message"]).toContain(
+        'conflict with "scaler" with subresource "scale": .spec.replicas',
+      );
+      expect((await apply("third", { replicas: 3 })).code).toBe(200);
+      expect((await setting().raw.send("GET", path("deployments", "s-applied"))).json["metadata"]!["generation"]).toBe(2);
+      expect((await apply("scaler", { replicas: -1 }, true)).code).toBe(422);
+      expect((await apply("", { replicas: 1 })).code).toBe(422);
+    });
+
     test("is announced as a Scale of its own group", async () => {
       const { json } = await setting().raw.send("GET", "/apis/apps/v1");
       const found = json["resources"]!.filter((entry) => String(entry["name"]).endsWith("/scale"));

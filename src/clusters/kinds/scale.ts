@@ -1,5 +1,7 @@
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { fieldAt } from "../../server/apply/field-set.ts";
+import { fieldStep } from "../../server/apply/step.ts";
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition, View } from "../../server/resource-definition.ts";
@@ -55,7 +57,7 @@ const DEFINITION: ResourceDefinition = {
 };
 
 /** `scale` of Deployments and StatefulSets: the number of replicas apart from the rest, as `kubectl scale` reads and writes it. */
-export const SCALE: View = { definition: DEFINITION, show, apply };
+export const SCALE: View = { definition: DEFINITION, show, shared: fieldAt([fieldStep("spec"), fieldStep("replicas")]), apply };
 
 function show(stored: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = stored.metadata;

@@ -94,7 +94,8 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
 }
 
-function demandShallow(body: unknown): void {
+/** @throws API_BAD_REQUEST when a patch is nested deeper than anything may be. */
+export function demandShallow(body: unknown): void {
   if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
 }
 

@@ -1,16 +1,20 @@
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { applyPatch } from "../apply/apply.ts";
+import { applyConflict } from "../apply/conflict.ts";
+import { checkPatchParameters, managerName } from "../apply/parameters.ts";
+import { managersBehindView, managersOfView } from "../apply/shared-managers.ts";
 import { checkIdentity, readBody } from "../http/body.ts";
 import { withMetadata } from "../objects/metadata.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { View } from "../resource-definition.ts";
 import { seal } from "../objects/stages.ts";
-import { invalidObject, noSuchPath, notFound, patchRefused, unsupportedMediaType } from "../status.ts";
+import type { ManagersFrom } from "../objects/tracking.ts";
+import { invalidObject, noSuchPath, notFound, patchRefused } from "../status.ts";
 import { get } from "./get.ts";
-import { compilePatch, PATCH_TRIES, PATCH_TYPES } from "./patch.ts";
-import type { PatchKind } from "./patch.ts";
+import { compilePatch, demandShallow, PATCH_TRIES } from "./patch.ts";
+import type { PatchKind, PatchOptions } from "./patch.ts";
 import { change } from "./update.ts";
-import type { UpdateOptions } from "./update.ts";
 
 /** Which view of which object, and what is to become of it. */
 export interface ViewRequest {
@@ -22,17 +26,18 @@ export interface ViewRequest {
 }
 
 /**
- * Reads a view of an object, or writes it.
+ * Reads a view of an object, or writes it. Who applies a configuration to a view owns what it names in the object behind it.
  *
- * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers;
- *   API_ERROR (415) for applied configurations, which say nothing about who owns the fields of the object behind the view.
+ * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
  */
-export async function view(context: ResourceContext, { key, part, write }: ViewRequest, options: UpdateOptions = {}): Promise<KubeObject> {
+export async function view(context: ResourceContext, { key, part, write }: ViewRequest, options: PatchOptions = {}): Promise<KubeObject> {
   const { views = {} } = context.definition;
   const found = Object.hasOwn(views, part) ? views[part] : undefined;
   if (found === undefined) throw noSuchPath();
   if (write === undefined) return seal(found.definition, found.show(await get(context, key)));
-  const desired = desiredBy(found, key, { write, options });
+  if (write.kind !== "replace")
+    checkPatchParameters({ apply: write.kind === "apply", fieldManager: options.fieldManager, force: options.force });
+  const desired = desiredBy(context, found, { key, write, options: { ...options, subresource: part } });
   const triesMax = write.kind === "replace" ? Infinity : PATCH_TRIES;
   const { object } = await change(
     context,
@@ -42,7 +47,8 @@ export async function view(context: ResourceContext, { key, part, write }: ViewR
       triesMax,
       desired(current) {
         if (current === undefined) throw notFound(context.definition.type, key.name);
-        return { object: written(found, desired(found.show(current)), current), managers: { requested: undefined } };
+        const { wanted, managers } = desired(current);
+        return { object: written(found, wanted, current), managers };
       },
     },
     { ...options, subresource: part },
@@ -51,24 +57,62 @@ export async function view(context: ResourceContext, { key, part, write }: ViewR
 }
 
 interface Writing {
+  readonly key: ObjectKey;
   readonly write: NonNullable<ViewRequest["write"]>;
-  readonly options: UpdateOptions;
+  readonly options: PatchOptions;
 }
 
-/** What the author wants to see, given what is shown now. */
-function desiredBy({ definition }: View, key: ObjectKey, { write: { kind, body }, options }: Writing): (shown: KubeObject) => KubeObject {
-  if (kind === "apply") throw unsupportedMediaType(Object.keys(PATCH_TYPES).filter((type) => !type.includes("apply")));
+/** What the author wants to see, and who then owns what in the object behind it. */
+interface Wanted {
+  readonly wanted: KubeObject;
+  readonly managers: ManagersFrom;
+}
+
+/** Given the stored object. */
+function desiredBy(context: ResourceContext, found: View, { key, write, options }: Writing): (current: KubeObject) => Wanted {
+  const { definition, show } = found;
+  const { kind, body } = write;
+  if (kind === "apply") {
+    demandShallow(body);
+    return (current) => applied(context, found, { key, body, current, options });
+  }
+  const managers = { requested: undefined };
   if (kind === "replace") {
-    const object = readBody(definition, body, options);
-    checkIdentity(object, key);
-    return () => object;
+    const wanted = readBody(definition, body, options);
+    checkIdentity(wanted, key);
+    return () => ({ wanted, managers });
   }
   const apply = compilePatch(kind, definition, body);
-  return (shown) => {
-    const object = readBody(definition, apply(shown), { ...options, strictError: patchRefused });
-    checkIdentity(object, key);
-    return object;
+  return (current) => {
+    const wanted = readBody(definition, apply(show(current)), { ...options, strictError: patchRefused });
+    checkIdentity(wanted, key);
+    return { wanted, managers };
   };
+}
+
+interface Applying extends Omit<Writing, "write"> {
+  readonly body: unknown;
+  readonly current: KubeObject;
+}
+
+/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT when others own what it changes. */
+function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
+  const { definition, shared, show } = found;
+  const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };
+  const { managedFields: owners } = current.metadata;
+  const result = applyPatch({
+    definition,
+    live: withMetadata(show(current), { managedFields: managersOfView(owners, fields) }),
+    config: body,
+    manager: managerName({ fieldManager: options.fieldManager }),
+    force: options.force,
+    subresource: options.subresource,
+    now: clock.now(),
+  });
+  checkIdentity(readBody(definition, body, options), key);
+  if ("conflicts" in result) throw applyConflict(result.conflicts);
+  const settled = managersBehindView(owners, result.object.metadata.managedFields, fields);
+  return { wanted: readBody(definition, result.object, { fieldValidation: "Ignore" }), managers: { settled } };
 }
 
 /** @throws API_INVALID when the view can not be so. */
