@@ -8,7 +8,6 @@ import type { SamlAssertion } from "../../../src/management/sign-in/admit-saml.t
 import { findConnector } from "../../../src/management/sign-in/connectors.ts";
 import { filterGroups } from "../../../src/management/sign-in/groups-filters.ts";
 import type { Admission, Identity } from "../../../src/management/sign-in/identity.ts";
-import { samlRequest } from "../../../src/management/sign-in/saml-request.ts";
 import type {
   DirectoryProviderASettings,
   DirectoryProviderBSettings,
@@ -403,24 +402,6 @@ describe("saml", () => {
     [{ ssoIssuer: "" }, {}, true],
   ])("164 with %j, a response with %j is accepted: %s", (settings, more, allowed) => {
     expect(admitted(settings, more).admitted).toBe(allowed);
-  });
-
-  test("164 entityIssuer is the Issuer of the request, and settings are escaped", () => {
-    const facts = { id: "_1", now: Date.UTC(2026, 0, 1) };
-    const request = samlRequest({ redirectURI, ssoURL: "https://id.example/sso?a=1&b=2", entityIssuer: 'plat"form<' }, facts);
-    expect(request).toContain("<saml:Issuer>plat&quot;form&lt;</saml:Issuer>");
-    expect(request).toContain(' Destination="https://id.example/sso?a=1&amp;b=2"');
-    expect(request).toContain(` AssertionConsumerServiceURL="${redirectURI}"`);
-    expect(request).toContain(' ID="_1" Version="2.0" IssueInstant="2026-01-01T00:00:00.000Z"');
-    expect(samlRequest({ redirectURI }, facts)).not.toContain("Issuer");
-  });
-
-  test.each([
-    [undefined, "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"],
-    ["urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress", "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"],
-  ])("166 a request with nameIDPolicyFormat %s asks for %s", (nameIDPolicyFormat, format) => {
-    const settings = { redirectURI, ...(nameIDPolicyFormat && { nameIDPolicyFormat }) };
-    expect(samlRequest(settings, { id: "_1", now: 0 })).toContain(`<samlp:NameIDPolicy AllowCreate="true" Format="${format}"/>`);
   });
 
   test.each<[SamlSettings, readonly string[] | "refused"]>([
