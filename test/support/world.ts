@@ -6,16 +6,12 @@
  */
 import { systemChance } from "../../src/base/chance.ts";
 import type { Chance } from "../../src/base/chance.ts";
-import { delay } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { isRecord } from "../../src/base/json.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EngineOptions } from "../../src/engine.ts";
-import { resolveConfig } from "../../src/config/config.ts";
-import { resolveSettings } from "../../src/config/settings.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { formatKey, keyOf } from "../../src/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
@@ -27,13 +23,12 @@ import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import type { InformedAccess } from "../../src/sync/informed-access.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import type { FakeClock } from "./fake-clock.ts";
-import type { Story, StoryEngine, StoryObject, StoryObjects, StoryStep, StoryWrites } from "./scenario.ts";
+import type { Story, StoryEngine, StoryObjects, StoryStep, StoryWrites } from "./scenario.ts";
 import {
   asText,
   generatedNames,
   idOf,
   KINDS,
-  parseId,
   REFERENCED_KINDS,
   seenObject,
   sortedLists,
@@ -42,16 +37,10 @@ import {
   withWrittenNames,
 } from "./story-objects.ts";
 import type { Side } from "./story-objects.ts";
-
-/** What an engine asked of one cluster through its writer. */
-interface Calls {
-  /** Writes that the cluster accepted, Events aside. */
-  writes: number;
-  /** Events that the cluster accepted. */
-  events: number;
-  /** Calls of any kind, refused ones included. */
-  all: number;
-}
+import { applyAll } from "./story-users.ts";
+import { countCalls, delayEvents, noCalls } from "./measured-client.ts";
+import type { Calls } from "./measured-client.ts";
+import { engineOptions, tellsOfReferences, tellsOfSlices } from "./story-engine.ts";
 
 /** A running engine and how to end it. */
 interface Running {
@@ -317,105 +306,8 @@ class StoryWorld implements World {
   }
 }
 
-function noCalls(): Calls {
-  return { writes: 0, events: 0, all: 0 };
-}
-
-/** The client of a cluster that is far away, as seen by its watchers. */
-function delayEvents(client: ClusterClient, { lagMs, clock }: { lagMs: number; clock: Clock }): ClusterClient {
-  if (lagMs === 0) return client;
-  return {
-    // Methods of a class do not spread, those of the counting client do.
-    ...countCalls(client, noCalls()),
-    async *watch(type, options) {
-      for await (const event of client.watch(type, options)) {
-        await delay(clock, lagMs, options.signal);
-        yield event;
-      }
-    },
-  };
-}
-
-/** Counts what goes through the writer; lists and watches are the informers'. */
-function countCalls(client: ClusterClient, calls: Calls): ClusterClient {
-  const count = async <Result>(type: ResourceType, call: Promise<Result>, isWrite: boolean): Promise<Result> => {
-    calls.all += 1;
-    const result = await call;
-    if (isWrite) calls[type === EVENTS ? "events" : "writes"] += 1;
-    return result;
-  };
-  return {
-    get: (type, key) => count(type, client.get(type, key), false),
-    list: (type, options) => client.list(type, options),
-    watch: (type, options) => client.watch(type, options),
-    create: (type, object) => count(type, client.create(type, object), true),
-    update: (type, object) => count(type, client.update(type, object), true),
-    patch: (type, key, how, body) => count(type, client.patch(type, key, how, body), true),
-    delete: (type, key, preconditions) => count(type, client.delete(type, key, preconditions), true),
-    close: () => client.close(),
-  };
-}
-
-function engineOptions({ vcluster, services }: Story, { config = {}, patches, settings = {}, confirmDeletes, adopt }: StoryEngine) {
-  const resolvedSettings = resolveSettings(settings);
-  const optional = { ...(confirmDeletes !== undefined && { confirmDeletes }), ...(adopt !== undefined && { adopt }) };
-  if (!resolvedSettings.ok) throw new Error(`The settings are refused: ${JSON.stringify(resolvedSettings.problems)}`);
-  const resolved = resolveConfig(withPatches(config, patches), { settings: resolvedSettings.settings, vcluster });
-  if (!resolved.ok) throw new Error(`The configuration is refused: ${JSON.stringify(resolved.problems)}`);
-  return { config: resolved.config, settings: resolvedSettings.settings, vcluster, services, ...optional };
-}
-
-function withPatches(config: Readonly<Record<string, unknown>>, patches: readonly unknown[] | undefined): unknown {
-  if (patches === undefined) return config;
-  const sync = recordAt(config, "sync");
-  const toHost = recordAt(sync, "toHost");
-  return { ...config, sync: { ...sync, toHost: { ...toHost, endpoints: { ...recordAt(toHost, "endpoints"), patches } } } };
-}
-
-function recordAt(value: Readonly<Record<string, unknown>>, field: string): Record<string, unknown> {
-  const found = value[field];
-  return isRecord(found) ? found : {};
-}
-
-/** Carries out changes as `kubectl` users would, one after the other. */
-async function applyAll(client: ClusterClient, objects: StoryObjects): Promise<void> {
-  for (const [id, object] of Object.entries(objects)) await applyOne(client, id, object);
-}
-
-async function applyOne(client: ClusterClient, id: string, object: StoryObject): Promise<void> {
-  const { type, key } = parseId(id);
-  if (object === null) {
-    if ((await client.delete(type, key)) === "absent") throw new Error(`The story deletes what is not there: ${id}`);
-    return;
-  }
-  const { labels, annotations, finalizers, ...rest } = object;
-  const metadata = Object.fromEntries(Object.entries({ labels, annotations, finalizers }).filter(([, value]) => value !== undefined));
-  if ((await client.get(type, key)) !== undefined) return void (await client.patch(type, key, "merge", { metadata, ...rest }));
-  if (type.namespaced && (await client.get(NAMESPACES, { namespace: "", name: key.namespace })) === undefined) {
-    await applyOne(client, `Namespace ${key.namespace}`, {});
-  }
-  const { name, namespace } = key;
-  const body = type === ENDPOINT_SLICES ? { addressType: "IPv4", ...rest } : rest;
-  await client.create(type, { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...metadata, name, namespace }, ...body });
-}
-
 async function revisionOf({ client }: EmbeddedCluster): Promise<string> {
   return (await client.list(NAMESPACES, { limit: 1 })).resourceVersion;
-}
-
-/** Slices count where the story syncs them or speaks of them; elsewhere they only follow Endpoints. */
-function tellsOfSlices({ config, want }: Story): boolean {
-  const ids = [...Object.keys(want.host), ...Object.keys(want.tenant ?? {})];
-  return (
-    recordAt(recordAt(config ?? {}, "sync"), "toHost")["endpointSlices"] !== undefined ||
-    ids.some((id) => id.startsWith(ENDPOINT_SLICES.kind))
-  );
-}
-
-/** Secrets and ConfigMaps count where the story speaks of one. */
-function tellsOfReferences({ tenant, host, want }: Story): boolean {
-  const ids = [tenant, host, want.host, want.tenant ?? {}].flatMap((objects) => Object.keys(objects));
-  return ids.some((id) => REFERENCED_KINDS.some(({ kind }) => id.startsWith(`${kind} `)));
 }
 
 /** Objects of these kinds, but for the way to the API server, which every cluster has. */

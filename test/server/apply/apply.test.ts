@@ -1,21 +1,11 @@
+/**
+ * Server-side apply: what an object holds after it, and who owns which field.
+ */
 import { describe, expect, test } from "vitest";
-import { isEngineError } from "../../../src/base/errors.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { KubeObject } from "../../../src/object/types.ts";
-import type { Status } from "../../../src/object/status.ts";
 import { contentOf, ownersOf, sealed, second, timesOf, Tracked, widget } from "./support.ts";
 import type { Owners } from "./support.ts";
-
-/** The Status that a call answers. */
-function refusal(call: () => unknown): Status {
-  try {
-    call();
-  } catch (error) {
-    if (isEngineError(error)) return error.details["status"] as Status;
-    throw error;
-  }
-  throw new Error("The call was accepted");
-}
 
 type Act = (tracked: Tracked) => Tracked;
 
@@ -335,64 +325,6 @@ describe("apply", () => {
   });
 });
 
-describe("conflicts", () => {
-  test("one with an update names manager, version and field", () => {
-    const tracked = new Tracked().write("kubectl-create", { data: { x: "1" } });
-    expect(refusal(() => tracked.apply("a", { data: { x: "2" } }))).toEqual({
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: 'Apply failed with 1 conflict: conflict with "kubectl-create" using test/v1: .data.x',
-      reason: "Conflict",
-      details: { causes: [{ reason: "FieldManagerConflict", message: 'conflict with "kubectl-create" using test/v1', field: ".data.x" }] },
-      code: 409,
-    });
-  });
-
-  test("several are told by manager; another applier goes by its name alone, a subresource is named", () => {
-    const tracked = new Tracked().apply("b", { data: { x: "1" }, spec: { ports: [{ port: 80, name: "n" }] } });
-    tracked.write("s", { ...contentOf(tracked.live), metadata: { labels: { l: "1" } } }, { subresource: "status" });
-    const config = { metadata: { labels: { l: "2" } }, data: { x: "2" }, spec: { ports: [{ port: 80, name: "m" }] } };
-    const { message, details } = refusal(() => tracked.apply("a", config));
-    expect(message).toBe(
-      [
-        'Apply failed with 3 conflicts: conflicts with "b":',
-        "- .data.x",
-        '- .spec.ports[port=80,protocol="TCP"].name',
-        'conflicts with "s" with subresource "status" using test/v1:',
-        "- .metadata.labels.l",
-      ].join("\n"),
-    );
-    expect(details?.causes).toHaveLength(3);
-  });
-
-  test("arise with one's own updates, too", () => {
-    const tracked = new Tracked().write("a", { data: { x: "1" } });
-    expect(refusal(() => tracked.apply("a", { data: { x: "2" } })).reason).toBe("Conflict");
-  });
-
-  test("arise from a new value of a whole list", () => {
-    const tracked = new Tracked().apply("a", { spec: { rows: [{ a: "1" }] } });
-    expect(refusal(() => tracked.apply("b", { spec: { rows: [{ a: "1" }, { a: "2" }] } })).message).toContain(": .spec.rows");
-  });
-
-  test("do not arise from values that the server completes to the present ones", () => {
-    const tracked = new Tracked().apply("a", { spec: { rows: [{ a: "1" }] } });
-    const config = { spec: { rows: [{ a: "1", b: "" }] } };
-    expect(ownersOf(tracked.apply("b", config).live)).toEqual({ "Apply a": [".spec.rows"], "Apply b": [".spec.rows"] });
-    const alone = new Tracked().apply("a", { spec: { rows: [{ a: "1" }] } });
-    expect(refusal(() => alone.apply("b", config, { complete: (merged) => merged })).reason).toBe("Conflict");
-  });
-
-  test("with everything that was there arise when nobody tracked it", () => {
-    const tracked = new Tracked().write("u", { data: { x: "1" } }).write("u", { data: { x: "1" } }, { requested: [] });
-    expect(refusal(() => tracked.apply("a", { data: { x: "2" } })).message).toContain(
-      'conflict with "before-first-apply" using test/v1: .data.x',
-    );
-  });
-});
-
 describe("an entry's time", () => {
   const start = () => new Tracked().apply("a", { data: { x: "1", y: "1" } });
 
@@ -421,73 +353,5 @@ describe("an entry's time", () => {
     expect(tracked.apply("a", { data: { x: "1", y: "1" } }, { complete: (merged) => ({ ...merged }) }).live.metadata.managedFields).toBe(
       live.metadata.managedFields,
     );
-  });
-});
-
-describe("a configuration", () => {
-  test.each([
-    {
-      why: "that is no object is 400",
-      body: [],
-      code: 400,
-      message: "error decoding patch: an applied configuration of a Widget is an object",
-    },
-    {
-      why: "of another version is 400",
-      body: { ...widget(), apiVersion: "test/v2" },
-      code: 400,
-      message: "Incorrect version specified in apply patch. Specified patch version: test/v2, expected: test/v1",
-    },
-    {
-      why: "without version is 400",
-      body: { kind: "Widget", metadata: { name: "w" } },
-      code: 400,
-      message: "Incorrect version specified in apply patch. Specified patch version: , expected: test/v1",
-    },
-    {
-      why: "that says who manages what is 400",
-      body: widget({ metadata: { managedFields: [] } }),
-      code: 400,
-      message: "metadata.managedFields must be nil",
-    },
-    {
-      why: "with an item twice is 422",
-      body: widget({ spec: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }] } }),
-      code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[1]: Duplicate value: {"port":80,"protocol":"TCP"}',
-    },
-    {
-      why: "with a text twice in a set is 422",
-      body: widget({ spec: { tags: ["a", "a"] } }),
-      code: 422,
-      message: 'Widget.test "w" is invalid: spec.tags[1]: Duplicate value: "a"',
-    },
-    {
-      why: "with an item without key is 422",
-      body: widget({ spec: { ports: [{ protocol: "UDP" }] } }),
-      code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[0].port: Required value: it tells the items of this list apart',
-    },
-    {
-      why: "with an item of another kind is 422",
-      body: widget({ spec: { ports: ["80"] } }),
-      code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[0]: Invalid value: "80": items are objects with port and protocol',
-    },
-    {
-      why: "with an object in a set is 422",
-      body: widget({ spec: { tags: [{}] } }),
-      code: 422,
-      message: 'Widget.test "w" is invalid: spec.tags[0]: Invalid value: {}: items of a set are texts, numbers or truth values',
-    },
-  ])("$why", ({ body, code, message }) => {
-    const status = refusal(() => new Tracked().apply("a", {}, { config: body }));
-    expect({ code: status.code, message: status.message }).toEqual({ code, message });
-  });
-
-  test("may say null where it may say nothing about managers", () => {
-    expect(ownersOf(new Tracked().apply("a", { metadata: { managedFields: null }, data: { x: "1" } }).live)).toEqual({
-      "Apply a": [".data.x"],
-    });
   });
 });
