@@ -106,6 +106,18 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect(await stored(CONFIG_MAPS, "bogus")).toBeUndefined();
   });
 
+  test("creates, applies and replaces what is in a List, and is told of fields there too", async () => {
+    const listOf = (...items: object[]) => ({ apiVersion: "v1", kind: "List", items });
+    const first = configMap("first", { a: "1" });
+    expect(await kubectl.ok("create -f -", listOf(first))).toBe("configmap/first created\n");
+    expect(await kubectl.ok("apply -f -", listOf(first, configMap("second", {})))).toContain("configmap/second created\n");
+    expect(await kubectl.ok("replace -f -", listOf(configMap("first", { a: "2" })))).toBe("configmap/first replaced\n");
+    expect(await data("first")).toEqual({ a: "2" });
+    const { code, err } = await kubectl.run("create -f -", listOf(configMap("bogus", {}, { bogus: 1 })));
+    expect([code, err]).toEqual([1, expect.stringContaining('unknown field "bogus"')]);
+    expect(await kubectl.ok("delete -f -", listOf(first, configMap("second", {})))).toContain('"second" deleted');
+  });
+
   test("applies, shows the difference, and applies again", async () => {
     expect(await kubectl.ok("apply -f -", service(80))).toBe("service/db created\n");
     const { code, out } = await kubectl.run("diff -f -", service(90));

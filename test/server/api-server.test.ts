@@ -200,10 +200,13 @@ describe("a body in protobuf", () => {
 });
 
 describe("the second version of the schemas", () => {
-  test("is refused in protobuf and not found in JSON, so that old clients say what is wrong", async () => {
+  test("describes no kind in protobuf, so that kubectl leaves what it writes to the server, and is not found in JSON", async () => {
     const { raw } = await start();
     const get = (accept: string) => raw.send("GET", "/openapi/v2", { headers: { accept } });
-    expect((await get("application/com.github.proto-openapi.spec.v2@v1.0+protobuf")).code).toBe(406);
+    const { code, headers, text } = await get("application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+    expect([code, headers["content-type"]]).toEqual([200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"]);
+    // Fields of the message: 1 swagger, 2 info (1 title, 2 version), 8 paths.
+    expect(text).toBe("\x0a\x032.0" + "\x12\x1c" + "\x0a\x0dendpoint-sync" + "\x12\x0bunversioned" + "\x42\x00");
     expect((await get("application/json")).code).toBe(404);
   });
 });
