@@ -220,8 +220,8 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, issuer
     ...(api.signInMemory && { memory: api.signInMemory }),
     baseUrl: issuer,
   });
-  return async ({ request, response, path, method }: OpenExchange): Promise<boolean> => {
-    if (path !== TOKEN_KEYS_PATH) return signIn(request, response, path);
+  return async ({ request, response, path, method, audit }: OpenExchange): Promise<boolean> => {
+    if (path !== TOKEN_KEYS_PATH) return signIn(request, response, path, audit);
     if (method !== "GET" && method !== "HEAD") return false;
     response.writeHead(200, { "Content-Type": "application/jwk-set+json" }).end(JSON.stringify(api.tokenKeys()));
     return true;

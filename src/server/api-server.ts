@@ -9,7 +9,7 @@ import { delay } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Authenticate } from "./access/authentication.ts";
-import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
+import { createAuditRecord, sourceIPsOf, withoutValues } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./access/audit-record.ts";
 import { attributesOf, demandAllowed } from "./access/authorization.ts";
@@ -66,7 +66,7 @@ export interface ApiServerOptions {
   readonly isReady?: () => Promise<boolean>;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
-  /** Told of every request below the base path, those that are refused among them. Default: nobody is told. */
+  /** Told of every request, those that are refused among them. Default: nobody is told. */
   readonly audit?: Audit;
 }
 
@@ -208,7 +208,11 @@ class Serving {
     const { basePath = "" } = this.#options;
     const path = below(basePath, whole);
     const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
-    if (path === undefined) return this.#answerOutside({ ...open, path: whole });
+    if (path === undefined) {
+      const outside = { ...open, path: whole };
+      this.#beginRecord(passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
+      return this.#answerOutside({ ...outside, audit: passage.record });
+    }
     const { user, caller } = await this.#identify(passage, { ...open, path });
     const exchange: Exchange = { ...open, path, user, caller, audit: passage.record };
     const target = parseTarget(path);
@@ -249,11 +253,11 @@ class Serving {
       known.user = user;
       return { caller, user };
     } finally {
-      this.#beginRecord(passage, exchange, known);
+      this.#beginRecord(passage, passage.request.url ?? "/", { attributes: attributesOf(exchange, targetOrNone(exchange.path)), ...known });
     }
   }
 
-  #beginRecord(passage: Passage, exchange: OpenExchange, { caller, user }: Partial<Known>): void {
+  #beginRecord(passage: Passage, requestURI: string, { attributes, caller, user }: Told): void {
     const { audit } = this.#options;
     if (audit === undefined) return;
     const { request, auditID, receivedAt } = passage;
@@ -261,9 +265,9 @@ class Serving {
       auditID,
       ...(caller && { user: caller }),
       ...(user && user !== caller && { impersonatedUser: user }),
-      attributes: attributesOf(exchange, targetOrNone(exchange.path)),
-      method: exchange.method,
-      requestURI: request.url ?? "/",
+      attributes,
+      method: request.method ?? "GET",
+      requestURI,
       sourceIPs: sourceIPsOf(request),
       userAgent: request.headers["user-agent"] ?? "",
       receivedAt,
@@ -310,6 +314,11 @@ interface Passage {
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
   record: AuditRecord | undefined;
+}
+
+/** What the audit is told of a request, as far as it is known. */
+interface Told extends Partial<Known> {
+  readonly attributes: Attributes;
 }
 
 /** Who asks, and as whom. */

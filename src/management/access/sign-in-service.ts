@@ -64,7 +64,12 @@ class SignInService implements SignInPorts {
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(name, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
     const endMs = keyEnd(created, activity.last(created.metadata.uid!), limits());
-    return { key: specOf<KeySpec>(created).key!, name: created.metadata.name!, ...(endMs !== Infinity && { expiresAt: endMs }) };
+    return {
+      key: specOf<KeySpec>(created).key!,
+      name: created.metadata.name!,
+      user: name,
+      ...(endMs !== Infinity && { expiresAt: endMs }),
+    };
   }
 
   #keySpec(user: string, { groups, ...identity }: Identity, tokens: ProviderTokens): KeySpec {

@@ -19,6 +19,8 @@ export interface AuditEvent {
   readonly responseStatus?: Partial<Status>;
   readonly request?: WrittenBody;
   readonly response?: WrittenBody;
+  /** What only the handler of the request knows. Default: nothing. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** When the stage was reached, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -50,9 +52,9 @@ export function writtenBody(body: unknown): WrittenBody {
  * @example
  * eventLine({ level: "Metadata", stage: "ResponseComplete", facts, at }); // '{"kind":"Event","apiVersion":"audit.k8s.io/v1",…}\n'
  */
-export function eventLine({ level, stage, facts, name = "", responseStatus, request, response, at }: AuditEvent): string {
+export function eventLine({ level, stage, facts, name = "", responseStatus, request, response, annotations, at }: AuditEvent): string {
   const { auditID, requestURI, attributes, user, impersonatedUser, sourceIPs, userAgent, receivedAt } = facts;
-  const notes = { ...noteOf("request-object", request), ...noteOf("response-object", response) };
+  const notes = { ...annotations, ...noteOf("request-object", request), ...noteOf("response-object", response) };
   const head = {
     ...{ kind: "Event", apiVersion: "audit.k8s.io/v1", level, auditID, stage, requestURI, verb: attributes.verb },
     user: user === undefined ? {} : userOf(user),

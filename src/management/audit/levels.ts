@@ -5,7 +5,7 @@ import type { AuditPolicy, AuditRule, AuditSettings } from "./policy.ts";
 /** The level when the log is switched on without a level and without a policy. */
 export const AUDIT_LEVEL_DEFAULT = 1;
 
-/** Every level begins with these: what clients ask all the time, and makings of credentials. */
+/** Every level but 0 begins with these: what clients ask all the time, and makings of credentials. */
 const FIRST: readonly AuditRule[] = [
   {
     level: "None",
@@ -17,7 +17,9 @@ const FIRST: readonly AuditRule[] = [
       },
     ],
   },
-  { level: "None", nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api*"] },
+  { level: "None", nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api*", "/.well-known/*"] },
+  // Whoever signs in gets a key.
+  { level: "Metadata", nonResourceURLs: ["/auth/*"] },
   {
     level: "Metadata",
     verbs: ["create"],

@@ -36,6 +36,7 @@ class Trail implements AuditTrail {
   #name = "";
   #holdsSecrets: boolean;
   #request: WrittenBody | undefined;
+  readonly #annotations: Record<string, string> = {};
 
   constructor(options: TrailOptions) {
     this.#options = options;
@@ -48,6 +49,10 @@ class Trail implements AuditTrail {
     if (this.#options.decision.level === "Metadata") return;
     // At once: what becomes of the body later is not what was sent.
     this.#request = written(disclosedRequest(this.#options.facts.attributes, body));
+  };
+
+  annotate = (name: string, value: string): void => {
+    this.#annotations[name] = value;
   };
 
   responseStarted = (code: number): void => this.tell("ResponseStarted", { responseStatus: { code } });
@@ -78,7 +83,8 @@ class Trail implements AuditTrail {
     const { decision, facts, now, write } = this.#options;
     if (decision.omitStages.has(stage)) return;
     const request = this.#request && { request: this.#request };
-    write(eventLine({ level: decision.level, stage, facts, name: this.#name, at: now(), ...request, ...more }));
+    const told = { level: decision.level, stage, facts, name: this.#name, at: now(), annotations: this.#annotations };
+    write(eventLine({ ...told, ...request, ...more }));
   }
 
   /** Its name may be made by the server. */

@@ -13,6 +13,8 @@ export interface SignedIn {
   readonly key: string;
   /** Name of its object. */
   readonly name: string;
+  /** The platform user for whom it stands. */
+  readonly user: string;
   /** When it ends, in milliseconds since 1970. Undefined: it does not by itself. */
   readonly expiresAt?: number;
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { AuditRecord } from "../../server/access/audit-record.ts";
 import { Answering, statusOf } from "../../server/http/exchange.ts";
 import { internalError, noSuchPath } from "../../server/status.ts";
 import type { Provider } from "./admit.ts";
@@ -44,7 +45,7 @@ export interface SignInRoutesOptions {
 }
 
 /** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
-export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string, audit?: AuditRecord) => Promise<boolean>;
 
 const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
 
@@ -92,19 +93,19 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     };
   };
 
-  return async (request, response, path) => {
+  return async (request, response, path, audit) => {
     const handler = handlerOf(path);
     if (handler === undefined) return false;
     setCustomHeaders(response, config().customHttpHeaders);
     response.setHeader("Cache-Control", "no-store");
     try {
-      await handler({ request, response, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") });
+      await handler({ request, response, audit, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") });
     } catch (error) {
       const status = statusOf(error);
       if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider can not be used for sign-in", { path, error: messageOf(error) });
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message });
-      answering.status({ request, response }, status ?? statusOf(internalError())!);
+      answering.status({ request, response, audit }, status ?? statusOf(internalError())!);
     }
     return true;
   };
@@ -124,7 +125,10 @@ function decoded(text: string): string {
   }
 }
 
-function answerSignedIn(visit: Visit, { key, name, expiresAt }: SignedIn): void {
+/** Who has signed in, and with which key, is in the audit log; no request to the API made the key. */
+function answerSignedIn(visit: Visit, { key, name, user, expiresAt }: SignedIn): void {
+  visit.audit?.annotate("management.platform/signed-in", user);
+  visit.audit?.annotate("management.platform/access-key", name);
   answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord } from "../../base/json.ts";
+import type { AuditRecord } from "../../server/access/audit-record.ts";
 import { mediaTypeOf, readBytes } from "../../server/http/request-body.ts";
 import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../server/status.ts";
 
@@ -8,6 +9,8 @@ export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly query: URLSearchParams;
+  /** Absent when nobody wants to know. */
+  readonly audit?: AuditRecord | undefined;
 }
 
 const JSON_TYPE = "application/json";

@@ -14,7 +14,7 @@ export interface AuditFacts {
   readonly impersonatedUser?: UserInfo;
   readonly attributes: Attributes;
   readonly method: string;
-  /** As it came, with the base path and the query. */
+  /** As it came, with the base path and the query; outside of the base path without the values of the query. */
   readonly requestURI: string;
   /** What proxies say first, the other end of the connection last. */
   readonly sourceIPs: readonly string[];
@@ -30,6 +30,8 @@ export interface AuditTrail {
    * The body, read but not yet checked: a patch is as it came. Secrets that the author wrote are in it.
    */
   readonly requestObject?: (body: unknown) => void;
+  /** What only the handler of the request knows, such as who has signed in. */
+  readonly annotate?: (name: string, value: string) => void;
   /** A watch begins to answer. */
   readonly responseStarted?: (code: number) => void;
   /**
@@ -56,11 +58,29 @@ export function createAuditRecord(trail: AuditTrail): AuditRecord {
   };
   return {
     requestObject: (body) => trail.requestObject?.(body),
+    annotate: (name, value) => trail.annotate?.(name, value),
     responseStarted: (code) => trail.responseStarted?.(code),
     responseObject: (make) => void (responseObject = make),
     complete: (code) => end(() => trail.complete(code, responseObject)),
     panic: (error) => end(() => (trail.panic === undefined ? trail.complete(500, responseObject) : trail.panic(error))),
   };
+}
+
+/** Stands for the value of a parameter. */
+const HIDDEN = "********";
+
+/**
+ * An address without the values of its query, among which codes of a sign-in may be.
+ *
+ * @example
+ * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"
+ */
+export function withoutValues(uri: string): string {
+  const at = uri.indexOf("?");
+  if (at < 0) return uri;
+  const parts = uri.slice(at + 1).split("&");
+  const shown = parts.map((part) => (part.includes("=") ? `${part.slice(0, part.indexOf("="))}=${HIDDEN}` : HIDDEN));
+  return `${uri.slice(0, at)}?${shown.join("&")}`;
 }
 
 /**

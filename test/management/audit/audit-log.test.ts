@@ -16,6 +16,8 @@ import { startManagement } from "../../../src/management/management.ts";
 import { createFakeClock, until } from "../../support/fake-clock.ts";
 
 const API = "/kubernetes/management/apis/management.platform/v1";
+/** Paths that are not below that of the resources. */
+const OUTSIDE = /^\/(kubernetes|auth|elsewhere|\.well-known)\b/;
 const cleanups: (() => Promise<void>)[] = [];
 let folder: string;
 let path: string;
@@ -72,7 +74,7 @@ async function start(audit: object, rest: object = {}): Promise<Started> {
     log,
     adminKey,
     async send(method, at, body, { type = "application/json", headers = {} } = {}) {
-      const url = `${management.url}${at.startsWith("/k") ? "" : API}${at}`;
+      const url = `${management.url}${OUTSIDE.test(at) ? "" : API}${at}`;
       const answer = await fetch(url, {
         method,
         headers: {
@@ -352,6 +354,29 @@ test("the levels leave one line of a request, and two of a watch", async () => {
     "watch ResponseStarted",
     "watch ResponseComplete",
   ]);
+});
+
+test("sign-ins and logouts leave lines at every level but 0: who came with which key, or why not; and never what was typed", async () => {
+  const { send, lines } = await start({ level: 1 });
+  await send("POST", "/users", { metadata: { name: "jane" }, spec: { password: "horse battery" } });
+  const signIn = (password: string) => send("POST", "/auth/password/login", { username: "jane", password });
+  const refused = await signIn("staple battery");
+  const { auditID, text } = await signIn("horse battery");
+  const { accessKey, name } = JSON.parse(text) as { accessKey: string; name: string };
+  await send("GET", "/auth/oidc/callback?code=secret-code&state=secret-state");
+  await send("POST", "/auth/logout", undefined, { headers: { authorization: `Bearer ${accessKey}` } });
+  await send("GET", "/.well-known/jwks.json");
+  await send("GET", "/elsewhere");
+  const told = (await lines()).filter(({ requestURI }) => !requestURI.startsWith(API));
+  expect(told).toMatchObject([
+    { requestURI: "/auth/password/login", verb: "post", level: "Metadata", user: {}, auditID: refused.auditID },
+    { auditID, annotations: { "management.platform/signed-in": "jane", "management.platform/access-key": name } },
+    { requestURI: "/auth/oidc/callback?code=********&state=********", responseStatus: { code: 404 } },
+    { requestURI: "/auth/logout", responseStatus: { code: 200 } },
+  ]);
+  expect(told[0]).toMatchObject({ responseStatus: { code: 401, message: "wrong user name or password" } });
+  const log = readFileSync(path, "utf8");
+  for (const secret of ["battery", accessKey, "secret-code", "secret-state"]) expect(log).not.toContain(secret);
 });
 
 test("a request in which the server fails leaves a line of the stage Panic, which quotes nothing", async () => {

@@ -54,7 +54,7 @@ test("its names and numbers are those of the source", () => {
   expect(PAGE).toContain(`| ${AUDIT_LEVEL_MAX} | everything, with what was sent and answered |`);
 });
 
-test.runIf(hasJq)("its command shows who changed SharedSecrets", async () => {
+test.runIf(hasJq)("its commands show who changed SharedSecrets, and who tried to sign in", async () => {
   const folder = mkdtempSync(join(tmpdir(), "audit-guide-"));
   const path = join(folder, "audit.log");
   const { config } = configOf("platform.yaml");
@@ -66,11 +66,17 @@ test.runIf(hasJq)("its command shows who changed SharedSecrets", async () => {
     const headers = { authorization: `Bearer ${management.adminKey}`, "content-type": "application/json" };
     await fetch(url, { method: "POST", headers, body: JSON.stringify({ metadata: { name: "db" } }) });
     await fetch(url, { headers });
+    const wrong = JSON.stringify({ username: "jane", password: "wrong" });
+    await fetch(`${management.url}/auth/password/login`, { method: "POST", headers, body: wrong });
     await management.stop();
     await log.stop();
-    const command = blocks.find(({ language, words }) => language === "sh" && words.includes("run"))!.text;
-    const { stdout } = await promisify(execFile)("bash", ["-euc", command], { env: { ...process.env, AUDIT: path } });
-    expect(stdout).toMatch(/^[^\t\n]+\t[^\t\n]+\tcreate\tp-shop\tdb\t201\n$/);
+    const commands = blocks.filter(({ language, words }) => language === "sh" && words.includes("run"));
+    const run = ({ text }: { readonly text: string }) =>
+      promisify(execFile)("bash", ["-euc", text], { env: { ...process.env, AUDIT: path } });
+    const [changes, tries, ...more] = await Promise.all(commands.map(run));
+    expect(changes!.stdout).toMatch(/^[^\t\n]+\t[^\t\n]+\tcreate\tp-shop\tdb\t201\n$/);
+    expect(tries!.stdout).toMatch(/^[^\t\n]+\t127\.0\.0\.1\t\/auth\/password\/login\t401\twrong user name or password\n$/);
+    expect(more).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -32,6 +32,7 @@ async function start(options: Partial<ApiServerOptions> = {}, definition = creat
         told.push({ facts, entries });
         return {
           requestObject: (body) => void entries.push(["request", body]),
+          annotate: (name, value) => void entries.push(["annotate", name, value]),
           responseStarted: (code) => void entries.push(["started", code]),
           complete: (code, object) => void entries.push(["complete", code, object?.()]),
           panic: (error) => void entries.push(["panic", error]),
@@ -176,13 +177,38 @@ describe("an audit", () => {
     expect(told[0]!.entries[0]![0]).toBe("complete");
   });
 
-  test("is not asked about paths outside of the base path", async () => {
-    const { raw, told } = await start({ basePath: "/base" });
+  test("is asked about paths outside of the base path too, as such, and not told the values of their queries", async () => {
+    const routes: ApiServerOptions["routes"] = async ({ response, path, audit }) => {
+      if (path !== "/door") return false;
+      audit?.annotate("example.com/came", "jane");
+      response.writeHead(204).end();
+      return true;
+    };
+    const { raw, told } = await start({ basePath: "/base", routes });
     await raw.send("GET", "/healthz");
-    await raw.send("GET", "/elsewhere");
+    await raw.send("POST", "/door?code=secret&state=a=b&flag");
+    // Not below the base path, so it is no resource.
+    await raw.send("GET", LOCKS_PATH);
     await raw.send("GET", "/base/healthz");
-    await until("the audit is told", () => told.length === 1);
-    expect(told.map(({ facts }) => [facts.requestURI, facts.user?.name])).toEqual([["/base/healthz", "system:anonymous"]]);
+    await until(
+      "the audit is told",
+      () => told.length === 4 && told.every(({ entries }) => entries.some(([stage]) => stage === "complete")),
+    );
+    expect(told.map(({ facts }) => [facts.requestURI, facts.attributes, facts.user?.name])).toEqual([
+      ["/healthz", { verb: "get", path: "/healthz" }, undefined],
+      ["/door?code=********&state=********&********", { verb: "post", path: "/door" }, undefined],
+      [LOCKS_PATH, { verb: "get", path: LOCKS_PATH }, undefined],
+      ["/base/healthz", { verb: "get", path: "/healthz" }, "system:anonymous"],
+    ]);
+    expect(told.map(({ entries }) => entries.map(([stage, code]) => [stage, code]))).toEqual([
+      [["complete", 200]],
+      [
+        ["annotate", "example.com/came"],
+        ["complete", 204],
+      ],
+      [["complete", 404]],
+      [["complete", 200]],
+    ]);
   });
 
   test("of a refusal by the kind carries the refusal", async () => {
