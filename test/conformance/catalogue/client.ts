@@ -1,5 +1,5 @@
 /**
- * Citations of the cases in `cluster-client.ts` and `patches.ts`.
+ * Citations of the cases of the suite in `cluster-client.ts`: of calls, lists, watches and patches.
  */
 import type { CatalogueSection, Citation } from "./citations.ts";
 

@@ -1,0 +1,109 @@
+/**
+ * What a watch tells, and in which order.
+ */
+import { describe, expect, test } from "vitest";
+import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/object/cluster-client.ts";
+import { keyOf } from "../../src/object/key.ts";
+import { CONFIG_MAPS } from "../../src/object/resource.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import { compareResourceVersions } from "../../src/object/resource-version.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import type { Setting } from "./setting.ts";
+
+/** Reads `count` events, bookmarks left out, or fewer when the watch ends before. */
+export async function collect(
+  client: ClusterClient,
+  options: Omit<WatchOptions, "signal">,
+  count: number,
+  resource: ResourceType = CONFIG_MAPS,
+): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = [];
+  const abort = new AbortController();
+  for await (const event of client.watch(resource, { timeoutSeconds: 90, ...options, signal: abort.signal })) {
+    if (event.type !== "BOOKMARK") events.push(event);
+    if (events.length === count) abort.abort();
+  }
+  return events;
+}
+
+export const shown = (events: readonly WatchEvent[]) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+
+export function watchCases(setting: () => Setting): void {
+  describe("watch", () => {
+    test("events come in order from after the list, each with the object of that moment", async () => {
+      const { client, namespace, objects } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      const created = await client.create(CONFIG_MAPS, objects.configMap("seen", { a: "1" }));
+      const updated = await client.update(CONFIG_MAPS, { ...created, data: { a: "2" } });
+      await client.delete(CONFIG_MAPS, keyOf(created));
+      const events = await collect(client, { namespace, resourceVersion }, 3);
+      expect(shown(events)).toEqual(["ADDED seen", "MODIFIED seen", "DELETED seen"]);
+      expect(events[0]!.object).toEqual(created);
+      expect(events[1]!.object).toEqual(updated);
+      const versions = events.map(({ object }) => object.metadata.resourceVersion!);
+      expect(compareResourceVersions(versions[1]!, versions[2]!)).toBeLessThan(0);
+      expect(events[2]!.object["data"]).toEqual({ a: "2" });
+    });
+
+    test("a watch that is open already sees what comes, and tells when it is open", async () => {
+      const { client, namespace, objects } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      let writing: Promise<KubeObject> | undefined;
+      const onOpen = () => void (writing = client.create(CONFIG_MAPS, objects.configMap("live")));
+      expect(shown(await collect(client, { namespace, resourceVersion, onOpen }, 1))).toEqual(["ADDED live"]);
+      await writing;
+    });
+
+    test("a selector sees objects come and go as their labels change", async () => {
+      const { client, namespace, objects } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      const labelled = (object: KubeObject, tier: string) => ({ ...object, metadata: { ...object.metadata, labels: { tier } } });
+      const out = await client.create(CONFIG_MAPS, labelled(objects.configMap("turning"), "out"));
+      const entering = await client.update(CONFIG_MAPS, labelled(out, "in"));
+      const inside = await client.update(CONFIG_MAPS, { ...entering, data: { a: "1" } });
+      const left = await client.update(CONFIG_MAPS, labelled({ ...inside, data: { a: "2" } }, "out"));
+      await client.delete(CONFIG_MAPS, keyOf(out));
+      const marker = await client.create(CONFIG_MAPS, labelled(objects.configMap("marker"), "in"));
+      const events = await collect(client, { namespace, resourceVersion, labelSelector: "tier=in" }, 4);
+      expect(shown(events)).toEqual(["ADDED turning", "MODIFIED turning", "DELETED turning", "ADDED marker"]);
+      expect(events[2]!.object["data"]).toEqual({ a: "1" });
+      expect(events[2]!.object.metadata.resourceVersion).toBe(left.metadata.resourceVersion);
+      await client.delete(CONFIG_MAPS, keyOf(marker));
+    });
+
+    test("the signal ends it without an error", async () => {
+      const { client, namespace } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      const abort = new AbortController();
+      const events: WatchEvent[] = [];
+      const options = { namespace, resourceVersion, signal: abort.signal, onOpen: () => abort.abort() };
+      for await (const event of client.watch(CONFIG_MAPS, options)) events.push(event);
+      expect(events).toEqual([]);
+    });
+
+    test("a signal that was raised before opens nothing", async () => {
+      const { client, namespace } = setting();
+      let opened = false;
+      const options = { namespace, resourceVersion: "1", signal: AbortSignal.abort(), onOpen: () => void (opened = true) };
+      for await (const event of client.watch(CONFIG_MAPS, options)) expect(event).toBeUndefined();
+      expect(opened).toBe(false);
+    });
+
+    test("timeoutSeconds ends it without an error", async () => {
+      const { client, namespace } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      expect(await collect(client, { namespace, resourceVersion, timeoutSeconds: 1 }, 1)).toEqual([]);
+    });
+
+    test("leaving the loop early ends the watch", async () => {
+      const { client, namespace, objects } = setting();
+      const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
+      await client.create(CONFIG_MAPS, objects.configMap("first-of-many"));
+      await client.create(CONFIG_MAPS, objects.configMap("second-of-many"));
+      for await (const event of client.watch(CONFIG_MAPS, { namespace, resourceVersion, signal: new AbortController().signal })) {
+        expect(event.object.metadata.name).toBe("first-of-many");
+        break;
+      }
+    });
+  });
+}
