@@ -1,7 +1,7 @@
 /**
  * `management`: what is printed once, what is kept, what is refused.
  */
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
@@ -20,6 +20,8 @@ function newFile(name: string, text: string): string {
   writeFileSync(path, text);
   return path;
 }
+/** Whoever reads the file meanwhile sees the old text or the new one. */
+const replaceFile = (path: string, text: string) => renameSync(newFile("next", text), path);
 
 interface Running extends ServingCommand {
   /** Where the kubeconfig was to be written. */
@@ -165,10 +167,10 @@ describe("a configuration", () => {
       return (items[0]!["status"] as { auth: { accessKeyMaxTTLSeconds: number } }).auth.accessKeyMaxTTLSeconds;
     };
     expect(await ttl()).toBe(3600);
-    writeFileSync(file, "auth: { accessKeyMaxTTLSeconds: 7200 }\n");
+    replaceFile(file, "auth: { accessKeyMaxTTLSeconds: 7200 }\n");
     await until("the change is told", () => terminal.stderr.includes("The configuration has changed"));
     expect(await ttl()).toBe(7200);
-    writeFileSync(file, "auth: { accessKeyMaxTTLSeconds: never }\n");
+    replaceFile(file, "auth: { accessKeyMaxTTLSeconds: never }\n");
     await until("the problem is told", () => terminal.stderr.includes(`${file}:1:`));
     expect(await ttl()).toBe(7200);
   });

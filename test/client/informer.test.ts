@@ -16,6 +16,7 @@ import { isEngineError } from "../../src/base/errors.ts";
 import { ENDPOINTS, SERVICES } from "../../src/object/resource.ts";
 import { createInformer } from "../../src/runtime/informer.ts";
 import { createFakeClock, settle, until } from "../support/fake-clock.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { failure, json, startScriptedServer, stream, type Script, type ScriptedServer } from "../support/scripted-server.ts";
 import { FakeCluster, stateOf } from "../runtime/fake-cluster.ts";
 
@@ -75,9 +76,10 @@ async function createWorld({ user = {}, scheme = "http" }: { user?: Record<strin
   cluster.put("db");
   cluster.put("web");
 
-  /** Lets simulated time pass until `condition` holds. */
+  /** Lets simulated time pass until `condition` holds, and real time for sockets and processes. */
   async function passUntil(what: string, condition: () => boolean): Promise<void> {
-    for (let step = 0; step < 2_000 && !condition(); step++) {
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    while (!condition() && performance.now() < deadlineMs) {
       await clock.advance(100);
       await new Promise((resolve) => setTimeout(resolve, 0));
     }

@@ -293,10 +293,10 @@ describe("silence", () => {
 
   test("is a setting", async () => {
     const clock = createFakeClock();
-    const { server, client } = await createWorld((_, response) => stream(response), { clock, inactivityMs: 5_000 });
-    const watch = read(client);
-    await until("the request arrives", () => server.requests.length === 1);
-    await settle();
+    const { client } = await createWorld((_, response) => stream(response), { clock, inactivityMs: 5_000 });
+    let opened = 0;
+    const watch = read(client, { onOpen: () => (opened += 1) });
+    await until("it is open", () => opened === 1);
     await clock.advance(10_000);
     await expect(watch.ended).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
   });

@@ -263,7 +263,7 @@ describe("a watch", () => {
   const watched = async (ttlSeconds: number, headers: Record<string, string>) => {
     const { token } = await platform.signer.sign({ ...requestFor(), ttlSeconds });
     const raw = createRawClient({ url: c1.url, caPem: c1.caPem, token });
-    const lines = await raw.watch("/api/v1/namespaces?watch=1&timeoutSeconds=20", Infinity, { headers });
+    const lines = await raw.watch("/api/v1/namespaces?watch=1&timeoutSeconds=90", Infinity, { headers });
     await raw.close();
     return lines.at(-1);
   };
@@ -294,7 +294,7 @@ describe("clients", () => {
         seen.push(`${type} ${object.metadata.name}`);
         if (object.metadata.name === "typed") resolve(undefined);
       };
-      new Watch(config).watch(CONFIG_MAPS, { timeoutSeconds: 5 }, on, reject).catch(reject);
+      new Watch(config).watch(CONFIG_MAPS, { timeoutSeconds: 90 }, on, reject).catch(reject);
     });
     expect([ended, seen]).toEqual([undefined, expect.arrayContaining(["ADDED typed"])]);
   });

@@ -78,7 +78,7 @@ export function watchCases(setting: () => RawSetting): void {
       const { raw, path } = setting();
       return raw.send("POST", path("configmaps"), { body: { metadata: { name, labels: { watch: "yes" } } } });
     };
-    const base = (query = "") => `${setting().path("configmaps")}?watch=true&timeoutSeconds=10&labelSelector=watch%3Dyes${query}`;
+    const base = (query = "") => `${setting().path("configmaps")}?watch=true&timeoutSeconds=90&labelSelector=watch%3Dyes${query}`;
 
     test("without a start it first shows what is there", async () => {
       await make("w-a");
@@ -109,14 +109,14 @@ export function watchCases(setting: () => RawSetting): void {
     test("one object is watched by its name, and by the old path", async () => {
       await make("w-a");
       const { raw, path, namespace } = setting();
-      expect(names(await raw.watch(`${path("configmaps", "w-a")}?watch=1&timeoutSeconds=10`, 1))).toEqual(["ADDED w-a"]);
-      const old = `/api/v1/watch/namespaces/${namespace}/configmaps/w-a?timeoutSeconds=10`;
+      expect(names(await raw.watch(`${path("configmaps", "w-a")}?watch=1&timeoutSeconds=90`, 1))).toEqual(["ADDED w-a"]);
+      const old = `/api/v1/watch/namespaces/${namespace}/configmaps/w-a?timeoutSeconds=90`;
       expect(names(await raw.watch(old, 1))).toEqual(["ADDED w-a"]);
     });
 
     test("lines are the objects as they are read", async () => {
       const { json } = await make("w-read");
-      const [line] = await setting().raw.watch(`${setting().path("configmaps", "w-read")}?watch=1&timeoutSeconds=10`, 1);
+      const [line] = await setting().raw.watch(`${setting().path("configmaps", "w-read")}?watch=1&timeoutSeconds=90`, 1);
       expect(line!["object"]).toEqual(json);
     });
 

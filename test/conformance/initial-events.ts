@@ -6,7 +6,7 @@ import type { RawSetting } from "./raw-setting.ts";
 
 /** The cases; `setting` is called when a test runs. */
 export function initialEventCases(setting: () => RawSetting): void {
-  const watchOf = (query: string) => `${setting().path("configmaps")}?watch=true&timeoutSeconds=10&${query}`;
+  const watchOf = (query: string) => `${setting().path("configmaps")}?watch=true&timeoutSeconds=90&${query}`;
   const whole = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   const end = { "k8s.io/initial-events-end": "true" };
 

@@ -4,6 +4,7 @@
 import { expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import type { KubeObject } from "../../src/object/types.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { Store } from "../../src/server/store/store.ts";
 
 /** One implementation. */
@@ -24,13 +25,10 @@ export const object = (name: string, text = ""): KubeObject => ({
   data: { text },
 });
 
-/** A store behind a network may need this long; one that does not deliver fails after it. */
-const DELIVERY_MS = 20_000;
-
 /** Waits for deliveries that a store may make a little later. */
 export async function settled(condition: () => boolean): Promise<void> {
   for (let round = 0; !condition() && round < 1_000; round += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-  const deadline = systemClock.monotonic() + DELIVERY_MS;
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
   while (!condition() && systemClock.monotonic() < deadline) await delay(systemClock, 2);
   expect(condition(), "the events arrive").toBe(true);
 }

@@ -80,22 +80,23 @@ export function syncerSuite({ name, create }: SyncerSuiteOptions): void {
     });
 
     test("a change in the tenant cluster reaches the host in one write", async () => {
-      await world.seed("changing");
-      await world.atRest();
+      await world.seedAndRest("changing");
       const before = world.hostWrites();
       const moved = [{ addresses: [{ ip: "10.1.9.9" }], ports: ADDRESSES[0]!.ports! }];
       await world.updateTenant("changing", (found) => ({ ...found, subsets: moved }));
       await world.hostEndpoints("changing", (found) => subsetsFingerprint(found.subsets) === subsetsFingerprint(moved));
+      await eventually("the write is counted", async () => world.hostWrites() > before || undefined);
       await world.atRest();
       expect(world.hostWrites() - before).toBe(1);
     });
 
     test("a host edit comes back reversed, in one tenant write and one host write", async () => {
-      await world.seed("edited", { "example.com/team": "shop" });
-      await world.atRest();
+      await world.seedAndRest("edited", { "example.com/team": "shop" });
       const [hostBefore, tenantBefore] = [world.hostWrites(), world.tenantWrites()];
       await world.updateHost("edited", { "example.com/team": "blue-ops" });
       await world.tenantEndpoints("edited", (found) => found.metadata.annotations?.["example.com/team"] === "ops");
+      const counted = () => world.tenantWrites() > tenantBefore && world.hostWrites() > hostBefore;
+      await eventually("both writes are counted", async () => counted() || undefined);
       await world.atRest();
       expect([world.tenantWrites() - tenantBefore, world.hostWrites() - hostBefore]).toEqual([1, 1]);
     });
@@ -167,8 +168,9 @@ export function syncerSuite({ name, create }: SyncerSuiteOptions): void {
     });
 
     test("fifty objects at once converge, and the syncer comes to rest", async () => {
-      await Promise.all(Array.from({ length: 50 }, (_, index) => world.seed(`burst-${index}`)));
-      await world.hostEndpoints("burst-49", () => true);
+      const names = Array.from({ length: 50 }, (_, index) => `burst-${index}`);
+      await Promise.all(names.map((name) => world.seed(name)));
+      await Promise.all(names.map((name) => world.copied(name)));
       await world.atRest();
     });
 
@@ -236,6 +238,18 @@ async function createWorld(pair: ClusterPair) {
     async seed(name: string, annotations: StringMap = {}) {
       await pair.tenant.create(SERVICES, service(name));
       await pair.tenant.create(ENDPOINTS, endpoints(name, annotations));
+    },
+    /** Resolves when the host has both copies. */
+    async copied(name: string) {
+      await when(pair.host, hostKey(name), () => true);
+      await eventually(`a copy of Service ${name}`, () => pair.host.get(SERVICES, hostKey(name)));
+    },
+    async seedAndRest(name: string, annotations: StringMap = {}) {
+      const before = writes("host");
+      await this.seed(name, annotations);
+      await this.copied(name);
+      await eventually("both writes are counted", async () => writes("host") >= before + 2 || undefined);
+      await this.atRest();
     },
     async updateTenant(name: string, change: (found: KubeObject) => KubeObject) {
       await pair.tenant.update(ENDPOINTS, change((await pair.tenant.get(ENDPOINTS, tenantKey(name)))!));

@@ -52,7 +52,7 @@ export function viewCases(setting: () => RawSetting): void {
     test("a watch is shown as tables, of which the first tells the columns", async () => {
       await make("view-d");
       const { raw, path } = setting();
-      const url = `${path("configmaps", "view-d")}?watch=1&timeoutSeconds=10`;
+      const url = `${path("configmaps", "view-d")}?watch=1&timeoutSeconds=90`;
       const watching = raw.watch(url, 2, accept("Table"));
       await raw.send("PATCH", path("configmaps", "view-d"), {
         body: { data: { c: "3" } },
@@ -68,7 +68,7 @@ export function viewCases(setting: () => RawSetting): void {
     test("a watch of metadata has nothing else", async () => {
       await make("view-e");
       const { raw, path } = setting();
-      const [first] = await raw.watch(`${path("configmaps", "view-e")}?watch=1&timeoutSeconds=10`, 1, accept("PartialObjectMetadata"));
+      const [first] = await raw.watch(`${path("configmaps", "view-e")}?watch=1&timeoutSeconds=90`, 1, accept("PartialObjectMetadata"));
       expect(first).toMatchObject({ type: "ADDED", object: { kind: "PartialObjectMetadata", metadata: { name: "view-e" } } });
       expect(first!["object"]!["data"]).toBeUndefined();
     });

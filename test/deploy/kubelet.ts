@@ -16,7 +16,7 @@ import { keyOf } from "../../src/object/key.ts";
 import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { freePorts } from "../support/etcd.ts";
+import { ownPorts } from "../support/own-port.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
 const LOOK_MS = 100;
@@ -156,7 +156,7 @@ async function startPod({ cluster, etcd, log }: KubeletOptions, workload: Worklo
     const files = volume === undefined ? {} : await filesOf(cluster, namespace, volume);
     for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, mountPath, file), content);
   }
-  const [port] = await freePorts(1);
+  const [port] = await ownPorts(1);
   const values = Object.fromEntries(env.map(({ name, value = namespace }) => [name, value]));
   const inPod = args.map((argument) =>
     argument.replace(/\$\((\w+)\)/g, (_all, name: string) => values[name]!).replace(/=(?=\/)/, `=${folder}`),

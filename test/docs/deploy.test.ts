@@ -53,7 +53,7 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
 
   test("are many", () => expect(steps.length).toBeGreaterThan(15));
 
-  test.each(steps)("line $line", { timeout: 150_000 }, async (step) => {
+  test.each(steps)("line $line", async (step) => {
     await shell.run(step).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${said()}`, { cause: error });
     });

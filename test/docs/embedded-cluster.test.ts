@@ -25,7 +25,7 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
     expect(steps.filter(({ prints }) => prints !== "").length).toBeGreaterThanOrEqual(5);
   });
 
-  test.each(steps)("line $line", { timeout: 120_000 }, async (step) => {
+  test.each(steps)("line $line", async (step) => {
     await shell.run(step, (stdout) => step.prints !== "" && expect(stdout.trim().split("\n").at(-1)?.trim()).toBe(step.prints));
   });
 });

@@ -18,7 +18,7 @@ describe.runIf(hasKubectl).each(GUIDES)("%s", (name) => {
   const steps = stepsOf(blocksOf(read(name)));
   let shell: GuideShell;
   beforeAll(() => {
-    shell = openGuideShell({ ready: /get teams\n|first start\n|get namespaces\n|follows its SharedSecret/, waitMs: 60_000 });
+    shell = openGuideShell({ ready: /get teams\n|first start\n|get namespaces\n|follows its SharedSecret/ });
   });
   afterAll(() => shell.close());
 
@@ -26,7 +26,7 @@ describe.runIf(hasKubectl).each(GUIDES)("%s", (name) => {
     expect(steps.filter(({ prints }) => prints !== "").length).toBeGreaterThanOrEqual(3);
   });
 
-  test.each(steps)("line $line", { timeout: 120_000 }, (step) => shell.run(step));
+  test.each(steps)("line $line", (step) => shell.run(step));
 });
 
 test("the verbs of teams-and-groups are those of the source", () => {

@@ -11,10 +11,10 @@ import { startCluster } from "../../src/clusters/cluster.ts";
 import type { Cluster } from "../../src/clusters/cluster.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import { createTestTerminal } from "../cli/support.ts";
+import { WAIT } from "../support/patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8");
-const WAIT = { timeout: 30_000, interval: 50 };
 
 interface Metric {
   readonly name: string;
@@ -55,6 +55,12 @@ function familiesOf(text: string): Metric[] {
   });
 }
 
+/** What the page names and the scrape lacks, though nothing needs to go wrong for it. */
+function missing(): string[] {
+  const there = new Set([...scraped.map(({ name }) => name), ...RARE]);
+  return documented.map(({ name }) => name).filter((name) => !there.has(name));
+}
+
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-metrics-"));
 let clusters: Cluster[] = [];
 let scraped: readonly Metric[] = [];
@@ -82,8 +88,8 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
     scraped = familiesOf(await (await fetch(`http://${address}/metrics`)).text());
-    expect(scraped.map(({ name }) => name)).toContain("endpoint_sync_lag_seconds");
-    expect(scraped.map(({ name }) => name)).toContain("endpoint_sync_missing_permissions");
+    // What a busy machine does last is yet to come: the scrape counts once all is there that comes by itself.
+    expect(missing()).toEqual([]);
   }, WAIT);
 });
 afterAll(async () => {
@@ -123,9 +129,7 @@ describe("metrics", () => {
   });
 
   test("come from a running syncer, but for those that trouble brings up", () => {
-    const there = new Set(scraped.map(({ name }) => name));
-    const missing = documented.map(({ name }) => name).filter((name) => !there.has(name));
-    expect(missing.filter((name) => !RARE.includes(name))).toEqual([]);
+    expect(missing()).toEqual([]);
     expect(RARE.filter((name) => !documented.some((metric) => metric.name === name))).toEqual([]);
   });
 

@@ -21,7 +21,7 @@ const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const MOST_COMMANDS = 6;
 const execute = promisify(execFile);
 /** For what is to come true on a machine that is busy: a build, or a process that starts. */
-const WAIT = { timeout: 240_000, interval: 50 };
+const WAIT = { timeout: 600_000, interval: 50 };
 /** What a clone has, as far as the commands read it. */
 const CLONE = ["package.json", "tsconfig.json", ".config", "src", "types", "fixtures"];
 

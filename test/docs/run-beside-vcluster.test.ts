@@ -23,6 +23,7 @@ import { run, shellWords } from "../cli/support.ts";
 import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
 import type { GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
+import { WAIT } from "../support/patience.ts";
 
 const PAGE = readFileSync(resolve(import.meta.dirname, "../../docs/guides/run-beside-vcluster.md"), "utf8");
 const blocks = blocksOf(PAGE);
@@ -31,8 +32,6 @@ const steps = stepsOf(blocks).map((step) => ({
   inspects: blocks.find(({ line }) => line === step.line)!.words.includes("inspect"),
 }));
 const files = Object.fromEntries(blocks.flatMap(({ words, text }) => (words[0]?.endsWith(".yaml") ? [[words[0], text]] : [])));
-
-const WAIT = { timeout: 30_000, interval: 50 };
 
 const PREFIX = "vcluster.loft.sh/";
 const LONG = { namespace: "customer-facing-shop", name: "orders-database-primary-read-write" };
@@ -134,7 +133,7 @@ describe.runIf(hasKubectl)("moving over", () => {
 
   beforeAll(async () => {
     const shim = `[ "$1" = run ] && set -- "$@" --metrics-address 127.0.0.1:0 --health-address 127.0.0.1:0\n`;
-    shell = openGuideShell({ shim, ready: /serves https|Syncing/, waitMs: 20_000 });
+    shell = openGuideShell({ shim, ready: /serves https|Syncing/ });
     // In processes of their own: the commands of the page block this one.
     const open = async (name: string) => {
       await shell.run({ line: 0, script: `npx endpoint-sync cluster --name ${name} &`, prints: "" });

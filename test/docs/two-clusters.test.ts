@@ -20,11 +20,11 @@ import { createSyncer } from "../../src/syncer.ts";
 import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
 import type { GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
+import { WAIT } from "../support/patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/guides/two-clusters.md"), "utf8");
 const blocks = blocksOf(PAGE);
-const WAIT = { timeout: 30_000, interval: 50 };
 
 describe.runIf(hasKubectl)("the commands, in order", () => {
   const steps = stepsOf(blocks);

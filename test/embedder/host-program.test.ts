@@ -95,7 +95,8 @@ describe("the embedded engine", () => {
 
   test("hands over what would be an Event, and writes none", async () => {
     await createWeb();
-    expect(program.told).toMatchObject([{ object: { metadata: WEB }, code: "ADDRESS_REFUSED", reason: "AddressRefused" }]);
+    const told = [{ object: { metadata: WEB }, code: "ADDRESS_REFUSED", reason: "AddressRefused" }];
+    await vi.waitFor(() => expect(program.told).toMatchObject(told), WAIT);
     expect((await tenant.client.list(EVENTS)).items).toEqual([]);
   });
 

@@ -7,10 +7,11 @@
 import { once } from "node:events";
 import { Agent, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createServerCertificate, type ServerCertificate } from "../../src/server/access/certificates.ts";
+import { listenOnOwnPort } from "../support/own-port.ts";
 
 /** One request on its way. */
 export interface Passing {
@@ -289,9 +290,12 @@ class Proxy implements FaultProxy {
   }
 
   async listen(): Promise<void> {
+    if (this.#port === 0) {
+      this.#port = await listenOnOwnPort(this.#listener);
+      return;
+    }
     this.#listener.listen(this.#port, "127.0.0.1");
     await once(this.#listener, "listening");
-    this.#port = (this.#listener.address() as AddressInfo).port;
   }
 
   breakHandshakes(): () => void {

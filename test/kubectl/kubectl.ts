@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** What a run of kubectl said. */
 export interface Said {
@@ -24,7 +25,7 @@ export interface Kubectl {
   close(): void;
 }
 
-const TIMEOUT_MS = 45_000;
+const TIMEOUT_MS = PATIENCE_MS;
 
 /** A kubectl with a home of its own: no settings and no caches of whoever runs the tests. */
 export function createKubectl(path: string, kubeconfig: string): Kubectl {

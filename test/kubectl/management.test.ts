@@ -156,7 +156,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     });
 
     test("is waited for and watched", async () => {
-      const waiting = kubectl.run(words("wait --for=jsonpath={.spec.displayName}=done KIND/made --timeout=30s"));
+      const waiting = kubectl.run(words("wait --for=jsonpath={.spec.displayName}=done KIND/made --timeout=90s"));
       const watching = kubectl.until(
         /done/,
         words("get KIND --field-selector=metadata.name=made -o jsonpath={.spec.displayName} -w").join(" "),
@@ -237,7 +237,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
       expect(
         await jane.ok("apply --server-side --field-manager=x -f -", object("OwnedAccessKey", "applied-own", { description: "b" })),
       ).toBe("ownedaccesskey.management.platform/applied-own serverside-applied\n");
-      expect(await jane.ok("wait --for=jsonpath={.spec.displayName}=a ownedaccesskey/own --timeout=10s")).toContain("condition met");
+      expect(await jane.ok("wait --for=jsonpath={.spec.displayName}=a ownedaccesskey/own --timeout=90s")).toContain("condition met");
       expect(await jane.ok("delete ownedaccesskey own applied-own")).toContain('"own" deleted');
       expect((await jane.run("get ownedaccesskey own")).err).toContain("NotFound");
     });

@@ -119,7 +119,7 @@ describe.each(used)("kubectl 1.$minor with Pods", ({ path }) => {
     expect(head).toEqual(["NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"]);
     expect(row).toEqual(["web", "0/2", "Running", "0", expect.stringMatching(/^\d+s$/), "10.1.0.9", "<none>", "<none>", "<none>"]);
     expect(await kubectl.ok("get pod web -o jsonpath={.status.podIPs[0].ip}")).toBe("10.1.0.9");
-    expect(await kubectl.ok("wait --for=condition=Ready pod/web --timeout=30s")).toBe("pod/web condition met\n");
+    expect(await kubectl.ok("wait --for=condition=Ready pod/web --timeout=90s")).toBe("pod/web condition met\n");
     const described = await kubectl.ok("describe pod web");
     expect(described).toMatch(/LEVEL: +info/);
     expect(described).toMatch(/Readiness: +http-get http:\/\/:http\/ delay=0s timeout=1s period=10s/);
@@ -151,6 +151,6 @@ describe.each(used)("kubectl 1.$minor with Pods", ({ path }) => {
     expect(await kubectl.ok("run quick --image=example.com/web --port=80 --env=A=1")).toBe("pod/quick created\n");
     const made = await cluster.client.get(PODS, { namespace: "default", name: "quick" });
     expect(made!["spec"]).toMatchObject({ containers: [{ name: "quick", imagePullPolicy: "Always", ports: [{ containerPort: 80, protocol: "TCP" }], env: [{ name: "A", value: "1" }] }] }); // prettier-ignore
-    expect(await kubectl.ok("delete pod quick --timeout=30s")).toMatch(/^pod "quick" deleted/);
+    expect(await kubectl.ok("delete pod quick --timeout=90s")).toMatch(/^pod "quick" deleted/);
   });
 });

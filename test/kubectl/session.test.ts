@@ -204,7 +204,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
   });
 
   test("waits for a condition, and watches", async () => {
-    const waiting = kubectl.run("wait --for=jsonpath={.data.whole}=done cm/plain -n shop --timeout=30s");
+    const waiting = kubectl.run("wait --for=jsonpath={.data.whole}=done cm/plain -n shop --timeout=90s");
     // Of a single object kubectl passes over the first event of a watch, whatever it tells; of a list it does not.
     const watching = kubectl.until(/done/, "get cm --field-selector=metadata.name=plain -n shop -o jsonpath={.data.whole} -w");
     await kubectl.ok(["patch", "cm", "plain", "-n", "shop", "-p", '{"data":{"whole":"done"}}']);
@@ -219,7 +219,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect((await cluster.client.list(CONFIG_MAPS, { namespace: "shop" })).items).toEqual([]);
     await kubectl.ok("delete -f -", endpoints);
     expect(await stored(ENDPOINTS, "db")).toBeUndefined();
-    expect(await kubectl.ok("delete namespace other --timeout=30s")).toMatch(/^namespace "other" deleted/);
+    expect(await kubectl.ok("delete namespace other --timeout=90s")).toMatch(/^namespace "other" deleted/);
     expect(await stored(SERVICES, "made", "other")).toBeUndefined();
   });
 

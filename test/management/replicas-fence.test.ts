@@ -14,9 +14,9 @@ import { clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
-const FAST = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.3 };
+const FAST = { leaseDurationSeconds: 9, renewDeadlineSeconds: 7, retryPeriodSeconds: 0.3 };
 /** Writes are repeated for longer than a Lease holds. */
-const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 20_000, silentMs: 500, heartbeatMs: 500 };
+const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 60_000, silentMs: 500, heartbeatMs: 500 };
 const RULES = { access: [{ verbs: ["get", "list"], users: ["jane"] }] };
 const ROLES = "/kubernetes/management/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles";
 const TRANSACTION = "/v3/kv/txn";

@@ -11,20 +11,18 @@ import { outsideOfTerm, readHistory, termsOf } from "../replicas/etcd-history.ts
 import type { EtcdWritten } from "../replicas/etcd-history.ts";
 import { ReplicaProcess } from "../replicas/replica-process.ts";
 import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
-import { describeEtcd, freePorts, startEtcd } from "../support/etcd.ts";
+import { describeEtcd, startEtcd } from "../support/etcd.ts";
+import { ownPorts } from "../support/own-port.ts";
 import type { Etcd } from "../support/etcd.ts";
+import { WAIT } from "../support/patience.ts";
 import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 
 const ADMIN_KEY = "administrator-0123456789abcdefghijklmn";
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString("base64");
-/** Longer than the Lease, and the pauses of whoever waits for it. */
-const TAKEN_OVER = { timeout: 30_000, interval: 100 };
-const SOON = { timeout: 15_000, interval: 100 };
 const RULES = { access: [{ verbs: ["get"], users: ["jane"] }] };
 const ROLES = "/kubernetes/management/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles";
 const PAUSE_MS = 100;
-const TIMEOUT_MS = 90_000;
 
 /** Two servers on a store of their own. The first one leads. */
 interface Pair {
@@ -113,12 +111,12 @@ describeEtcd("management processes on one etcd", () => {
   async function startPair(name: string, leadersEtcd = etcd.url): Promise<Pair> {
     const prefix = `/${name}/`;
     const options = { prefix, folder, adminKey: ADMIN_KEY, encryptionKey: ENCRYPTION_KEY };
-    const [one, other] = await freePorts(2);
+    const [one, other] = await ownPorts(2);
     const leader = new ReplicaProcess({ ...options, etcd: leadersEtcd, port: one! });
     const follower = new ReplicaProcess({ ...options, etcd: etcd.url, port: other! });
     processes.push(leader, follower);
     await leader.start();
-    await vi.waitFor(() => expect(leader.leading, leader.log).toBe(true), SOON);
+    await vi.waitFor(() => expect(leader.leading, leader.log).toBe(true), WAIT);
     await follower.start();
     const [atLeader, atFollower] = [clientOf(leader.url, ADMIN_KEY), clientOf(follower.url, ADMIN_KEY)];
     const history = () => readHistory(etcd, { prefix, encryptionKey: ENCRYPTION_KEY });
@@ -133,10 +131,13 @@ describeEtcd("management processes on one etcd", () => {
     return (server) => clientOf(server.url, key);
   }
 
+  /** The leader has done some of what clients have asked for. */
+  const hasWorked = ({ history }: Pair) => vi.waitFor(async () => expect((await history()).some(isBackground)).toBe(true), WAIT);
+
   /** Clients go on while nobody leads, and then the follower does. */
   async function takeOver({ follower, load }: Pair): Promise<void> {
     const before = load.acknowledged;
-    await vi.waitFor(() => expect(follower.leading, follower.log).toBe(true), TAKEN_OVER);
+    await vi.waitFor(() => expect(follower.leading, follower.log).toBe(true), WAIT);
     expect(load.refusals).toEqual([]);
     expect(load.acknowledged).toBeGreaterThan(before);
   }
@@ -151,7 +152,7 @@ describeEtcd("management processes on one etcd", () => {
       expect(roles.sort()).toEqual(wanted.map((name) => `sharedsecret:${name}:0`).sort());
       expect(names(await atFollower.send("GET", "/ownedaccesskeys")).filter((name) => name.startsWith("login-"))).toEqual([]);
       expect(names(await atFollower.send("GET", SECRETS)).filter((name) => name.startsWith("of-"))).toEqual([]);
-    }, SOON);
+    }, WAIT);
     for (const server of servers) expect(names(await server.send("GET", SECRETS)).sort()).toEqual(wanted);
     const all = await history();
     expect(termsOf(all).map(({ writer }) => writer)).toEqual([...new Set(termsOf(all).map(({ writer }) => writer))]);
@@ -163,9 +164,9 @@ describeEtcd("management processes on one etcd", () => {
     for (const { writer } of termsOf(all)) expect(done.some((write) => write.writer === writer)).toBe(true);
   }
 
-  test.concurrent("the leader is killed: another one goes on, and the one that comes back follows", { timeout: TIMEOUT_MS }, async () => {
+  test.concurrent("the leader is killed: another one goes on, and the one that comes back follows", async () => {
     const pair = await startPair("killed");
-    await delay(systemClock, 2_000);
+    await hasWorked(pair);
     await pair.leader.kill();
     await takeOver(pair);
     await pair.leader.start();
@@ -178,7 +179,7 @@ describeEtcd("management processes on one etcd", () => {
     async () => {
       const pair = await startPair("stopped");
       const jane = await admitJane(pair);
-      await delay(systemClock, 2_000);
+      await hasWorked(pair);
       expect((await jane(pair.leader).send("GET", "/teams")).code).toBe(200);
       pair.leader.pause();
       const disabled = await pair.atFollower.send("PATCH", "/ownedaccesskeys/jane", { spec: { disabled: true } }, MERGE_PATCH);
@@ -188,34 +189,30 @@ describeEtcd("management processes on one etcd", () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => jane(pair.leader).send("GET", "/teams")));
       expect(new Set(answers.map(({ body }) => body["message"]))).toEqual(new Set(["access key is disabled"]));
       await pair.leader.ready();
-      await vi.waitFor(() => expect(pair.leader.log).toContain("Lost the lease"), SOON);
+      await vi.waitFor(() => expect(pair.leader.log).toContain("Lost the lease"), WAIT);
       await settle(pair, [pair.atFollower, pair.atLeader]);
       expect(pair.leader.leading).toBe(false);
     },
   );
 
-  test.concurrent(
-    "the leader is cut off from etcd: it answers nobody from memory, and follows when it is back",
-    { timeout: TIMEOUT_MS },
-    async () => {
-      const proxy = await startEtcdProxy(etcd.url);
-      const pair = await startPair("cut-off", proxy.url);
-      const jane = await admitJane(pair);
-      await delay(systemClock, 2_000);
-      proxy.decide = () => "lose-request";
-      proxy.stallWatches();
-      const removed = await pair.atFollower.send("DELETE", "/ownedaccesskeys/jane");
-      expect(removed.code, removed.text).toBe(200);
-      const refused = Promise.all([jane(pair.leader).send("GET", "/teams"), pair.atLeader.send("GET", SECRETS)]);
-      await takeOver(pair);
-      expect((await refused).map(({ code }) => code)).toEqual([503, 503]);
-      proxy.decide = () => "pass";
-      proxy.cutWatches();
-      await pair.leader.ready();
-      expect((await jane(pair.leader).send("GET", "/teams")).code).toBe(401);
-      await settle(pair, [pair.atFollower, pair.atLeader]);
-      expect(pair.leader.leading).toBe(false);
-      await proxy.close();
-    },
-  );
+  test.concurrent("the leader is cut off from etcd: it answers nobody from memory, and follows when it is back", async () => {
+    const proxy = await startEtcdProxy(etcd.url);
+    const pair = await startPair("cut-off", proxy.url);
+    const jane = await admitJane(pair);
+    await hasWorked(pair);
+    proxy.decide = () => "lose-request";
+    proxy.stallWatches();
+    const removed = await pair.atFollower.send("DELETE", "/ownedaccesskeys/jane");
+    expect(removed.code, removed.text).toBe(200);
+    const refused = Promise.all([jane(pair.leader).send("GET", "/teams"), pair.atLeader.send("GET", SECRETS)]);
+    await takeOver(pair);
+    expect((await refused).map(({ code }) => code)).toEqual([503, 503]);
+    proxy.decide = () => "pass";
+    proxy.cutWatches();
+    await pair.leader.ready();
+    expect((await jane(pair.leader).send("GET", "/teams")).code).toBe(401);
+    await settle(pair, [pair.atFollower, pair.atLeader]);
+    expect(pair.leader.leading).toBe(false);
+    await proxy.close();
+  });
 });

@@ -12,7 +12,7 @@ import { createPassingRecords } from "../../src/management/passing-records.ts";
 import { startManagement, TOKEN_KEYS_PATH } from "../../src/management/management.ts";
 import type { Management, ManagementOptions } from "../../src/management/management.ts";
 import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
-import type { EtcdStore } from "../../src/server/store/etcd-store.ts";
+import type { EtcdStore, EtcdTimes } from "../../src/server/store/etcd-store.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
@@ -21,8 +21,10 @@ import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
-const FAST = { leaseDurationSeconds: 3, renewDeadlineSeconds: 2, retryPeriodSeconds: 0.3 };
-const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };
+/** Whoever stops gives its Lease back: what is asked often is soon known, and nobody loses it because a machine is slow. */
+const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
+/** For a server that loses etcd. */
+const HASTY = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };
 const RULES = { access: [{ verbs: ["get", "list"], users: ["jane"] }] };
 
 describeEtcd("management servers on one etcd", () => {
@@ -42,7 +44,7 @@ describeEtcd("management servers on one etcd", () => {
     running = [];
   });
 
-  const openStore = () => openEtcdStore({ endpoints: [etcd.url], prefix, times: TIMES });
+  const openStore = (times: Partial<EtcdTimes> = {}) => openEtcdStore({ endpoints: [etcd.url], prefix, times });
 
   async function start(options: Partial<ManagementOptions> = {}): Promise<Management & { readonly store: EtcdStore }> {
     const store = await openStore();
@@ -131,7 +133,7 @@ describeEtcd("management servers on one etcd", () => {
   test("unknown keys in great number cost etcd a few reads", async () => {
     const proxy = await startEtcdProxy(etcd.url);
     running.push({ stop: () => proxy.close() });
-    const server = await start({ store: await openEtcdStore({ endpoints: [proxy.url], prefix, times: TIMES }) });
+    const server = await start({ store: await openEtcdStore({ endpoints: [proxy.url], prefix }) });
     const before = proxy.seen.get("/v3/kv/range") ?? 0;
     const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => as(server, `unknown-${index}`).send("GET", "/teams")));
     expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([401]));
@@ -166,10 +168,7 @@ describeEtcd("management servers on one etcd", () => {
     await vi.waitFor(() => expect(leaders(rest)).toBe(1), WAIT);
     await vi.waitFor(async () => expect(await roles(admins[follower]!)).toContain("sharedsecret:two:0"), WAIT);
     await admins[follower]!.send("DELETE", "/namespaces/shop/sharedsecrets/one");
-    await vi.waitFor(
-      async () => expect(await roles(admins[follower]!)).toEqual(expect.not.arrayContaining(["sharedsecret:one:0"])),
-      WAIT,
-    );
+    await vi.waitFor(async () => expect(await roles(admins[follower]!)).toEqual(expect.not.arrayContaining(["sharedsecret:one:0"])), WAIT);
   });
 
   test("wrong passwords count wherever they are tried, and what is good for one use is used once among all", async () => {
@@ -212,7 +211,7 @@ describeEtcd("management servers on one etcd", () => {
     const { servers, admins, key } = await startAll(1);
     const proxy = await startEtcdProxy(etcd.url);
     running.push({ stop: () => proxy.close() });
-    const store = await openEtcdStore({ endpoints: [proxy.url], prefix, times: TIMES });
+    const store = await openEtcdStore({ endpoints: [proxy.url], prefix, times: HASTY });
     const far = await start({ store });
     const jane = as(far, await newKey(admins[0]!, "jane"));
     expect((await jane.send("GET", "/teams")).code).toBe(200);

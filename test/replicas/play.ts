@@ -12,7 +12,9 @@ import { createLedger, HttpWriter } from "../server/support/http-writer.ts";
 import { createSeededChance } from "../server/seeded-chance.ts";
 import { checkWatches } from "../server/support/watch-checker.ts";
 import type { WatchRecord } from "../server/support/watch-checker.ts";
-import { freePorts, startEtcd } from "../support/etcd.ts";
+import { startEtcd } from "../support/etcd.ts";
+import { ownPorts } from "../support/own-port.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ReplicaProcess } from "./replica-process.ts";
 import { Troubles } from "./troubles.ts";
 import type { TroubleCounts } from "./troubles.ts";
@@ -52,7 +54,6 @@ const GIVEN = {
 const WRITERS = 3;
 const FOLLOWERS = 2;
 const WATCH_SECONDS = 8;
-const CATCH_UP_MS = 60_000;
 const PROGRESS_MS = 30_000;
 const LOOK_MS = 50;
 
@@ -63,7 +64,7 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
   const upTo = (limit: number) => Math.floor(fraction() * limit);
   const folder = mkdtempSync(join(tmpdir(), "replicas-"));
   const etcd = await startEtcd();
-  const ports = await freePorts(size);
+  const ports = await ownPorts(size);
   const replicas = ports.map((port) => new ReplicaProcess({ ...GIVEN, etcd: etcd.url, folder, port }));
   const ledger = createLedger();
   try {
@@ -101,7 +102,7 @@ export async function play({ seconds, seed, replicas: size, onProgress }: PlayOp
     await Promise.all(writing);
     const played = elapsed();
     const end = await writers[0]!.mark("end");
-    const deadline = systemClock.monotonic() + CATCH_UP_MS;
+    const deadline = systemClock.monotonic() + PATIENCE_MS;
     while (followers.some((follower) => follower.position() < end) && systemClock.monotonic() < deadline) await delay(systemClock, 20);
     for (const follower of followers) await follower.stop();
     // What each replica has in the end is what all have heard of.

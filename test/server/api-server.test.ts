@@ -70,17 +70,19 @@ const body = (name: string) => ({ body: { metadata: { name } } });
 describe("an API server", () => {
   test("answers 429 with a time to come back when too many requests are under way", async () => {
     let release = () => {};
+    let admitted = 0;
     const held = new Promise<void>((resolve) => (release = resolve));
     const registry = createRegistry({
       store: createMemoryStore(),
       definitions: [configMaps],
       clock: systemClock,
       chance: systemChance,
-      admit: () => held,
+      admit: () => ((admitted += 1), held),
     });
     const { raw } = await start({ registry, limits: { writes: 1 } });
     const first = raw.send("POST", COLLECTION, body("a"));
-    const second = await raw.send("GET", COLLECTION).then(() => raw.send("POST", COLLECTION, body("b")));
+    await until("the first is under way", () => admitted === 1);
+    const second = await raw.send("POST", COLLECTION, body("b"));
     expect([second.code, second.headers["retry-after"], second.json]).toMatchObject([
       429,
       "1",

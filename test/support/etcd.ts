@@ -8,12 +8,11 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { delay, systemClock } from "../../src/base/clock.ts";
+import { until } from "./fake-clock.ts";
+import { ownPorts } from "./own-port.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
 /** Of the etcd that is here; undefined where there is none. */
@@ -55,21 +54,6 @@ export interface Etcd {
   log(): string;
 }
 
-/** Ports of this machine that nobody listens on. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      server.listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
 /** Starts an etcd and waits until it answers. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
   const [etcd] = await startEtcdCluster(1, options);
@@ -78,7 +62,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Etcd> {
 
 /** Starts the members of one cluster and waits until each answers. */
 export async function startEtcdCluster(size: number, options: EtcdOptions = {}): Promise<Etcd[]> {
-  const ports = await freePorts(size * 2);
+  const ports = await ownPorts(size * 2);
   const peers = ports.slice(size).map((port, index) => `m${index}=http://127.0.0.1:${port}`);
   const members = peers.map((peer, index) => createMember({ ...options, index, port: ports[index]!, peer, peers }));
   await Promise.all(members.map((member) => member.start()));
@@ -113,7 +97,7 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
       const started = run();
       child = started;
       const ready = () => /serving client traffic|serving client requests/.test(log.slice(from));
-      for (let waited = 0; !ready() && started.exitCode === null && waited < 30_000; waited += 20) await delay(systemClock, 20);
+      await until("etcd serves, or has ended", () => ready() || started.exitCode !== null);
       expect(ready(), log.slice(-2_000)).toBe(true);
     },
     async kill() {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { expect, vi } from "vitest";
 import type { Block } from "./markdown.ts";
+import { WAIT } from "./patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -41,8 +42,6 @@ export interface GuideShellOptions {
   readonly ready: RegExp;
   /** What is repeated until it holds: all of a step, or its last line after the others were run once. Default "step". */
   readonly repeated?: "step" | "last line";
-  /** How long what is asked may take to come true, in milliseconds. Default 60,000. */
-  readonly waitMs?: number;
 }
 
 /** A shell for one guide. */
@@ -65,14 +64,13 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Opens a shell. */
-export function openGuideShell({ folders = [], shim = "", ready, repeated = "step", waitMs = 60_000 }: GuideShellOptions): GuideShell {
+export function openGuideShell({ folders = [], shim = "", ready, repeated = "step" }: GuideShellOptions): GuideShell {
   const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-guide-"));
   for (const name of folders) symlinkSync(join(ROOT, name), join(folder, name));
   mkdirSync(join(folder, "bin"));
   // The checkout is not built here.
   writeFileSync(join(folder, "bin/npx"), `#!/bin/sh\nshift\n${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
   chmodSync(join(folder, "bin/npx"), 0o755);
-  const wait = { timeout: waitMs, interval: 50 };
   const running: ChildProcess[] = [];
   const env = { ...process.env, PATH: [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter) };
   const shell = (text: string) => spawnSync("bash", ["-e", "-c", text], { cwd: folder, env, encoding: "utf8" });
@@ -84,7 +82,7 @@ export function openGuideShell({ folders = [], shim = "", ready, repeated = "ste
     await vi.waitFor(() => {
       expect(child.exitCode, output).toBe(null);
       expect(output).toMatch(ready);
-    }, wait);
+    }, WAIT);
     const name = /cluster --name (\w+)/.exec(script)?.[1];
     if (name !== undefined) expect(existsSync(join(folder, `${name}.kubeconfig`))).toBe(true);
   };
@@ -107,7 +105,7 @@ export function openGuideShell({ folders = [], shim = "", ready, repeated = "ste
         expect(status, stderr).toBe(0);
         if (prints !== "") expect(stdout.trim().split("\n").at(-1)).toContain(prints);
         check?.(stdout);
-      }, wait);
+      }, WAIT);
     },
     async close() {
       await Promise.all(running.map(end));

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createServerCertificate, type ServerCertificate } from "../../src/server/access/certificates.ts";
+import { listenOnOwnPort } from "./own-port.ts";
 
 /** One request as a script sees it. */
 export interface ScriptedRequest {
@@ -81,9 +82,9 @@ export async function startScriptedServer(options: ScriptedServerOptions = {}): 
     socket.on("close", () => sockets.delete(socket));
   });
   listener.on(scheme === "https" ? "secureConnection" : "connection", () => void (connections += 1));
-  listener.listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
+  // A connection ends when somebody ends it, not when a machine is slow.
+  listener.keepAliveTimeout = 0;
+  const port = await listenOnOwnPort(listener);
   const url = `${scheme}://127.0.0.1:${port}`;
 
   const server: ScriptedServer = {

@@ -1,5 +1,7 @@
 /** Runs before every test file. */
 import * as fc from "fast-check";
+import { PATIENCE_MS } from "./patience.ts";
 
-// A failing property is reported with what was shrunk so far; without a limit, the search for a smaller example can take for ever.
-fc.configureGlobal({ interruptAfterTimeLimit: 15_000 });
+// A failing property is reported with what was shrunk so far; without a limit, the search for a smaller example can take for ever. One that
+// holds must not come near to it on a slow machine: it would end before it has seen what it is to see.
+fc.configureGlobal({ interruptAfterTimeLimit: PATIENCE_MS });

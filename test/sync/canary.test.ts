@@ -137,6 +137,10 @@ beforeAll(async () => {
     expect(codes()).toEqual(expect.arrayContaining(["REVERSE_NOT_INVERSE"]));
     for (const message of ["Could not record an Event", "Reconcile failed"]) expect(lines.join("\n")).toContain(message);
     expect(syncer.status().waiting).toBe(0);
+    // Each object has been written, or told why not.
+    expect(metrics.value("endpoint_sync_refused_addresses_total", { resource: "endpoints" })).toBeGreaterThan(5);
+    expect(metrics.value("endpoint_sync_lag_seconds_count", { resource: "endpoints" })).toBeGreaterThan(3);
+    expect((await tenant.client.list(EVENTS)).items.length).toBeGreaterThan(3);
   }, WAIT);
 });
 afterAll(() => stop());

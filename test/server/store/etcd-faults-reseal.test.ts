@@ -25,7 +25,7 @@ import type { EtcdProxy, Fate, ProxiedRequest } from "../support/etcd-proxy.ts";
 import { presentTexts, textsOfHistory } from "../support/sealed-texts.ts";
 import { TEST_MS } from "../../support/patience.ts";
 
-const HASTY = { connectMs: 500, requestMs: 500, giveUpMs: 300, silentMs: 100, heartbeatMs: 3_600_000 };
+const HASTY = { connectMs: 5_000, requestMs: 5_000, giveUpMs: 500, silentMs: 100, heartbeatMs: 3_600_000 };
 const KILLS = Number(process.env["RESEAL_KILLS"] ?? 4);
 const WRITER = join(import.meta.dirname, "../support/reseal-writer.ts");
 
@@ -175,7 +175,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
 
   test("etcd may be away: it goes on by itself afterwards, and tells why not before", async () => {
     await fill(40);
-    const store = await open([2, 1], { endpoints: [proxy.url], times: HASTY });
+    const store = await open([2, 1], { endpoints: [proxy.url], times: { ...HASTY, giveUpMs: 3_000 } });
     await store.reseal(2);
     proxy.decide = () => "lose-request";
     proxy.cutWatches();
@@ -223,7 +223,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
 
   test("etcd may stand still in the middle of it", async () => {
     await fill(20);
-    const store = await open([2, 1], { times: { ...HASTY, giveUpMs: 10_000 } });
+    const store = await open([2, 1], { times: { ...HASTY, requestMs: 500, giveUpMs: 60_000 } });
     await store.reseal(2);
     etcd.pause();
     const resealing = resealAll(store, 4);

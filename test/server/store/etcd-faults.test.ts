@@ -10,7 +10,7 @@ import type { Etcd } from "../../support/etcd.ts";
 import { startEtcdProxy } from "../support/etcd-proxy.ts";
 import type { EtcdProxy, Fate } from "../support/etcd-proxy.ts";
 
-const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 8_000, silentMs: 300 };
+const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 60_000, silentMs: 300 };
 const UNTIL_NEVER = { ...TIMES, heartbeatMs: 3_600_000 };
 
 let prefixes = 0;
@@ -110,7 +110,7 @@ describeEtcd("a store behind a network with faults", () => {
   });
 
   test("says so when nobody can tell what became of a write", async () => {
-    const hasty = await open({ endpoints: [proxy.url], times: { ...UNTIL_NEVER, requestMs: 200, giveUpMs: 400 } });
+    const hasty = await open({ endpoints: [proxy.url], times: { ...UNTIL_NEVER, requestMs: 1_000, giveUpMs: 2_000 } });
     // Its watch runs once this is told; after that it tells nothing more.
     await hasty.create(key("before"), object("before"));
     proxy.stallWatches();
@@ -276,7 +276,7 @@ describeEtcd("etcd", () => {
 
   test("of another cluster among the endpoints is never written to", async () => {
     const [own, foreign] = [await startEtcd(), await startEtcd()];
-    const store = await openEtcdStore({ endpoints: [own.url, foreign.url], times: { ...TIMES, giveUpMs: 1_000 } });
+    const store = await openEtcdStore({ endpoints: [own.url, foreign.url], times: { ...TIMES, giveUpMs: 3_000 } });
     await store.create(key("a"), object("a"));
     await own.kill();
     expect(await failureOf(store.create(key("b"), object("b")))).toMatch(/^API_UNAVAILABLE 50[34] /);

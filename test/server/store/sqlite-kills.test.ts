@@ -142,8 +142,10 @@ describe(`a writer that is killed (seed ${SEED})`, () => {
       const ledger: Ledger = new Map();
       let acknowledged = 0;
       for (let kill = 0; kill < kills; kill += 1) {
-        // One in five while it opens the file, which is when it repairs what the kill before has left.
-        const moment = upTo(5) === 0 ? { lines: 1 + upTo(2), delayMs: upTo(12) } : { lines: 3 + upTo(600), delayMs: upTo(4) };
+        // One in five while it opens the file, which is when it repairs what the kill before has left. Of the first one's lines, some tell of its writes.
+        const opening = kill > 0 && upTo(5) === 0;
+        const written = { lines: (kill === 0 ? 30 : 3) + upTo(600), delayMs: upTo(4) };
+        const moment = opening ? { lines: 1 + upTo(2), delayMs: upTo(12) } : written;
         const lines = await live({ path, seed: SEED + lane * 1_000_000 + kill, moment });
         acknowledged += enter(ledger, lines);
         // What was killed while it opened the file has written nothing; the next writer repairs after it.

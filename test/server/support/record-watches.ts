@@ -4,6 +4,7 @@ import type { Store } from "../../../src/server/store/store.ts";
 import { WRITTEN, WRITTEN_PART } from "./random-writes.ts";
 import { StoreFollower } from "./store-follower.ts";
 import type { Acknowledged, WatchHistory } from "./watch-checker.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 
 /** What is recorded. */
 export interface RecordWatchesOptions {
@@ -25,7 +26,6 @@ export interface RecordedWatches {
 const LASTING = 3;
 const FICKLE = 4;
 const TICK_MS = 2;
-const CATCH_UP_MS = 60_000;
 /** A look at the past reaches back so many revisions at most. */
 const PAST = 3_000;
 /** Looks at the past that are kept. */
@@ -77,7 +77,7 @@ export async function recordWatches({ stores, write, compactEvery, fraction }: R
   const end = Math.max(...acknowledged.map(({ revision }) => revision ?? 0));
   for (const one of [...fickle, ...looks]) if (!one.running) await one.begin();
   const all = [...lasting, ...fickle, ...looks];
-  const deadline = systemClock.monotonic() + CATCH_UP_MS;
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
   for (const one of all) {
     for (one.bookmark(); one.position < end && systemClock.monotonic() < deadline; one.bookmark()) await delay(systemClock, TICK_MS);
     one.stop();

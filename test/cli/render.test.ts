@@ -1,0 +1,107 @@
+/**
+ * `render`: the host objects that a configuration makes of tenant objects.
+ */
+import { testCommand } from "./command-cases.ts";
+
+testCommand("render", [
+  {
+    why: "prints one object as itself",
+    argv: ["render", "--config", "empty.yaml", "-f", "-"],
+    stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.0.0.1}]}]}",
+    out: "apiVersion: v1\nkind: Endpoints\nmetadata:\n  name: web-x-shop-x-vcluster\n  namespace: default\nsubsets:\n  - addresses:\n      - ip: 10.0.0.1\n",
+  },
+  {
+    why: "prints several objects as a List, and tells what is left out",
+    argv: ["render", "--config", "mapped.yaml", "-f", "several.yaml", "-o", "json"],
+    out: /^\{\n {2}"apiVersion": "v1",\n {2}"kind": "List",\n {2}"items": \[\n[^]*"namespace": "vcluster-team-1"[^]*"namespace": "default"/,
+    err: [
+      'warning NAME_NOT_MAPPED: Endpoints other/a is left out: Cannot translate "other/a": the namespace is not mapped',
+      "warning Pod shop/p is left out: objects of this kind are not synced",
+    ],
+  },
+  {
+    why: "prints several objects as YAML documents",
+    argv: ["render", "--config", "empty.yaml", "-f", "several.yaml"],
+    out: /^---$/m,
+    err: /Pod shop\/p is left out/,
+  },
+  {
+    why: "does not hold a mapping against a name that nobody gave",
+    argv: ["render", "--config", "mapped.yaml", "-f", "endpoints.yaml", "-o", "json"],
+    out: /"name": "web",\n {4}"namespace": "default"/,
+    err: [`warning ADDRESS_REFUSED: Endpoints shop/web: "169.254.169.254" was left out: link-local`],
+  },
+  {
+    why: "holds it against a name that was given",
+    argv: ["render", "--config", "mapped.yaml", "-f", "endpoints.yaml", "--name", "blue", "--namespace", "default"],
+    code: 2,
+    err: /byName\.shop: Expected a host namespace other than "default", in which the virtual cluster lives/,
+  },
+  {
+    why: "goes the way back, references included",
+    argv: [
+      "render",
+      "--config",
+      "vcluster.yaml",
+      "-f",
+      "host.yaml",
+      "--direction",
+      "toTenant",
+      "--tenant-object",
+      "endpoints.yaml",
+      "--name",
+      "blue",
+      "--namespace",
+      "vc-blue",
+    ],
+    out: [
+      "apiVersion: v1",
+      "kind: Endpoints",
+      "metadata:",
+      "  name: web",
+      "  namespace: shop",
+      "  annotations:",
+      "    example.com/team: ops",
+      "    example.com/tls-secret: shop-tls",
+      "subsets:",
+      "  - addresses:",
+      "      - ip: 10.1.0.11",
+      "        hostname: blue-db-0",
+      "      - ip: 10.1.0.12",
+      "        hostname: blue-db-1",
+      "    ports:",
+      "      - name: http",
+      "        port: 8080",
+      "",
+    ].join("\n"),
+  },
+  {
+    why: "shows the host object to the expression",
+    argv: ["render", "--config", "see.yaml", "-f", "endpoints.yaml", "--host-object", "host.yaml", "-o", "json"],
+    files: {
+      "see.yaml":
+        "sync: {toHost: {endpoints: {patches: [{path: 'metadata.annotations[\"example.com/team\"]', expression: context.hostObject.metadata.name}]}}}",
+    },
+    out: /"example.com\/team": "web-x-shop-x-blue"/,
+    err: /ADDRESS_REFUSED/,
+  },
+  {
+    why: "tells a patch that fails, and goes on",
+    argv: ["render", "--config", "fails.yaml", "-f", "endpoints.yaml", "-o", "json"],
+    files: { "fails.yaml": "sync: {toHost: {endpoints: {patches: [{path: 'metadata.annotations[*]', expression: value.a.b}]}}}" },
+    out: /"kind": "Endpoints"/,
+    err: /^warning EXPRESSION_ERROR: Endpoints shop\/web, patch of metadata\.annotations\[\*\], at metadata\.annotations\["example\.com\/team"\]: /m,
+  },
+  {
+    why: "wants names",
+    argv: ["render", "--config", "empty.yaml", "-f", "nameless.yaml"],
+    code: 2,
+    err: ["error USAGE: Cannot render Endpoints without metadata.name", "  See --help."],
+  },
+  {
+    why: "does not start with a wrong configuration",
+    argv: ["render", "--config", "bad.yaml", "-f", "endpoints.yaml"],
+    code: 2,
+    err: /CONFIG_TYPE[^]*CONFIG_UNKNOWN_FIELD/,
+  },
+]);
