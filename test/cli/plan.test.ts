@@ -1,0 +1,165 @@
+/**
+ * `plan` shows every write that a run would make, and makes none; what it needs to look.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/clusters/rbac/resources.ts";
+import { ENDPOINTS, SECRETS } from "../../src/object/resource.ts";
+import { run } from "./support.ts";
+import { freshClusters, NAMED, cli, files, folder, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
+import type { Sides } from "./inspected-clusters.ts";
+
+freshClusters();
+
+describe("plan", () => {
+  test("shows each object as a diff, counts, changes nothing, and ends with 1", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    const before = await stateOf(sides);
+    const { code, stdout } = await cli("plan");
+    expect(stdout).toMatch(/^--- \/dev\/null\n\+\+\+ host Endpoints vc-blue\/web-x-shop-x-blue\n@@ -0,0 \+1,\d+ @@\n\+apiVersion: v1\n/);
+    expect(stdout).toContain("+    example.com/team: blue-ops\n");
+    expect(stdout).toMatch(/\n1 write, to objects: 1 on the host\. After it nothing is left to do\.\n$/);
+    expect(code).toBe(1);
+    expect(await stateOf(sides)).toBe(before);
+  });
+
+  test("ends with 0 once a run has done it", async () => {
+    await synced({ "example.com/team": "ops" });
+    expect(await cli("plan")).toEqual({ code: 0, stdout: "Nothing to do.\n", stderr: "" });
+  });
+
+  test("shows both writes of a host edit, and that the version of the first is not known", async () => {
+    await synced({ "example.com/team": "ops" });
+    await sides.host.client.patch(ENDPOINTS, { namespace: "vc-blue", name: "web-x-shop-x-blue" }, "merge", {
+      metadata: { annotations: { "example.com/team": "blue-dev" } },
+    });
+    const { stdout } = await cli("plan");
+    expect(stdout).toContain("--- tenant Endpoints shop/web\n");
+    expect(stdout).toMatch(/-\s+example.com\/team: ops\n\+\s+example.com\/team: dev\n/);
+    expect(stdout).toContain("(known after the write)");
+    expect(stdout).toMatch(/\n2 writes, to objects: 1 on the host and 1 in the tenant\. After them nothing is left to do\.\n$/);
+  });
+
+  test("hides the values of a Secret, and shows which of them change", async () => {
+    await sides.tenant.client.create(SECRETS, object(SECRETS, "shop/db", { stringData: { user: "me", password: "hunter2" } }));
+    await synced({ "example.com/secret": "db" });
+    await sync(has(sides.host.client, SECRETS, "db-x-shop-x-blue"));
+    const secret = Buffer.from("swordfish").toString("base64");
+    await sides.tenant.client.patch(SECRETS, { namespace: "shop", name: "db" }, "merge", { data: { password: secret } });
+    const { code, stdout } = await cli("plan");
+    expect(stdout).toContain("--- host Secret vc-blue/db-x-shop-x-blue\n");
+    expect(stdout).toMatch(/-\s+password: \(hidden\)\n\+\s+password: \(hidden, another value\)\n/);
+    for (const text of [secret, Buffer.from("hunter2").toString("base64")]) expect(stdout).not.toContain(text);
+    expect(code).toBe(1);
+  });
+
+  test("names an object that never comes to rest", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    const { code, stdout } = await cli("plan", [], { config: "drift.yaml" });
+    expect(stdout).toContain("After them these would still be written, again and again:\n  endpoints shop/web: ");
+    expect(code).toBe(1);
+    const report = JSON.parse((await cli("plan", ["-o", "json"], { config: "drift.yaml" })).stdout) as { settled: boolean };
+    expect(report.settled).toBe(false);
+  });
+
+  test("prints everything as JSON", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/tier": "a" }));
+    const { code, stdout } = await cli("plan", ["-o", "json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      writes: 1,
+      settled: true,
+      unsettled: [],
+      changes: [{ cluster: "host", action: "create", kind: "Endpoints", namespace: "vc-blue", name: "web-x-shop-x-blue" }],
+      notes: expect.arrayContaining([
+        { object: "endpoints shop/web", code: "EXPRESSION_ERROR", message: expect.stringContaining("example.com/tier") as string },
+      ]) as unknown,
+    });
+  });
+
+  test("tells what a run would warn of", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/tier": "a" }));
+    const { stderr } = await cli("plan");
+    expect(stderr).toMatch(/^warning EXPRESSION_ERROR: endpoints shop\/web: metadata\.annotations\["example\.com\/tier"\]: /);
+  });
+
+  test("counts what the delete brake keeps, and lets it go when it is confirmed", async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `web${index}`);
+    for (const name of names) await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, `shop/${name}`, { subsets }));
+    await sync(async () => (await sides.host.client.list(ENDPOINTS, { namespace: "vc-blue" })).items.length === 25);
+    for (const name of names) await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name });
+    const held = await cli("plan");
+    expect(held).toMatchObject({ code: 0, stdout: "Nothing to do.\n" });
+    expect(held.stderr).toBe("warning DELETE_BRAKE: 25 copies are kept, though their tenant objects are missing\n");
+    expect((await cli("plan", ["--confirm-deletes", "25"])).stdout).toMatch(/\n25 writes, to objects: 25 on the host\./);
+  });
+});
+
+describe("permissions", () => {
+  /** jane, who may do this and nothing else, takes the administrator's place. */
+  async function asJane(side: keyof Sides, rules: readonly object[]): Promise<void> {
+    const { client, tokenFor } = sides[side];
+    const roleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: "jane" };
+    const subjects = [{ kind: "User", name: "jane" }];
+    await client.create(CLUSTER_ROLES, { ...CLUSTER_ROLES, metadata: { name: "jane" }, rules });
+    await client.create(CLUSTER_ROLE_BINDINGS, { ...CLUSTER_ROLE_BINDINGS, metadata: { name: "jane" }, roleRef, subjects });
+    writeFileSync(join(folder, `${side}.kubeconfig`), (await tokenFor({ user: "jane" })).kubeconfig);
+  }
+  const LISTS = [{ apiGroups: [""], resources: ["services", "endpoints"], verbs: ["list"] }];
+
+  test("to list are all that plan, why and audit need", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    for (const side of ["tenant", "host"] as const) await asJane(side, LISTS);
+    expect((await cli("plan")).stdout).toMatch(/\n1 write, to objects: 1 on the host\./);
+    expect(await cli("why", ["ep", "shop/web"])).toMatchObject({ code: 0, stderr: "" });
+    const { code, stderr } = await cli("audit");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^warning API_FORBIDDEN: EndpointSlice objects were not looked at: .* cannot list resource "endpointslices"/);
+  });
+
+  test.each([
+    { command: "plan", argv: [], side: "tenant", code: 2, verb: "list" },
+    { command: "audit", argv: [], side: "host", code: 2, verb: "list" },
+    { command: "cleanup", argv: ["--yes"], side: "host", code: 1, verb: "delete" },
+  ] as const)("that $command lacks are named with verb and resource", async ({ command, argv, side, code, verb }) => {
+    await synced();
+    await asJane(side, verb === "list" ? [] : LISTS);
+    const answer = await cli(command, argv);
+    expect(answer.code).toBe(code);
+    expect(answer.stderr).toMatch(
+      new RegExp(
+        `^error API_FORBIDDEN: Cannot work with the ${side} cluster ${sides[side].url}: .*cannot ${verb} resource "(services|endpoints)".*\n  Grant the verb and resource`,
+        "m",
+      ),
+    );
+  });
+});
+
+describe("failures", () => {
+  test.each([
+    { command: "plan", code: 2 },
+    { command: "audit", code: 2 },
+    { command: "cleanup", code: 1 },
+  ])("$command tells of a cluster that can not be reached, with $code", async ({ command, code }) => {
+    const { url } = sides.host;
+    await sides.host.stop();
+    const answer = await cli(command);
+    expect({ code: answer.code, stdout: answer.stdout }).toEqual({ code, stdout: "" });
+    expect(answer.stderr).toMatch(new RegExp(`^error API_UNAVAILABLE: Cannot work with the host cluster ${url}: .*\n  Check `));
+  });
+
+  test("plan ends with 2 for a configuration with an error", async () => {
+    const { code, stdout, stderr } = await cli("plan", [], { config: "bad.yaml" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("bad.yaml:1:41: error CONFIG_TYPE ");
+  });
+
+  test("plan refuses one cluster on both sides", async () => {
+    const path = join(folder, "tenant.kubeconfig");
+    const argv = ["plan", "--tenant-kubeconfig", path, "--host-kubeconfig", path, "--config", "vcluster.yaml", ...NAMED];
+    const { code, stderr } = await run(argv, { files });
+    expect(code).toBe(2);
+    expect(stderr).toContain("tenant and host are the same cluster\n");
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * `why` tells what became of one object, and of each patch.
+ */
+import { describe, expect, test } from "vitest";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
+
+freshClusters();
+
+describe("why", () => {
+  const lines = async (argv: readonly string[], config?: string) => {
+    const { code, stdout, stderr } = await cli("why", argv, { ...(config !== undefined && { config }) });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout;
+  };
+
+  test("tells what stands where, and what became of each patch", async () => {
+    await synced({ "example.com/team": "ops", "example.com/tier": "a" });
+    const before = await stateOf(sides);
+    const text = await lines(["ep", "shop/web"]);
+    expect(text).toMatch(
+      /^Endpoints shop\/web\n {2}tenant {4}version \d+, uid \S+\n {2}host {6}vc-blue\/web-x-shop-x-blue, version \d+, our copy, /,
+    );
+    expect(text).toContain("  decision  copy\n");
+    expect(text).toMatch(/0 {2}metadata\.annotations\["example\.com\/team"\] +applied +1 +1 +\d+\n/);
+    expect(text).toMatch(/1 {2}metadata\.annotations\["example\.com\/tier"\] +error +1 +0 +\d+\n/);
+    expect(text).toMatch(/Failures of patches\n.*\n {2}metadata\.annotations\["example\.com\/tier"\] +EXPRESSION_ERROR /);
+    expect(text).not.toContain("Writes to come");
+    expect(await stateOf(sides)).toBe(before);
+  });
+
+  test("tells which side has changed, and the writes that come of it", async () => {
+    await synced({ "example.com/team": "ops" });
+    const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };
+    await sides.host.client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { "example.com/team": "red" } } });
+    // What is written for others is no answer.
+    await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/other", { subsets }));
+    const text = await lines(["Endpoints", "shop/web"]);
+    expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not come back equal/);
+    expect(text).toMatch(/annotations\/example\.com\/team +host +no\n/);
+    expect(text).toMatch(/Writes to come\n.*\n {2}host +update +Host edits are undone\n$/);
+  });
+
+  test("names the other party of a collision", async () => {
+    await sides.tenant.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "b-x-shop" } });
+    await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/a-x-b", { subsets }));
+    await sync(has(sides.host.client, ENDPOINTS, "a-x-b-x-shop-x-blue"));
+    await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "b-x-shop/a", { subsets }));
+    const text = await lines(["endpoints", "b-x-shop/a"]);
+    expect(text).toContain(", our copy of shop/a-x-b\n");
+    expect(text).toMatch(/state +refused: /);
+    expect(text).toMatch(/NAME_COLLISION +"b-x-shop\/a" and "shop\/a-x-b" have the same host name/);
+  });
+
+  test("tells what is left out, and why, of addresses", async () => {
+    await sides.tenant.client.create(
+      ENDPOINTS,
+      object(ENDPOINTS, "shop/web", { subsets: [{ addresses: [{ ip: "100.100.100.200" }, { ip: "10.0.0.1" }], ports: [{ port: 80 }] }] }),
+    );
+    expect(await lines(["ep", "shop/web"])).toMatch(/ADDRESS_REFUSED +Address "100\.100\.100\.200" was left out: /);
+  });
+
+  test("tells why an object is not copied", async () => {
+    await sides.tenant.client.create(
+      ENDPOINTS,
+      object(ENDPOINTS, "shop/web", { metadata: { annotations: { "sync.platform/pause": "true" } } }),
+    );
+    const text = await lines(["ep", "shop/web"]);
+    expect(text).toContain("  decision  leave: EXCLUDED\n");
+    expect(text).toContain(", nothing there\n");
+    expect(text).toMatch(/EXCLUDED +The object carries the pause annotation/);
+  });
+
+  test("tells what stands on the host when there is no tenant object", async () => {
+    expect(await lines(["ep", "shop/none"])).toBe(
+      "Endpoints shop/none\n  tenant  does not exist\n  host    vc-blue/none-x-shop-x-blue, nothing there\n  state   absent: there is no copy, and there should be none\n",
+    );
+    await sides.host.client.create(ENDPOINTS, object(ENDPOINTS, "vc-blue/none-x-shop-x-blue"));
+    expect(await lines(["ep", "shop/none"])).toMatch(/host {4}vc-blue\/none-x-shop-x-blue, version \d+, not ours\n/);
+  });
+
+  test("prints a reference with what is missing for it, as JSON", async () => {
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/secret": "db" }));
+    expect(JSON.parse(await lines(["ep", "shop/web", "-o", "json"]))).toMatchObject({
+      kind: "Endpoints",
+      key: { namespace: "shop", name: "web" },
+      hostKey: { namespace: "vc-blue", name: "web-x-shop-x-blue" },
+      decision: { action: "copy" },
+      state: "copied",
+      settles: true,
+      references: [{ kind: "Secret", host: { name: "db-x-shop-x-blue" }, notes: [{ code: "REFERENCE_MISSING" }] }],
+      writes: [{ cluster: "host", action: "create" }],
+    });
+  });
+
+  test.each([
+    {
+      why: "a kind that is not synced",
+      argv: ["pods", "shop/web"],
+      err: 'There is no kind "pods" here; there are endpoints, services, endpointslices',
+    },
+    { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look for "web": wanted namespace/name' },
+  ])("refuses $why", async ({ argv, err }) => {
+    const { code, stderr } = await cli("why", argv);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`error USAGE: ${err}`) as string });
+  });
+
+  test("says that slices are not configured", async () => {
+    const { code, stderr } = await cli("why", ["endpointslices", "shop/web"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("error SYNC_DISABLED: ") as string });
+  });
+});
