@@ -3,7 +3,7 @@
  */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { delay, systemClock } from "../../src/base/clock.ts";
 import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { until } from "../support/fake-clock.ts";
 import { exampleFiles, ROOT } from "./support.ts";
@@ -36,7 +36,11 @@ interface Process {
 
 /** Starts one command line in the folder of the examples. */
 function start(...argv: readonly string[]): Process {
-  const child = spawn(process.execPath, [join(ROOT, "src/cli/main.ts"), ...argv], { cwd: folder, stdio: "pipe" });
+  return startProgram(process.execPath, join(ROOT, "src/cli/main.ts"), ...argv);
+}
+
+function startProgram(program: string, ...argv: readonly string[]): Process {
+  const child = spawn(program, argv, { cwd: folder, stdio: "pipe" });
   children.push(child);
   let stdout = "";
   let stderr = "";
@@ -107,6 +111,22 @@ test("run syncs what two cluster commands serve, and everything stops on SIGTERM
   expect({ stdout: sync.stdout, stderr: sync.stderr }).toEqual({ stdout: "", stderr: expect.stringMatching(/ Syncing\n[^]* Stopping\n$/) });
   for (const { child } of served) child.kill("SIGTERM");
   expect(await Promise.all(served.map(({ ended }) => ended))).toEqual([0, 0]);
+});
+
+test.runIf(existsSync("/bin/bash"))("a cluster with no room for its objects says so where it runs, and goes on", async () => {
+  const program = [process.execPath, join(ROOT, "src/cli/main.ts"), "cluster", "--name", "small", "--data", "small"];
+  const cluster = startProgram("/bin/bash", "-c", 'ulimit -f 900; exec "$0" "$@"', ...program);
+  await until("the cluster serves", () => cluster.stdout.includes("get namespaces\n"));
+  const client = await clientOf("small.kubeconfig");
+  const configMap = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "default", name: "large" },
+    data: { a: "x".repeat(900_000) },
+  };
+  await expect(client.create(CONFIG_MAPS, configMap)).rejects.toThrow("Internal error occurred");
+  expect(cluster.stderr).toMatch(/ error Cannot answer a request method=POST error="Cannot write to .*cluster\.db.*: .+"\n/);
+  expect((await client.list(NAMESPACES)).items.length).toBeGreaterThan(0);
 });
 
 describe("standard input", () => {

@@ -73,12 +73,14 @@ interface Setting {
 async function startCluster({ name, port: asked }: ClusterOptions, { folder, platform, terminal }: Setting): Promise<Cluster> {
   const clusters = await import("../../clusters/cluster.ts");
   const port = asked ?? folder?.port;
+  const logger = createLineLogger({ level: "warn", now: systemClock.now, write: (line) => terminal.err(line) });
   try {
     return await clusters.startCluster({
       name,
+      logger,
       ...(port !== undefined && { port }),
       ...(folder && { store: folder.store, credentials: folder.credentials }),
-      ...(platform && { platform, logger: createLineLogger({ level: "warn", now: systemClock.now, write: (line) => terminal.err(line) }) }),
+      ...(platform && { platform }),
     });
   } catch (error) {
     await folder?.store.close();
