@@ -12,7 +12,7 @@ import type { Node } from "../schema/node.ts";
 import { Report } from "../schema/problem.ts";
 import type { Position, Problem } from "../schema/problem.ts";
 import { readYaml } from "../schema/yaml.ts";
-import { checkLaws, formatLawSteps, meaningOf } from "../testing/laws/check-laws.ts";
+import { breachesOf, checkLaws, formatLawSteps, meaningOf, nameTogether } from "../testing/laws/check-laws.ts";
 import type { LawName, LawReport, PairReport } from "../testing/laws/check-laws.ts";
 import type { LoadedConfiguration } from "./configuration.ts";
 import { visible } from "./output/output.ts";
@@ -31,18 +31,21 @@ export async function checkConfigurationLaws(
 }
 
 /**
- * What of a report is wrong with the configuration: a pair that oscillates is an error, one that drifts a warning. `texts` are
- * the files by name, in the order in which later ones win.
+ * What of a report is wrong with the configuration: a pair that oscillates is an error, one that drifts a warning, and so are lists
+ * whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
  */
-export function lawProblems({ pairs }: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
+export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
   const roots = texts.map(({ file, text }) => readYaml(text, { file, report: new Report() }));
-  for (const pair of pairs) {
-    const { verdict, list, patch, counterExample } = pair;
-    if (counterExample === undefined) continue;
+  for (const { list, patches, verdict, counterExample } of breachesOf(laws)) {
+    // What happens between several patches is told at the last of them.
+    const patch = patches.at(-1)!;
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
-    const at = placeOf(pair, roots) ?? { file: texts.at(-1)?.file ?? "vcluster.yaml", line: 0, column: 0 };
-    const message = `The patch ${verdict}: ${formatLawSteps(counterExample.steps)}. ${counterExample.explanation}`;
+    const at = placeOf({ list, patch }, roots) ?? { file: texts.at(-1)?.file ?? "vcluster.yaml", line: 0, column: 0 };
+    const verb = verdict === "oscillates" ? "oscillate" : "drift";
+    const subject =
+      patches.length === 1 ? `The patch ${verb}s` : `Patches ${nameTogether(patches)} ${verb} together, though not each alone`;
+    const message = `${subject}: ${formatLawSteps(counterExample.steps)}. ${counterExample.explanation}`;
     const code: Code = "REVERSE_NOT_INVERSE";
     report[verdict === "oscillates" ? "error" : "warning"]({ code, at, field, message: message.replace(/\.$/, ""), hint: "" });
   }
@@ -50,7 +53,7 @@ export function lawProblems({ pairs }: LawReport, texts: readonly { readonly fil
 }
 
 /** The reverseExpression, or what the patch has instead, in the last file that has the list. */
-function placeOf({ list, patch }: PairReport, roots: readonly (Node | undefined)[]): Position | undefined {
+function placeOf({ list, patch }: Pick<PairReport, "list" | "patch">, roots: readonly (Node | undefined)[]): Position | undefined {
   const lists = roots.map((root) => valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), list), "patches"));
   const found = lists.findLast((node) => node?.kind === "list");
   const node = found?.kind === "list" ? found.items[patch] : undefined;
@@ -63,7 +66,7 @@ function placeOf({ list, patch }: PairReport, roots: readonly (Node | undefined)
 const NOTES: Partial<Record<LawName, string>> = { total: "fails", typeKept: "changes its type", deterministic: "is not deterministic" };
 
 /** One patch a line with its verdict, and what else people may want to know of it below. */
-export function formatLawReport({ pairs, seed }: LawReport): string {
+export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
     ...pair.laws.flatMap(({ law, counterExample }) => {
@@ -71,7 +74,11 @@ export function formatLawReport({ pairs, seed }: LawReport): string {
       return note === undefined || counterExample === undefined ? [] : [`  ${note}: ${formatLawSteps(counterExample.steps)}`];
     }),
   ]);
-  const tried = pairs.flatMap(({ laws }) => laws).reduce((sum, { runs }) => sum + runs, 0);
+  const ofLists = lists.map(({ list, verdict, together, cutShort }) => {
+    const why = together.length === 0 ? "none has to do with another" : `${nameTogether(together)} tried on the same objects`;
+    return `${list}.patches all together: ${verdict}; ${why}${cutShort ? " (as far as the fuel went)" : ""}`;
+  });
+  const tried = [...pairs.flatMap(({ laws }) => laws), ...lists].reduce((sum, { runs }) => sum + runs, 0);
   const total = `${pairs.length} ${pairs.length === 1 ? "patch" : "patches"}, ${tried.toLocaleString("en")} checks, seed ${seed}`;
-  return [...lines, total, ""].map((line) => visible(line)).join("\n");
+  return [...lines, ...ofLists, total, ""].map((line) => visible(line)).join("\n");
 }

@@ -16,11 +16,22 @@ const DRIFTS = `{ path: metadata.labels.app, expression: value.toLowerCase(), re
 const LOSSLESS = `{ path: metadata.labels.tier, expression: 'value === "a" ? "b" : value === "b" ? "a" : value', reverseExpression: 'value === "a" ? "b" : value === "b" ? "a" : value' }`;
 const ONE_WAY = `{ path: 'subsets[*].ports[*].name', expression: 'value.split("-")[1].trim()' }`;
 
+/** Each drifts alone; together they swap their values for ever. */
+const swaps = (own: string, other: string) =>
+  `{ path: metadata.annotations.${own}, expression: value, reverseExpression: 'context.hostObject.metadata.annotations.${other} ?? value' }`;
+/** Lossless alone; on the way back it looks at what the next one changed. */
+const FOLLOWS = `{ path: metadata.annotations.a, expression: 'context.virtualObject.metadata.annotations.b + "-" + value', reverseExpression: 'value.slice((context.hostObject.metadata.annotations.b + "-").length)' }`;
+const PREFIXED = `{ path: metadata.annotations.b, expression: '"x" + value', reverseExpression: value.slice(1) }`;
+
 const files: Record<string, string> = {
   ...exampleFiles(),
   "good.yaml": list(LOSSLESS, ONE_WAY),
   "drifts.yaml": list(DRIFTS, LOSSLESS),
   "oscillates.yaml": list(LOSSLESS, OSCILLATES),
+  "oscillates-more.yaml": list(OSCILLATES.replace("slice(9)", "slice(8)"), LOSSLESS),
+  "no-way-back.yaml": list(ONE_WAY),
+  "together.yaml": list(swaps("a", "b"), swaps("b", "a")),
+  "drift-together.yaml": list(ONE_WAY, FOLLOWS, PREFIXED),
   "bad.yaml": "sync: 1\n",
   "rare.yaml": list(
     `{ path: metadata.annotations.a, expression: 'value === atob("c2VsZG9t") ? "often" : value', reverseExpression: value }`,
@@ -37,6 +48,7 @@ describe("validate --laws", () => {
       "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was",
       "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
       '  fails: tenant "a" → host fails',
+      "endpoints.patches all together: one-way; none has to do with another",
       "2 patches, many checks, seed 1",
       "The configuration is valid.",
       "",
@@ -60,6 +72,22 @@ describe("validate --laws", () => {
       /^drifts\.yaml:5:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[0\]: The patch drifts: tenant "A" → host "a" → tenant "a" → host "a"/,
     );
     expect(stdout).toMatch(/The configuration is valid, with 1 warning\.\n$/);
+  });
+
+  test("tells what patches do only together, at the last of them", async () => {
+    const drifting = await validate("--config", "drift-together.yaml", "--laws");
+    expect(drifting.code).toBe(0);
+    expect(drifting.stderr).toMatch(
+      /drift-together\.yaml:7:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[2\]: Patches #1 and #2 drift together, though not each alone: tenant \{"metadata":\{"annotations":\{"a":"a","b":"a"\}\}\} → host [^]* → tenant \{"metadata":\{"annotations":\{"a":"","b":"a"\}\}\} → /,
+    );
+    expect(drifting.stdout).toContain("endpoints.patches all together: drifts; #1 and #2 tried on the same objects\n");
+    const oscillating = await validate("--config", "together.yaml", "--laws");
+    expect(oscillating.code).toBe(2);
+    expect(oscillating.stderr).toContain("together.yaml:6:");
+    expect(oscillating.stderr).toContain(
+      "error REVERSE_NOT_INVERSE sync.toHost.endpoints.patches[1]: Patches #0 and #1 oscillate together",
+    );
+    expect(oscillating.stdout).toContain("endpoints.patches all together: oscillates; #0 and #1 tried on the same objects\n");
   });
 
   test("finds the place in the file that wins", async () => {
@@ -120,8 +148,8 @@ describe("beside a sidecar", () => {
     const clock = createFakeClock();
     const lines: string[] = [];
     const logger = createLineLogger({ level: "debug", now: () => clock.now(), write: (line) => lines.push(line) });
-    const stop = watchLaws(await loadedFrom(name), { runtime: { clock, logger }, ready: () => clock.monotonic() >= readyAfterMs });
-    return { clock, lines, stop };
+    const laws = watchLaws(await loadedFrom(name), { runtime: { clock, logger }, ready: () => clock.monotonic() >= readyAfterMs });
+    return { clock, lines, stop: () => laws.stop(), reload: async (next: string) => laws.follow(await loadedFrom(next)) };
   }
 
   async function untilDone({ clock }: { clock: ReturnType<typeof createFakeClock> }): Promise<void> {
@@ -161,6 +189,40 @@ describe("beside a sidecar", () => {
     await untilDone(watch);
     expect(watch.lines).toHaveLength(1);
     expect(watch.clock.monotonic()).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test("after a reload only what is new is told, and what was mended is told when it comes back", async () => {
+    const watch = await watched("good.yaml");
+    const toldAfter = async (next: string) => {
+      const before = watch.lines.length;
+      await watch.reload(next);
+      await untilDone(watch);
+      return watch.lines.slice(before).map((line) => / patch=(\S+) /.exec(line)?.[1]);
+    };
+    await untilDone(watch);
+    expect(watch.lines).toEqual([]);
+    expect(await toldAfter("oscillates.yaml")).toEqual(["endpoints.patches[1]"]);
+    expect(await toldAfter("oscillates.yaml")).toEqual([]);
+    expect(await toldAfter("oscillates-more.yaml")).toEqual(["endpoints.patches[0]"]);
+    expect(await toldAfter("good.yaml")).toEqual([]);
+    expect(await toldAfter("no-way-back.yaml")).toEqual([]);
+    expect(await toldAfter("oscillates.yaml")).toEqual(["endpoints.patches[1]"]);
+  });
+
+  test("a reload takes the place of a check under way", async () => {
+    const watch = await watched("oscillates.yaml");
+    await watch.clock.advance(5_000);
+    await watch.reload("good.yaml");
+    await untilDone(watch);
+    expect(watch.lines).toEqual([]);
+  });
+
+  test("patches that never rest together are told too", async () => {
+    const watch = await watched("together.yaml");
+    await untilDone(watch);
+    expect(watch.lines).toEqual([
+      expect.stringMatching(/ warn {2}Patches never come to rest together: .* patch="endpoints\.patches\[0\], endpoints\.patches\[1\]" /),
+    ]);
   });
 
   test("it ends with the sidecar, also in the middle", async () => {

@@ -89,6 +89,30 @@ describe("laws of a test file", () => {
     expect(result).toMatchObject({ verdict: "failed", runs: 1, failures: [{ expected: "192.0.2.1", actual: "10.0.2.1" }] });
   });
 
+  test("speak of the patches of a list together, too", async () => {
+    const swaps = (own: string, other: string) => ({
+      path: `metadata.annotations.${own}`,
+      expression: "value",
+      reverseExpression: `context.hostObject.metadata.annotations.${other} ?? value`,
+    });
+    const swapping = await engineWith({ endpoints: [swaps("a", "b"), swaps("b", "a")] });
+    const entry = { domain: "schema", runs: 100, seed: 1 } as const;
+    const [settles] = runLaws([{ settles: { ...entry, rounds: 10 } }], {
+      engine: swapping,
+      placeOf: () => ({ file: "a", line: 1, column: 1 }),
+    });
+    swapping.dispose();
+    expect(settles).toMatchObject({
+      verdict: "failed",
+      failures: [
+        {
+          message: expect.stringMatching(/^settles does not hold for patches #0 and #1 together: tenant \{/) as string,
+          patch: { index: 1, path: "metadata.annotations.b" },
+        },
+      ],
+    });
+  });
+
   test("name patches however their path is written", () => {
     const [result] = lawsOf(`- total: { path: "$['metadata']['annotations']['x/y']" }`);
     expect(result!.verdict).toBe("passed");

@@ -7,7 +7,7 @@ import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { createEngine } from "../../engine.ts";
-import type { LawReport, LawStep } from "../../testing/laws/check-laws.ts";
+import type { LawBreach, LawReport, LawStep } from "../../testing/laws/check-laws.ts";
 import type { LoadedConfiguration } from "../configuration.ts";
 import type { Runtime } from "../followed-cluster.ts";
 
@@ -31,13 +31,34 @@ export interface LawWatchOptions {
   ready(): boolean;
 }
 
-/** Warns once of every pair that oscillates, some time after the sidecar is ready. Answers how to end it; never fails. */
-export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): () => Promise<void> {
-  const ended = new AbortController();
-  const watch = isWorthwhile(loaded) ? watchUntil(loaded, { ...options, stop: ended.signal }) : Promise.resolve();
-  return () => {
+/** The check of the laws beside a sidecar. */
+export interface LawWatch {
+  /** Checks another configuration in the place of the one before, some time from now. */
+  follow(loaded: LoadedConfiguration): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Warns of every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again while
+ * the pair stays as it is. Never fails.
+ */
+export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {
+  const told = new Set<string>();
+  let ended = new AbortController();
+  let work: Promise<unknown> = Promise.resolve();
+  const follow = (next: LoadedConfiguration) => {
     ended.abort();
-    return watch;
+    ended = new AbortController();
+    const { signal: stop } = ended;
+    work = Promise.all([work, watchUntil(next, { ...options, stop, told })]);
+  };
+  follow(loaded);
+  return {
+    follow,
+    async stop() {
+      ended.abort();
+      await work;
+    },
   };
 }
 
@@ -49,14 +70,19 @@ function isWorthwhile({ config: { endpoints, services, endpointSlices } }: Loade
   );
 }
 
-interface Stoppable extends LawWatchOptions {
+interface Watching extends LawWatchOptions {
   readonly stop: AbortSignal;
+  /** What is at odds and was told, by its texts. */
+  readonly told: Set<string>;
 }
 
-async function watchUntil(loaded: LoadedConfiguration, options: Stoppable): Promise<void> {
+async function watchUntil(loaded: LoadedConfiguration, options: Watching): Promise<void> {
+  if (!isWorthwhile(loaded)) return options.told.clear();
   const { clock, logger } = options.runtime;
-  do await delay(clock, START_MS, options.stop);
-  while (!options.stop.aborted && !options.ready());
+  while (!options.stop.aborted) {
+    await delay(clock, START_MS, options.stop);
+    if (options.ready()) break;
+  }
   if (options.stop.aborted) return;
   try {
     await checkSlowly(loaded, options);
@@ -65,9 +91,9 @@ async function watchUntil(loaded: LoadedConfiguration, options: Stoppable): Prom
   }
 }
 
-async function checkSlowly(loaded: LoadedConfiguration, { runtime: { clock, logger }, stop }: Stoppable): Promise<void> {
+async function checkSlowly(loaded: LoadedConfiguration, { runtime: { clock, logger }, stop, told }: Watching): Promise<void> {
   // Loaded late, so that no start waits for it.
-  const { formatLawSteps, lawChecks } = await import("../../testing/laws/check-laws.ts");
+  const { breachesOf, formatLawSteps, lawChecks } = await import("../../testing/laws/check-laws.ts");
   const { limits } = loaded.settings;
   const settings = { ...loaded.settings, limits: { ...limits, fuel: Math.min(limits.fuel, EVALUATION_FUEL) } };
   const engine = await createEngine({ ...loaded, settings });
@@ -75,7 +101,7 @@ async function checkSlowly(loaded: LoadedConfiguration, { runtime: { clock, logg
     const checks = lawChecks(engine, { runs: RUNS, fuel: FUEL, forgiveFuel: true });
     while (!stop.aborted) {
       const report = slice(checks, clock);
-      if (report !== undefined) return tell(report, { logger, formatLawSteps });
+      if (report !== undefined) return tell(breachesOf(report), { loaded, logger, told, formatLawSteps });
       await delay(clock, PAUSE_MS, stop);
     }
   } finally {
@@ -94,18 +120,32 @@ function slice(checks: Iterator<void, LawReport>, clock: Clock): LawReport | und
 }
 
 interface Telling {
+  readonly loaded: LoadedConfiguration;
   readonly logger: Runtime["logger"];
+  readonly told: Set<string>;
   readonly formatLawSteps: (steps: readonly LawStep[]) => string;
 }
 
-function tell({ pairs }: LawReport, { logger, formatLawSteps }: Telling): void {
-  for (const { list, patch, path, verdict, counterExample } of pairs) {
-    if (verdict !== "oscillates" || counterExample === undefined) continue;
-    logger.warn("A patch never comes to rest: expression and reverseExpression change each other's results", {
-      patch: `${list}.patches[${patch}]`,
-      path,
+/** Tells what is new, and forgets what is mended, so that it is told again when it comes back. */
+function tell(breaches: readonly LawBreach[], { loaded: { config }, logger, told, formatLawSteps }: Telling): void {
+  const found = breaches
+    .filter(({ verdict }) => verdict === "oscillates")
+    .map((breach) => ({
+      ...breach,
+      texts: JSON.stringify(breach.patches.map((patch) => [breach.list, config[breach.list].patches[patch]])),
+    }));
+  for (const { list, patches, paths, counterExample } of found.filter(({ texts }) => !told.has(texts))) {
+    const what =
+      patches.length === 1
+        ? "A patch never comes to rest: expression and reverseExpression change each other's results"
+        : "Patches never come to rest together: they change each other's results";
+    logger.warn(what, {
+      patch: patches.map((patch) => `${list}.patches[${patch}]`).join(", "),
+      path: paths.join(", "),
       example: formatLawSteps(counterExample.steps),
       hint: "validate --laws tells more",
     });
   }
+  told.clear();
+  for (const { texts } of found) told.add(texts);
 }

@@ -27,6 +27,7 @@ import { EXIT_USAGE } from "../exit-codes.ts";
 import { followCluster, hostScope } from "../followed-cluster.ts";
 import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
 import { watchLaws } from "./law-watch.ts";
+import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../lean-start.ts";
 import { tellProblem } from "../output/messages.ts";
 import { startProbeServer } from "./probe-server.ts";
@@ -77,7 +78,7 @@ export async function runSidecar(context: CommandContext, options: SidecarOption
 }
 
 /** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
-function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime }: Working) {
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
@@ -89,9 +90,13 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
         throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
           details: { hint: "Restart it with the new configuration" },
         });
-      const { config, settings } = withEndpoints(changed, options);
+      const next = withEndpoints(changed, options);
+      const { config, settings } = next;
       const result = await syncer.reload({ config, settings });
-      if (result === "changed") readiness.askAgain();
+      if (result === "changed") {
+        readiness.askAgain();
+        laws?.follow(next);
+      }
       return result;
     },
   });
@@ -133,8 +138,9 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   await serve(parts, { ready: readiness.probe, metrics, runtime });
   tellStart(parts, { tenant, host, runtime });
   const kinds = loaded.config.endpointSlices.enabled ? [ENDPOINT_SLICES] : [];
-  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime }));
-  if (options.laws) teardown.add(watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }));
+  const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
+  if (laws !== undefined) teardown.add(() => laws.stop());
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, laws }));
   const work = begin({ tenant, host, kinds, syncer, election, stop, runtime, readiness });
   await Promise.race([work, aborted(stop)]);
   if (!stop.aborted) runtime.logger.info("Syncing");
@@ -219,6 +225,8 @@ interface Working {
   readonly syncer: Syncer;
   readonly readiness: Readiness;
   readonly runtime: Runtime;
+  /** Undefined with `--no-laws`. */
+  readonly laws: LawWatch | undefined;
 }
 
 interface Served {

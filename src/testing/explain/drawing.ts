@@ -108,7 +108,8 @@ function plain(line: string): string {
 
 /** Tells of a value whether it is shown; a map or list whose member is shown is not. */
 function isDrawnAmong(values: readonly DrawnValue[]): (value: DrawnValue) => boolean {
-  const byStart = Map.groupBy(values, ({ start }) => start);
+  const byStart = new Map<number, DrawnValue[]>();
+  for (const value of values) byStart.set(value.start, [...(byStart.get(value.start) ?? []), value]);
   return ({ first, start, text }) => {
     if (first === "function") return false;
     if (!/^[{[]/.test(first)) return true;

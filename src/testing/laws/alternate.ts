@@ -37,8 +37,10 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
   let tenant = start;
   let host: unknown;
   let length = Infinity;
+  let last: string | undefined;
   let repeated = false;
   let shrinks = true;
+  let wasSame = false;
   for (let round = 0; round <= rounds || (shrinks && round < ROUNDS_MAX); round += 1) {
     const there = trip.toHost(tenant, situation, { value: host });
     steps.push(stepOf("host", there));
@@ -53,11 +55,15 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
       tenant = back.value;
     } else if (stays) return { steps: shown() };
     const text = canonicalJson(trip.comesBack ? tenant : host);
-    repeated ||= seen.has(text) && round > 0;
+    const isSame = text === last;
+    repeated ||= seen.has(text) && round > 0 && !isSame;
     seen.add(text);
     const next = lengthOf(trip.comesBack ? tenant : host);
-    shrinks &&= next < length;
+    // The end of a way that got shorter and shorter shows only in a round that changes nothing any more.
+    shrinks &&= next < length || (isSame && !wasSame);
+    wasSame = isSame;
     length = next;
+    last = text;
     if (text.length > LENGTH_MAX) break;
   }
   return { unrest: repeated ? "cycle" : isGrowing(steps) ? "growth" : "endless", steps: shown() };

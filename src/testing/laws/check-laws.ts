@@ -8,11 +8,14 @@
 import { SECTION_OF_KIND } from "../../config/kind-shapes.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Rules } from "../../reconcile/rules.ts";
+import { checkList } from "./check-list.ts";
 import { checkPair } from "./check-pair.ts";
-import type { LawReport, PairReport, PatchListName } from "./report.ts";
+import type { LawReport, ListReport, PairReport, PatchListName } from "./report.ts";
 import type { TripRules } from "./trip.ts";
 
-export type { LawName, LawReport, LawResult, LawStep, PairReport, PairVerdict, PatchListName } from "./report.ts";
+export type { LawName, LawReport, LawResult, LawStep, ListReport, PairReport, PairVerdict, PatchListName } from "./report.ts";
+export { breachesOf, nameTogether } from "./breaches.ts";
+export type { LawBreach } from "./breaches.ts";
 export { formatLawSteps, meaningOf } from "./wording.ts";
 
 /** The patches to check; an engine fits as it is. */
@@ -24,13 +27,13 @@ export interface CheckedRules {
 export interface LawOptions {
   /** Objects whose values are tried too, of any kind. Default none. */
   readonly objects?: readonly KubeObject[];
-  /** Values to try for each patch. Default 300. */
+  /** Values to try for each patch, and objects for patches of a list that have to do with each other. Default 300. */
   readonly runs?: number;
   /** Default 1. */
   readonly seed?: number;
   /** Journeys to the host and back that may change a value before it rests. Default 10. */
   readonly rounds?: number;
-  /** Steps of evaluations for each patch, after which the check of it ends early. Default 20 million, some tenths of a second. */
+  /** Steps of evaluations for each patch, and for each list, after which the check of it ends early. Default 20 million, some tenths of a second. */
   readonly fuel?: number;
   /** "objects": only values that the objects hold. Default "schema". */
   readonly domain?: "schema" | "objects";
@@ -48,19 +51,26 @@ const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000
 export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
   const { objects, only = () => true, ...settings } = { ...DEFAULTS, ...options };
   const pairs: PairReport[] = [];
+  const lists: ListReport[] = [];
   let fuel = 0;
   for (const rules of engine.rules) {
     const { kind } = rules.kind.resource;
     const list = SECTION_OF_KIND[kind]!;
-    const own = objects.filter((object) => object.kind === kind);
-    for (const patch of rules.patches) {
-      if (!only({ list, index: patch.index, path: patch.path.canonical })) continue;
-      const checked = yield* checkPair(patch, { list, rules, ...settings, objects: own });
-      pairs.push(checked.report);
+    const wanted = rules.patches.filter(({ index, path }) => only({ list, index, path: path.canonical }));
+    const checks = { list, rules, ...settings, objects: objects.filter((object) => object.kind === kind) };
+    const own: PairReport[] = [];
+    for (const patch of wanted) {
+      const checked = yield* checkPair(patch, checks);
+      own.push(checked.report);
       fuel += checked.fuel;
     }
+    pairs.push(...own);
+    if (wanted.length < 2) continue;
+    const together = yield* checkList(wanted, { ...checks, pairs: own });
+    lists.push(together.report);
+    fuel += together.fuel;
   }
-  return { pairs, seed: settings.seed, fuel };
+  return { pairs, lists, seed: settings.seed, fuel };
 }
 
 /**

@@ -65,9 +65,26 @@ export interface PairReport {
   readonly cutShort: boolean;
 }
 
+/** All patches of one list together. */
+export interface ListReport {
+  readonly list: PatchListName;
+  /** The worst of what each does alone and of what they do together, one after the other on one object. */
+  readonly verdict: PairVerdict;
+  /** Positions of those that have to do with each other, and were tried together; the others do what each does alone. */
+  readonly together: readonly number[];
+  /** Objects that they were tried on. */
+  readonly runs: number;
+  /** Present when the patches together do worse than each of them alone. Values are objects with what the patches speak of. */
+  readonly counterExample?: LawCounterExample & { readonly verdict: PairVerdict };
+  /** True when the fuel was used up before all runs were made. */
+  readonly cutShort: boolean;
+}
+
 /** All patches of a configuration, by list. */
 export interface LawReport {
   readonly pairs: readonly PairReport[];
+  /** The lists that have more than one patch. Those that `only` leaves out count for nothing. */
+  readonly lists: readonly ListReport[];
   /** What chance was made of: the same seed, configuration and objects give the same report. */
   readonly seed: number;
   /** What all evaluations cost. */

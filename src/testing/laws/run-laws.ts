@@ -7,6 +7,8 @@ import { isEngineError, messageOf } from "../../base/errors.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { compilePath } from "../../path/path.ts";
 import type { TestFailure, TestPlace, TestResult } from "../patch-tests/results.ts";
+import { breachesOf, nameTogether } from "./breaches.ts";
+import type { LawBreach } from "./breaches.ts";
 import { checkLaws } from "./check-laws.ts";
 import type { CheckedRules, LawOptions } from "./check-laws.ts";
 import type { LawName, LawResult, PairReport } from "./report.ts";
@@ -59,7 +61,10 @@ function runLaw(law: LawDefinition, { engine, objects = [] }: RunLawsOptions, pl
   const judged = report.pairs.map((pair) => ({ pair, own: lawOf(pair, name === "convergent" ? "settles" : name) }));
   const concerned = judged.filter(({ own }) => own.runs > 0 || !own.held);
   const runs = concerned.reduce((sum, { own }) => sum + own.runs, 0);
-  const failures = concerned.flatMap(({ pair, own }) => failureOf(pair, own, place));
+  const failures = [
+    ...concerned.flatMap(({ pair, own }) => failureOf(pair, own, place)),
+    ...breachesOf(report).flatMap((breach) => failureTogether(breach, { name, place })),
+  ];
   const all = { ...result, failures, fuel: report.fuel, runs };
   if (failures.length > 0) return { ...all, verdict: "failed" };
   const tooCostly = concerned.filter(({ pair }) => pair.cutShort);
@@ -109,6 +114,16 @@ function failureOf({ patch, path }: PairReport, { law, counterExample }: LawResu
       patch: { index: patch, path, ...(context && { at: context.path }) },
     },
   ];
+}
+
+/** What patches do only together concerns the law that it breaks. */
+function failureTogether({ patches, paths, verdict, counterExample }: LawBreach, law: { name: string; place: TestPlace }): TestFailure[] {
+  const { name, place } = law;
+  const broken = verdict === "oscillates" ? ["settles", "convergent"] : ["roundTrip"];
+  if (patches.length === 1 || !broken.includes(name)) return [];
+  const { steps, explanation } = counterExample;
+  const message = `${name} does not hold for patches ${nameTogether(patches)} together: ${formatLawSteps(steps)}. ${explanation}`;
+  return [{ message, place, patch: { index: patches.at(-1)!, path: paths.at(-1)! } }];
 }
 
 /** Laws about the way back. */

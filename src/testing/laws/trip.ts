@@ -181,7 +181,7 @@ class PatchTrip implements Trip {
 }
 
 /** With a memory of its own: what is tried here must not become known to a syncer. */
-function freshNames({ names, translator }: TripRules): NameRules {
+export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {
     ...names,

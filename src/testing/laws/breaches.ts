@@ -1,0 +1,38 @@
+import type { LawCounterExample, LawReport, PairVerdict, PatchListName } from "./report.ts";
+
+/** What drifts or oscillates: one patch, or several that do so only together. */
+export interface LawBreach {
+  readonly list: PatchListName;
+  /** Positions, one or more. */
+  readonly patches: readonly number[];
+  /** Their canonical paths. */
+  readonly paths: readonly string[];
+  readonly verdict: PairVerdict;
+  readonly counterExample: LawCounterExample;
+}
+
+/** Everything of a report that has a counter-example: patches alone, then lists. */
+export function breachesOf({ pairs, lists }: LawReport): readonly LawBreach[] {
+  const alone = pairs.flatMap(({ list, patch, path, verdict, counterExample }) =>
+    counterExample === undefined ? [] : [{ list, patches: [patch], paths: [path], verdict, counterExample }],
+  );
+  const together = lists.flatMap(({ list, together: patches, counterExample }) => {
+    if (counterExample === undefined) return [];
+    const own = pairs.filter((pair) => pair.list === list && patches.includes(pair.patch));
+    return [{ list, patches, paths: own.map(({ path }) => path), verdict: counterExample.verdict, counterExample }];
+  });
+  return [...alone, ...together];
+}
+
+/**
+ * Positions of patches as people name them.
+ *
+ * @example
+ * nameTogether([0, 2]); // "#0 and #2"
+ */
+export function nameTogether(patches: readonly number[]): string {
+  return patches
+    .map((patch) => `#${patch}`)
+    .join(", ")
+    .replace(/, (?=[^,]*$)/, " and ");
+}
