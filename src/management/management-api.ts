@@ -98,13 +98,15 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
-  const definitions = createServedKinds({ rights, objects, keys, activity, limits, signer, policy, clock, chance });
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock, upToDate });
+  const { ownerOf } = authentication;
+  const { issuer } = options;
+  const definitions = createServedKinds({ rights, objects, keys, activity, limits, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
   const stored = createRegistry({ store, definitions, clock, chance, admit });
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
-  const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock, upToDate });
   const guard = createWatchGuard({ objects, membership, authentication, clock });
   const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
   const adminKey = await bootstrapAdministrator({

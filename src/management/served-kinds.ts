@@ -1,16 +1,16 @@
 import type { Chance } from "../base/chance.ts";
-import type { Clock } from "../base/clock.ts";
 import { createReviews } from "../clusters/kinds/reviews.ts";
 import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import type { Policy } from "../clusters/rbac/policy.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { ResourceDefinition } from "../server/resource-definition.ts";
-import { createTokens } from "../server/access/tokens.ts";
 import type { AccessKeys } from "./access/access-keys.ts";
 import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { withSecretView } from "./access/secret-view.ts";
+import { createReviewedTokens, withoutToken } from "./access/token-reviews.ts";
+import type { ReviewedTokensOptions } from "./access/token-reviews.ts";
 import { createUsers } from "./access/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "./kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "./kinds/shared-secret.ts";
@@ -22,16 +22,15 @@ import type { IssueTokenOptions } from "./tokens/issue-token.ts";
 const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 
 /** What the kinds work with. */
-export interface ServedKindsOptions extends IssueTokenOptions {
+export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOptions {
   readonly keys: AccessKeys;
   readonly policy: Policy;
-  readonly clock: Clock;
   readonly chance: Chance;
 }
 
 /** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, limits, policy, clock, chance } = options;
+  const { rights, objects, keys, activity, limits, policy, chance } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
   const keyOf = (name: string) => objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
   return [
@@ -41,8 +40,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
     createOwnedAccessKeys({ keys, activity, limits, keyOf, permit: createKeyPermit(permitFor(OWNED_ACCESS_KEYS)) }),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
-    // Tokens of clusters are not credentials here; a review of one says so.
-    ...createReviews({ authorizer: rights, tokens: createTokens({ chance, clock }) }),
+    ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),
   ];
 }
 

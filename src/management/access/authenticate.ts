@@ -48,6 +48,8 @@ export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
 /** Who shows which key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
+  /** Whoever would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
+  ownerOf(value: string): Promise<UserInfo | undefined>;
   /** Why a stored key is refused at this moment; undefined while it is good. */
   refusalOf(key: KubeObject): KeyRefusal | undefined;
   /** Whoever shows a stored key at this moment. */
@@ -86,6 +88,11 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   return {
     refusalOf,
     userOf,
+    async ownerOf(value) {
+      await upToDate();
+      const key = keys.find(value);
+      return key === undefined || refusalOf(key) !== undefined ? undefined : userOf(key);
+    },
     async authenticate(request) {
       const value = bearerOf(request);
       if (value === undefined) throw unauthorized(REFUSALS.missing);

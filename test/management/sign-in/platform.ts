@@ -49,7 +49,7 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
   const ports: SignInPorts = {
     async signIn(identity, tokens) {
       signedIn.push({ identity, tokens });
-      return { key: `key-${signedIn.length}`, name: `login-${signedIn.length}`, expiresAt: Date.UTC(2026, 0, 21) };
+      return { key: `key-${signedIn.length}`, name: `login-${signedIn.length}`, user: identity.username, expiresAt: Date.UTC(2026, 0, 21) };
     },
     async verifyPassword(username, password) {
       verified.push(`${username}:${password}`);
