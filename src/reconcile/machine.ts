@@ -18,6 +18,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject, Service } from "../object/types.ts";
+import { isStoredAsPlanned } from "./as-planned.ts";
 import { plan } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
@@ -82,6 +83,8 @@ export interface ReconcileState {
   readonly written: PlanInput;
   /** What there is to say by now: the plan's notes, and those of refused operations. */
   readonly notes: readonly Note[];
+  /** A plan of {@link written} would have no operations. */
+  readonly complete: boolean;
 }
 
 /** A state with what it waits for. */
@@ -141,7 +144,7 @@ export function createMachine(planner: Planner = plan): Machine {
         case "confirming-removal":
           return removalAnswered(state, response);
         case "writing":
-          return writeAnswered(state, response);
+          return writeAnswered(rules, state, response);
         case "reporting":
           return end(state, settled(state));
         case "done":
@@ -152,7 +155,16 @@ export function createMachine(planner: Planner = plan): Machine {
 }
 
 function planned(known: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput, plan: Plan): ReconcileState {
-  return { phase: "writing", ...known, input, planned: plan, index: 0, written: input, notes: plan.notes };
+  return {
+    phase: "writing",
+    ...known,
+    input,
+    planned: plan,
+    index: 0,
+    written: input,
+    notes: plan.notes,
+    complete: plan.operations.length === 0,
+  };
 }
 
 /** Tells that the plan rests on the source, and that only a cache has told of it so far. */
@@ -218,7 +230,7 @@ function removalAnswered(state: ReconcileState, response: Response): Step {
   return sourceVersion(live) === sourceVersion(wanted) ? write(state, operation) : outdated(state);
 }
 
-function writeAnswered(state: ReconcileState, response: Response): Step {
+function writeAnswered(rules: Rules, state: ReconcileState, response: Response): Step {
   const operation = state.planned.operations[state.index]!;
   switch (response.type) {
     case "failed":
@@ -229,8 +241,10 @@ function writeAnswered(state: ReconcileState, response: Response): Step {
       // What comes next may rest on it: an old copy goes only when the new one is there.
       return report(response.note === undefined ? state : withNote(state, response.note));
     case "object":
-    case "absent":
-      return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response) });
+    case "absent": {
+      const complete = response.type === "object" && isStoredAsPlanned(rules, state.planned, response.object);
+      return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response), complete });
+    }
   }
 }
 

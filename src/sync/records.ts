@@ -20,15 +20,24 @@ export interface SyncRecord {
   readonly outcomes: readonly Outcome[];
 }
 
+/** How one object was left. */
+export interface RecordedFacts {
+  readonly resource: string;
+  readonly input: PlanInput;
+  readonly planned: Plan;
+  readonly notes: readonly Note[];
+  /** It is known that a plan of this input would have no operations. */
+  readonly complete: boolean;
+  /** The plan was not carried out. Default false. */
+  readonly failed?: boolean;
+}
+
 /** The records of a syncer, one per object. */
 export interface Records {
   /** Notes that the tenant object changed just now. */
   changed(id: string): void;
   /** Returns the lag, if it is this very plan that ended it. */
-  record(
-    id: string,
-    facts: { resource: string; input: PlanInput; planned: Plan; notes: readonly Note[]; failed?: boolean },
-  ): number | undefined;
+  record(id: string, facts: RecordedFacts): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */
   settled(id: string, input: PlanInput): boolean;
   /** True when a copy stood at the host key when the object was last looked at. */
@@ -56,7 +65,7 @@ export function createRecords(clock: Clock): Records {
     changed(id) {
       if (!changedAt.has(id)) changedAt.set(id, clock.monotonic());
     },
-    record(id, { resource, input, planned, notes, failed = false }) {
+    record(id, { resource, input, planned, notes, complete, failed = false }) {
       const lagMs = failed ? undefined : lag(id, planned);
       records.set(id, {
         resource,
@@ -68,8 +77,8 @@ export function createRecords(clock: Clock): Records {
         lagMs: lagMs ?? records.get(id)?.lagMs,
         notes,
         outcomes: planned.outcomes,
-        // A plan with operations must be looked at once more: only a plan without any proves that nothing is left to do.
-        fingerprint: planned.operations.length === 0 && !failed ? fingerprintOf(input) : "",
+        // A plan that has written must be made once more where the answer did not prove that nothing is left to do.
+        fingerprint: complete ? fingerprintOf(input) : "",
       });
       return lagMs;
     },

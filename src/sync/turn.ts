@@ -208,7 +208,8 @@ class RunningTurn implements Turn {
     const { written, planned, notes } = this.#state;
     const refused = { ...planned, state: "refused" } as const;
     const told = [...notes, { code: error.code, message: error.message }];
-    books.records.record(id, { resource: this.resource.plural, input: written, planned: refused, notes: told, failed: true });
+    const facts = { resource: this.resource.plural, input: written, planned: refused, notes: told };
+    books.records.record(id, { ...facts, complete: false, failed: true });
   }
 
   #forget(): void {
@@ -223,9 +224,9 @@ class RunningTurn implements Turn {
 
   #record(): void {
     const { id, books, metrics } = this.#options;
-    const { written, planned, notes } = this.#state;
+    const { written, planned, notes, complete } = this.#state;
     countNotes(metrics, this.resource, notes);
-    const lagMs = books.records.record(id, { resource: this.resource.plural, input: written, planned, notes });
+    const lagMs = books.records.record(id, { resource: this.resource.plural, input: written, planned, notes, complete });
     if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.resource) });
   }
 }

@@ -9,7 +9,7 @@ test("a plan that was not carried out makes the one before it prove nothing", ()
   const input: PlanInput = { key: { namespace: "shop", name: "web" }, tenant: tenantEndpoints(), host: undefined };
   const planned: Plan = { state: "left", hostKey: undefined, operations: [], notes: [], outcomes: [], references: [] };
   records.unsettle("endpoints|shop/web");
-  records.record("endpoints|shop/web", { resource: "endpoints", input, planned, notes: [] });
+  records.record("endpoints|shop/web", { resource: "endpoints", input, planned, notes: [], complete: true });
   expect(records.settled("endpoints|shop/web", input)).toBe(true);
   records.unsettle("endpoints|shop/web");
   expect(records.settled("endpoints|shop/web", input)).toBe(false);

@@ -122,6 +122,37 @@ test("a cache that stays behind costs fewer and fewer calls, and a fresh one non
   expect((await loop.reconcile(ID)).requeueAfterMs).toBe(50);
 });
 
+test("a change is planned once, and once more where a cluster has stored something else", async () => {
+  const states: string[] = [];
+  let webhook = "";
+  const writer: Writer = {
+    get: (type, key) => clusters.host.client.get(type, key),
+    create: (type, object) => clusters.host.client.create(type, object),
+    update: (type, { metadata, ...object }) =>
+      clusters.host.client.update(type, {
+        ...object,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, webhook } },
+      } as KubeObject),
+    delete: (type, key, preconditions) => clusters.host.client.delete(type, key, preconditions),
+  };
+  const { caches, loop } = startLoop({ onPlan: (_key, _resource, { state }) => void states.push(state) }, writer);
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY, annotations: { webhook } } });
+  const settle = async () => {
+    states.length = 0;
+    await caches.tenant.look(KEY);
+    await loop.reconcile(ID);
+    await caches.host.look(HOST_KEY);
+    await loop.reconcile(ID);
+    return [...states];
+  };
+  await settle();
+  await annotate(clusters.tenant, KEY, "shop");
+  expect(await settle()).toEqual(["copied"]);
+  webhook = "was here";
+  await annotate(clusters.tenant, KEY, "ops");
+  expect(await settle()).toEqual(["copied", "copied"]);
+});
+
 test("the plan after a live read is seen as any other", async () => {
   const states: string[] = [];
   const { caches, loop } = startLoop({ onPlan: (_key, _resource, { state }) => void states.push(state) });
