@@ -1,3 +1,4 @@
+import { jsonEqual } from "../base/json.ts";
 import { formatKey, keyOf, type ObjectKey } from "../object/key.ts";
 import { KeyMap } from "../object/key-map.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
@@ -74,7 +75,7 @@ export class ObjectCache {
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
-    this.#objects.set(key, object);
+    this.#objects.set(key, known === undefined ? object : sharing(object, known));
     if (this.#expected.size > 0) this.#expected.delete(formatKey(key));
     return true;
   }
@@ -134,6 +135,20 @@ export class ObjectCache {
     }
     return changed;
   }
+}
+
+/**
+ * The same object, with the very parts of `known` that it has unchanged, but for metadata. Most changes are of a few labels and
+ * annotations; who remembers what it made of a list need not look at it again.
+ */
+function sharing(object: KubeObject, known: KubeObject): KubeObject {
+  let shared = object;
+  for (const name of Object.keys(object)) {
+    const [part, before] = [object[name], known[name]];
+    const isKept = name !== "metadata" && typeof part === "object" && part !== before && jsonEqual(part, before);
+    if (isKept) shared = { ...shared, [name]: before };
+  }
+  return shared;
 }
 
 function versionOf(object: KubeObject): string {

@@ -199,3 +199,31 @@ describe("a list", () => {
     expect(cache.get(KEY)?.metadata.resourceVersion).toBe("2");
   });
 });
+
+describe("a change of some parts of an object", () => {
+  const BODY = { subsets: [{ addresses: [{ ip: "10.0.0.1" }] }], note: "a", none: null };
+  const both = (before: object, after: object) => {
+    const cache = new ObjectCache();
+    cache.apply({ type: "ADDED", object: { ...endpoints(1), ...structuredClone(before) } });
+    const known = cache.get(KEY)!;
+    const object = { ...endpoints(2), ...structuredClone(after) };
+    cache.apply({ type: "MODIFIED", object });
+    return { known, object, now: cache.get(KEY)! };
+  };
+
+  test("leaves the others the very ones that they were, and the new object as it came", () => {
+    const { known, object, now } = both(BODY, { ...BODY, note: "b" });
+    expect(now).toEqual(object);
+    expect(now["subsets"]).toBe(known["subsets"]);
+    expect(now["subsets"]).not.toBe(object["subsets"]);
+  });
+
+  test("is taken as it came where every part differs", () => {
+    const { object, now } = both(BODY, { subsets: [{ addresses: [{ ip: "10.0.0.2" }] }] });
+    expect(now).toBe(object);
+  });
+
+  test("keeps no part that is gone", () => {
+    expect(both(BODY, {}).now).toEqual(endpoints(2));
+  });
+});
