@@ -20,6 +20,8 @@ export interface ReferencePlan extends Plan {
   readonly againInMs?: number;
   /** True when the copy may be deleted only if nobody refers to it by now. */
   readonly confirmUnused?: boolean;
+  /** Of a stale plan: what the cache says of the source will do while its cluster can not be reached. */
+  readonly cacheSuffices?: boolean;
 }
 
 /** Types of Secrets that let somebody into the cluster that they are of. */
@@ -88,7 +90,8 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const desired = desiredCopy(rules, input);
   if (target === undefined) {
     // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
-    if (input.known !== undefined && !input.sourceConfirmed) return answer(input, "stale");
+    const { known, sourceConfirmed } = input;
+    if (known !== undefined && !sourceConfirmed) return { ...answer(input, "stale"), cacheSuffices: !isStale(rules, input, known) };
     const reason = "The referenced object has no copy";
     return answer(input, "copied", { operations: [{ action: "create", side, object: newCopy(rules, input, desired), reason }] });
   }

@@ -24,7 +24,7 @@ import { createLatest } from "./latest.ts";
 import type { Latest } from "./latest.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { SyncRecord } from "./records.ts";
-import { createNoticeTurn, createReferenceTurn } from "./reference-turn.ts";
+import { createNoticeTurn, createReferenceTurn, isRecreation } from "./reference-turn.ts";
 import type { FormerUser } from "./reference-turn.ts";
 import { createReferences } from "./references.ts";
 import { parseSyncId, syncId } from "./sync-id.ts";
@@ -244,8 +244,10 @@ class FollowedReferences implements ReferenceCopies {
       formerUser: lastUser === undefined ? undefined : user(lastUser),
       outdatedTimes: entry.outdatedTimes - 1,
       mayRestore: () => guard.stoppedAt(id) !== version,
+      recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
       wrote: (operation, stored) => {
         if (operation.action === "update" && operation.restores) guard.restored(id, version!);
+        if (isRecreation(input, operation)) guard.recreated(id, version!);
         entry.writtenFrom = operation.action === "delete" ? undefined : version;
         if (operation.side === targetSide(entry)) entry.known = stored;
       },

@@ -48,6 +48,8 @@ export interface ReferenceTurnOptions {
   wrote(operation: Operation, stored: KubeObject | undefined): void;
   /** Tells whether an edit of the copy may still be undone. */
   mayRestore(): boolean;
+  /** Milliseconds until a copy that somebody deleted may come back; 0 for at once. */
+  recreationWaitMs(): number;
   /** Hears how it went; not called when the plan could not be carried out. */
   settled(plan: ReferencePlan, notes: readonly Note[]): void;
 }
@@ -97,6 +99,7 @@ class RunningReferenceTurn implements Turn {
   #index = 0;
   #notes: readonly Note[] = [];
   #refused = false;
+  #heldBackMs = 0;
   /** Whose answer the next one is. */
   #next: (response: Response) => void = () => {};
   #told = 0;
@@ -110,8 +113,14 @@ class RunningReferenceTurn implements Turn {
   }
 
   answer(response: Response): void {
-    if (response.type === "failed") return this.#end({ result: "failed", error: withoutWords(response.error) });
+    if (response.type === "failed" && !this.#mayBelieveCache(response.error))
+      return this.#end({ result: "failed", error: withoutWords(response.error) });
     this.#next(response);
+  }
+
+  /** As for other objects: a copy that somebody deleted comes back while its source can not be asked. */
+  #mayBelieveCache(error: unknown): boolean {
+    return this.request.type === "get" && this.#plan.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
   }
 
   #begin(input: ReferenceInput): void {
@@ -127,7 +136,11 @@ class RunningReferenceTurn implements Turn {
   /** The cache is older than the copy: either it lags, or the cluster went back in time. Only the cluster knows. */
   #confirmSource(input: ReferenceInput): void {
     this.#ask(sourceOf(input), (response) =>
-      this.#begin({ ...input, source: response.type === "object" ? response.object : undefined, sourceConfirmed: true }),
+      this.#begin({
+        ...input,
+        source: response.type === "object" ? response.object : response.type === "failed" ? input.source : undefined,
+        sourceConfirmed: true,
+      }),
     );
   }
 
@@ -140,6 +153,8 @@ class RunningReferenceTurn implements Turn {
     const operation = this.#plan.operations[this.#index];
     if (operation === undefined) return this.#report();
     if (operation.action === "update" && operation.restores && !this.#options.mayRestore()) return this.#stopLoop();
+    if (isRecreation(this.#options.input, operation)) this.#heldBackMs = this.#options.recreationWaitMs();
+    if (this.#heldBackMs > 0) return this.#slowLoop();
     if (operation.action === "delete" && operation.confirm === "absent") return this.#confirmAbsent(operation);
     if (operation.action === "delete" && this.#plan.confirmUnused) return this.#confirmUnused(operation);
     this.#write(operation);
@@ -147,6 +162,11 @@ class RunningReferenceTurn implements Turn {
 
   #stopLoop(): void {
     this.#note({ code: "LOOP_STOPPED", message: "Edits of the copy keep coming back; it is left alone until its source changes" });
+    this.#report();
+  }
+
+  #slowLoop(): void {
+    this.#note({ code: "LOOP_STOPPED", message: "Somebody keeps deleting the copy; it comes back seldom until its source changes" });
     this.#report();
   }
 
@@ -223,7 +243,7 @@ class RunningReferenceTurn implements Turn {
   #settle(): void {
     countNotes(this.#options.metrics, this.resource, this.#notes);
     this.#options.settled(this.#plan, this.#notes);
-    const requeueAfterMs = this.#refused ? REFUSED_RETRY_MS : this.#plan.againInMs;
+    const requeueAfterMs = this.#heldBackMs > 0 ? this.#heldBackMs : this.#refused ? REFUSED_RETRY_MS : this.#plan.againInMs;
     this.#end({ result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) });
   }
 
@@ -235,6 +255,11 @@ class RunningReferenceTurn implements Turn {
   #end(ending: Ending): void {
     this.request = { type: "done", ending };
   }
+}
+
+/** Tells whether an operation brings back a copy that somebody else has deleted. */
+export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
+  return action === "create" && known !== undefined;
 }
 
 function sourceOf(input: ReferenceInput): { side: "tenant" | "host"; key: ObjectKey } {

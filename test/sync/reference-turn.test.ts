@@ -38,6 +38,7 @@ function begin(options: Partial<ReferenceTurnOptions> = {}) {
     metrics: noMetrics,
     wrote: (operation) => wrote.push(operation),
     mayRestore: () => true,
+    recreationWaitMs: () => 0,
     settled: (plan, notes) => settled.push({ plan, notes }),
     ...options,
   });
@@ -139,6 +140,39 @@ describe("a turn of a referenced object", () => {
     const { turn } = begin({ input, mayRestore: () => false });
     expect(turn.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
     expect(begin({ input }).turn.request.type).toBe("write");
+  });
+
+  describe("whose copy somebody has deleted", () => {
+    const input = referenceInput({ source: SOURCE, known: COPY });
+    const unreachable = { type: "failed", error: new EngineError("API_UNAVAILABLE", "Cannot get an answer") } as const;
+
+    test("asks its source's own cluster, and does with the cache while that can not be reached", () => {
+      const { turn, wrote } = begin({ input });
+      expect(turn.request).toMatchObject({ type: "get", side: "tenant" });
+      turn.answer(unreachable);
+      expect(turn.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
+      turn.answer({ type: "object", object: COPY });
+      expect([turn.request, wrote.length]).toEqual([done({ result: "settled" }), 1]);
+    });
+
+    test("waits for its source's own cluster when the cache is behind the copy, or when it refuses", () => {
+      const old = secret("shop", "db", { resourceVersion: "9" });
+      const behind = begin({ input: { ...input, source: old } }).turn;
+      behind.answer(unreachable);
+      expect(behind.request).toMatchObject(done({ result: "failed", error: { code: "API_UNAVAILABLE" } }));
+      const refused = begin({ input }).turn;
+      refused.answer({ type: "failed", error: new EngineError("API_FORBIDDEN", "No") });
+      expect(refused.request).toMatchObject(done({ result: "failed", error: { code: "API_FORBIDDEN" } }));
+    });
+
+    test("comes back later, and says so, when that happens again and again", () => {
+      const { turn, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: () => 90_000 });
+      expect(turn.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
+      turn.answer({ type: "absent" });
+      expect([turn.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
+      // The first copy was deleted by nobody.
+      expect(begin({ recreationWaitMs: () => 90_000 }).turn.request.type).toBe("write");
+    });
   });
 
   test("asks the embedder before each write, and does without it if told so", () => {
