@@ -31,7 +31,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
 };
 
 /** Writes every page below `folder`. */
-export async function writePages(folder: string): Promise<void> {
+async function writePages(folder: string): Promise<void> {
   for (const [path, page] of Object.entries(PAGES)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), await page());

@@ -24,7 +24,7 @@ interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {
 const neverIssued = () => Promise.reject(new Error("a page issues no tokens"));
 
 /** The kinds, in the order of the page. */
-export const MANAGEMENT_KINDS: readonly Kind[] = [
+const MANAGEMENT_KINDS: readonly Kind[] = [
   sharedSecrets,
   teams,
   { type: OWNED_ACCESS_KEYS, shape: ACCESS_KEY_SHAPE },

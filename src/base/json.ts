@@ -1,6 +1,3 @@
-/** What JSON can say. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
 /** An object of JSON data, not an array. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -4,32 +4,13 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/c
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { bool, fields, kindShape, list, numbered, optional, text } from "../../server/objects/shape.ts";
+import { OBJECT_REFERENCE } from "./events.ts";
 
 /** `v1` ServiceAccounts, as a resource. */
 export const SERVICE_ACCOUNTS: ResourceType = { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };
 
-const REFERENCE_FIELDS = fields({
-  kind: text,
-  namespace: text,
-  name: text,
-  uid: text,
-  apiVersion: text,
-  resourceVersion: text,
-  fieldPath: text,
-});
-
-const SECRET_REFERENCE = numbered(REFERENCE_FIELDS, {
-  kind: 1,
-  namespace: 2,
-  name: 3,
-  uid: 4,
-  apiVersion: 5,
-  resourceVersion: 6,
-  fieldPath: 7,
-});
-
 const OWN_FIELDS = {
-  secrets: list(SECRET_REFERENCE, { as: "map", keys: ["name"] } as const),
+  secrets: list(OBJECT_REFERENCE, { as: "map", keys: ["name"] } as const),
   imagePullSecrets: list(numbered(fields({ name: text }), { name: 1 })),
   automountServiceAccountToken: optional(bool),
 };
