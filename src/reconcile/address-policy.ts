@@ -8,6 +8,7 @@ import { EngineError } from "../base/errors.ts";
 import { cidrContains, parseCidr, parseIp } from "../object/ip.ts";
 import type { Cidr } from "../object/ip.ts";
 import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../object/types.ts";
+import { remembered } from "./remembered.ts";
 
 /** The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. */
 export interface AddressPolicy {
@@ -100,12 +101,13 @@ function readCidr(text: string): Cidr {
 
 /**
  * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. The same reference comes back
- * when nothing was refused.
+ * when nothing was refused. The list must not change.
  */
 export function admitAddresses(
   subsets: readonly EndpointSubset[],
   check: AddressCheck,
 ): { subsets: readonly EndpointSubset[]; refused: readonly RefusedAddress[] } {
+  if (passes(check)(subsets)) return { subsets, refused: [] };
   const refused: RefusedAddress[] = [];
   const admitted = (addresses: readonly EndpointAddress[] | undefined) =>
     addresses?.filter(({ ip }) => {
@@ -122,9 +124,16 @@ export function admitAddresses(
       ...(subset.ports !== undefined && { ports: subset.ports }),
     } satisfies EndpointSubset;
   });
-  if (refused.length === 0) return { subsets, refused };
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
 }
+
+/** Tells whether a policy has nothing to say about a list, which most changes of an object leave as it was. */
+const passes = remembered((check: AddressCheck) =>
+  remembered((subsets: readonly EndpointSubset[]): boolean => {
+    const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);
+    return subsets.every(({ addresses, notReadyAddresses }) => pass(addresses) && pass(notReadyAddresses));
+  }),
+);
 
 /**
  * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, whoever took

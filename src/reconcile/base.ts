@@ -49,8 +49,8 @@ function parseBase(text: string): Record<string, string> | undefined {
 
 /** The annotation's key and text for a base. */
 export function writeBase(prefix: string, base: Base): Record<string, string> {
-  const entries = [...base].sort(([left], [right]) => (left < right ? -1 : 1));
-  return { [`${prefix}base`]: JSON.stringify(Object.fromEntries(entries)) };
+  const members = [...base.keys()].sort().map((id) => `${JSON.stringify(id)}:${JSON.stringify(base.get(id))}`);
+  return { [`${prefix}base`]: `{${members.join(",")}}` };
 }
 
 /** Longest text of a base. All annotations of an object together may have 256 KiB, and the tenant's own need room beside it. */
@@ -97,6 +97,10 @@ function digest(id: UnitId, text: string | undefined): string {
 
 /** The base of units that look on both sides as they should. */
 export function agreedBase(units: readonly Unit[]): Base {
-  const entries = units.map(({ id, tenant, desired }) => [id, agreement(id, tenant, desired)] as const);
-  return new Map(entries.filter((entry): entry is readonly [UnitId, string] => entry[1] !== undefined));
+  const base = new Map<UnitId, string>();
+  for (const { id, tenant, desired } of units) {
+    const agreed = agreement(id, tenant, desired);
+    if (agreed !== undefined) base.set(id, agreed);
+  }
+  return base;
 }

@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from "../object/types.ts";
+import type { KubeObject, OwnerReference, StringMap } from "../object/types.ts";
 import { formatKind, isMarkerKey, writeMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
 import { isAsWritten, readBase, writeBase } from "./base.ts";
@@ -62,14 +62,12 @@ export interface UpdateParts extends CopyParts {
 export function updatedCopy({ rules, host, desired, changed, source, base }: UpdateParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
-  const field = (name: "labels" | "annotations") => {
-    const map = new Map(Object.entries(host.metadata[name] ?? {}));
-    for (const { id, desired: value } of changed) {
-      if (!id.startsWith(`${name}/`)) continue;
-      if (value === undefined) map.delete(id.slice(name.length + 1));
-      else map.set(id.slice(name.length + 1), value);
-    }
-    return Object.fromEntries(map);
+  const field = (name: "labels" | "annotations"): StringMap => {
+    const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
+    const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);
+    const removed = new Set(written.filter(([, value]) => value === undefined).map(([key]) => key));
+    const kept = withoutKeys(host.metadata[name] ?? {}, (key) => removed.has(key));
+    return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
   };
   const body = changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host;
   return {

@@ -64,14 +64,14 @@ function mapUnits(
   // A host key that no tenant key translates to is the host's own business.
   const comparable = (key: string) => !ignored(key) && tenantKey(key) !== undefined;
   const ours = (key: string) => !isMarker(key) && (comparable(key) || written(`${field}/${key}`, host[key]!));
-  const keys = new Set([...Object.keys(desired), ...Object.keys(host).filter(ours)]);
-  keys.delete(TRIGGER_TIME);
-  return [...keys].map((key) => ({
-    id: `${field}/${key}`,
-    tenant: ownAt(tenant, tenantKey(key)),
-    desired: own(desired, key),
-    host: own(host, key),
-  }));
+  const units: Unit[] = [];
+  const add = (key: string) => {
+    if (key === TRIGGER_TIME) return;
+    units.push({ id: `${field}/${key}`, tenant: ownAt(tenant, tenantKey(key)), desired: own(desired, key), host: own(host, key) });
+  };
+  for (const key of Object.keys(desired)) add(key);
+  for (const key of Object.keys(host)) if (!Object.hasOwn(desired, key) && ours(key)) add(key);
+  return units;
 }
 
 function ownAt(map: StringMap, key: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import { formatKey, keyOf, parseKey } from "../object/key.ts";
+import { formatKey, keyOf, parseKey, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
@@ -90,7 +90,7 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
     const object = rule.kind.resource === resource ? host.source(resource).get(hostKey) : undefined;
     const { markerPrefix, vcluster } = rule.translator;
     const source = object && readMarkers(markerPrefix, object);
-    if (source?.vcluster !== vcluster.name || claimed.some((key) => formatKey(key) === formatKey(source))) return claimed;
+    if (source?.vcluster !== vcluster.name || claimed.some((key) => sameKey(key, source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 

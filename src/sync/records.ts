@@ -102,11 +102,10 @@ export function createRecords(clock: Clock): Records {
 
 /** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
 function fingerprintOf({ tenant, host, tenantService, hostService, slices, owner, deletesHeld, strays = [] }: PlanInput): string {
-  return [tenant, host, tenantService, hostService, ...strays]
-    .map(versionOf)
-    .concat(owner?.uid ?? "", slices === undefined ? "" : `${slices.copied}/${slices.total}`)
-    .concat(tenant === undefined && deletesHeld === true ? "held" : "")
-    .join(" ");
+  const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
+  const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
+  const held = tenant === undefined && deletesHeld === true ? "held" : "";
+  return `${objects} ${strays.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held}`;
 }
 
 function versionOf(object: KubeObject | undefined): string {
