@@ -50,7 +50,7 @@ export async function unpackState(fragment: string): Promise<Unpacked> {
   if (text.length > FRAGMENT_MAX) return refused("it is longer than any that the playground makes");
   if (!text.startsWith(VERSION)) {
     const other = /^[0-9]{1,3}\./.test(text);
-    return refused(other ? "it was made by another version of the playground" : "it is none of the playground");
+    return refused(other ? "it was made by another version of the playground" : "the playground makes no such links");
   }
   try {
     const deflated = fromBase64Url(text.slice(VERSION.length));

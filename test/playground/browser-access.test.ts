@@ -2,7 +2,14 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { GALLERY } from "../../src/playground/gallery.ts";
-import { CONTROLS_WITHOUT_NAME, SHOWN_PANES, SIDEWAYS, SMALL_TARGETS, TEXTS_OF_LOW_CONTRAST } from "./browser-checks.ts";
+import {
+  COLUMN_OF_SECOND_ROW,
+  CONTROLS_WITHOUT_NAME,
+  SHOWN_PANES,
+  SIDEWAYS,
+  SMALL_TARGETS,
+  TEXTS_OF_LOW_CONTRAST,
+} from "./browser-checks.ts";
 import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { eventually, focusedPane, linesOf, pane, STATE } from "./browser-panes.ts";
 import { useBrowser } from "./browser-session.ts";
@@ -153,6 +160,13 @@ describe.runIf(hasChromium)("the playground for everybody", { timeout: BROWSER_T
     }
     await page.getByRole("button", { name: "Examples" }).tap();
     expect(await page.evaluate(SIDEWAYS)).toBe(0);
+  });
+
+  test("on a phone long lines go on below, to the right of where they start", async () => {
+    const page = await open({ state: STATE, viewport: { width: 360, height: 740 } });
+    expect(await page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(12);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await eventually(() => page.evaluate(COLUMN_OF_SECOND_ROW)).toBe(-1);
   });
 
   test("a phone shows the pane that a problem is in", async () => {

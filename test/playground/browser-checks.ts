@@ -76,3 +76,18 @@ export const SMALL_TARGETS = `(() => {
 
 /** Names of the panes that can be seen. */
 export const SHOWN_PANES = `[...document.querySelectorAll("[data-pane]")].filter((each) => each.checkVisibility()).map((each) => each.dataset.pane)`;
+
+const LONG_LINE = `[...document.querySelector("[data-pane=config] .editor").shadowRoot.querySelectorAll(".cm-line")]
+  .find(({ textContent }) => textContent.includes("reverseExpression"))`;
+
+/** Where what of a reverseExpression does not fit into its line goes on, in columns from where the line begins; -1 when it fits. */
+export const COLUMN_OF_SECOND_ROW = `(() => {
+  const line = ${LONG_LINE};
+  const range = document.createRange();
+  range.selectNodeContents(line);
+  const rows = [...range.getClientRects()].filter(({ width }) => width > 0);
+  const below = rows.find(({ top }) => top > rows[0].bottom - 2);
+  range.setStart(line.firstChild, 0);
+  range.setEnd(line.firstChild, 1);
+  return below === undefined ? -1 : Math.round((below.left - rows[0].left) / range.getBoundingClientRect().width);
+})()`;

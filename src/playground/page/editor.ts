@@ -9,6 +9,7 @@ import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutt
 import { createDiff } from "./editor-diff.ts";
 import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
 import { EDITOR_THEME } from "./editor-theme.ts";
+import { WRAPPING } from "./editor-wrapping.ts";
 import type { Span } from "./places.ts";
 
 /** What an editor is made of. */
@@ -48,7 +49,7 @@ const PUT_IN = Annotation.define<boolean>();
 const NARROW = matchMedia("(max-width: 740px)");
 
 function wrapped(): Extension {
-  return NARROW.matches ? EditorView.lineWrapping : [];
+  return NARROW.matches ? WRAPPING : [];
 }
 
 /**
