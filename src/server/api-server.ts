@@ -13,7 +13,7 @@ import { createAuditRecord, sourceIPsOf, withoutValues } from "./access/audit.ts
 import type { Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./access/audit-record.ts";
 import { attributesOf, demandAllowed } from "./access/authorization.ts";
-import type { Authorizer } from "./access/authorization.ts";
+import type { Attributes, Authorizer } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
 import { Answering, statusOf, warningHeaders } from "./http/exchange.ts";
