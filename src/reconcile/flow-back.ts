@@ -114,17 +114,20 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 
 /** An edit of what a patch without reverseExpression made has no way back. */
 function oneWay(rules: Rules, input: ForwardInput, unit: Unit): Refusal[] {
-  const refuse = (message: string): Refusal[] => [{ id: unit.id, code: "ONE_WAY_EDIT", message }];
-  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("The engine alone decides this label");
+  const edited = unit.id === "body" ? "the body" : unit.id;
+  const refuse = (why: string): Refusal[] => [
+    { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },
+  ];
+  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("the engine alone decides this label");
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {
-    if (!rules.kind.bodyFlows) return refuse(`The body of ${rules.kind.resource.plural} is written by the tenant only`);
+    if (!rules.kind.bodyFlows) return refuse(`that of ${rules.kind.resource.plural} is written by the tenant only`);
     if (input.tenantService?.spec?.selector !== undefined)
-      return refuse("The tenant Service has a selector: its own controller writes the addresses");
+      return refuse("the tenant Service has a selector, and its own controller writes the addresses");
   }
   const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
-  return patch === undefined ? [] : refuse(`The patch of ${patch.path.canonical} has no reverseExpression`);
+  return patch === undefined ? [] : refuse(`the patch of ${patch.path.canonical} has no reverseExpression`);
 }
 
 function isOneWay(patch: CompiledPatch): boolean {

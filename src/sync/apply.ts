@@ -49,11 +49,22 @@ export function responseTo(request: ClusterRequest, error: unknown): Response {
   if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return { type: "outdated", reason: error.message };
   if (isEngineError(error, "API_NOT_FOUND")) {
     if (operation.action !== "create") return { type: "outdated", reason: error.message };
-    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } };
+    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: NAMESPACE_MISSING } };
   }
+  if (operation.action === "create" && isEngineError(error, "API_FORBIDDEN") && isTerminating(error))
+    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: NAMESPACE_GOES } };
   if (isEngineError(error, "API_INVALID"))
     return { type: "refused", note: { code: "API_INVALID", message: invalidFields(operation, error) } };
   return { type: "failed", error };
+}
+
+const NAMESPACE_MISSING = "The host namespace does not exist, and is not created; the copy follows once somebody has created it";
+const NAMESPACE_GOES = "The host namespace is being deleted, and is not created anew; the copy follows once somebody has created it";
+
+/** The namespace is on its way out; a missing permission is 403 as well. */
+function isTerminating({ details }: EngineError): boolean {
+  const status = details["status"] as { details?: { causes?: readonly { reason?: string }[] } } | undefined;
+  return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 }
 
 /** The fields of a 422 without the host object's name, which is nobody's business in the tenant cluster. */

@@ -7,6 +7,7 @@
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Ending, Request, Response } from "../reconcile/machine.ts";
+import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./access.ts";
 import { send } from "./apply.ts";
 import { createSyncCore } from "./core.ts";
@@ -45,13 +46,28 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const core = createSyncCore({ ...options, braked: (note) => void hostEvents.record(virtualCluster(options), [note]) });
   const events = recorder("tenant");
   const writers = { tenant: tenant.writer, host: host.writer };
+  const missingNamespaces = new Set<string>();
   const { references } = options;
   if (references !== undefined) options.enqueue(FIND_COPIES);
 
   async function answerTo(request: OpenRequest, resource: ResourceType, context: TurnContext): Promise<Response> {
-    if (request.type !== "report") return send(request, resource, writers);
+    if (request.type !== "report") {
+      const response = await send(request, resource, writers);
+      if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
+      return response;
+    }
     await events.record(request.object, request.notes, context);
     return REPORTED;
+  }
+
+  /** Events are in the tenant cluster; whoever can create a namespace of the host reads the log. */
+  function noteNamespace(operation: Operation, response: Response): void {
+    if (operation.action !== "create") return;
+    const { namespace = "" } = operation.object.metadata;
+    if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace is there", { namespace });
+    if (response.type !== "refused" || response.note?.code !== "HOST_NAMESPACE_MISSING" || missingNamespaces.has(namespace)) return;
+    missingNamespaces.add(namespace);
+    logger.warn("Copies wait for a host namespace that does not exist", { namespace });
   }
 
   return {

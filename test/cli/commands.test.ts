@@ -59,6 +59,7 @@ testCommand("explain", [
     argv: ["explain", "usage", "-o", "json"],
     out: `${JSON.stringify({ code: "USAGE", ...CODES.USAGE }, null, 2)}\n`,
   },
+  { why: "takes the reason of an Event", argv: ["explain", "HostNamespaceMissing"], out: /^HOST_NAMESPACE_MISSING\n/ },
   {
     why: "lists all codes",
     argv: ["explain"],

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/clusters/rbac/resources.ts";
-import { ENDPOINTS, SECRETS } from "../../src/object/resource.ts";
+import { ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
 import { run } from "./support.ts";
 import { freshClusters, NAMED, cli, files, folder, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 import type { Sides } from "./inspected-clusters.ts";
@@ -27,6 +27,17 @@ describe("plan", () => {
   test("ends with 0 once a run has done it", async () => {
     await synced({ "example.com/team": "ops" });
     expect(await cli("plan")).toEqual({ code: 0, stdout: "Nothing to do.\n", stderr: "" });
+  });
+
+  test("names a host namespace that is missing once, and what waits for it", async () => {
+    await sides.tenant.client.create(SERVICES, object(SERVICES, "shop/web", { spec: { ports: [{ port: 80 }] } }));
+    await sides.tenant.client.create(ENDPOINTS, web());
+    await sides.host.client.delete(NAMESPACES, { namespace: "", name: "vc-blue" });
+    expect(await cli("plan")).toEqual({
+      code: 0,
+      stdout: "Nothing to do before somebody creates vc-blue on the host.\n",
+      stderr: 'warning HOST_NAMESPACE_MISSING: 2 copies wait for namespace "vc-blue" of the host, which is never created\n',
+    });
   });
 
   test("shows both writes of a host edit, and that the version of the first is not known", async () => {
@@ -73,7 +84,10 @@ describe("plan", () => {
       unsettled: [],
       changes: [{ cluster: "host", action: "create", kind: "Endpoints", namespace: "vc-blue", name: "web-x-shop-x-blue" }],
       notes: expect.arrayContaining([
-        { object: "endpoints shop/web", code: "EXPRESSION_ERROR", message: expect.stringContaining("example.com/tier") as string },
+        {
+          ...{ object: "endpoints shop/web", code: "EXPRESSION_ERROR", hostNamespace: "vc-blue" },
+          message: expect.stringContaining("example.com/tier") as string,
+        },
       ]) as unknown,
     });
   });

@@ -56,6 +56,19 @@ describe("send", () => {
     expect(await clusters.host.client.get(NAMESPACES, { namespace: "", name: "nowhere" })).toBeUndefined();
   });
 
+  test("says so when the namespace is being deleted, and takes no missing permission for that", async () => {
+    const forbidden = (reason: string) =>
+      new EngineError("API_FORBIDDEN", "No", { details: { status: { details: { causes: [{ reason }] } } } });
+    const refusing = (error: EngineError) => {
+      const refuse = () => Promise.reject(error);
+      return apply(creation(), { host: { get: refuse, create: refuse, update: refuse, delete: refuse } });
+    };
+    const goes = { code: "HOST_NAMESPACE_MISSING", message: expect.stringContaining("being deleted") };
+    expect(await refusing(forbidden("NamespaceTerminating"))).toMatchObject({ type: "refused", note: goes });
+    expect((await refusing(forbidden("FieldValueInvalid"))).type).toBe("failed");
+    expect((await refusing(new EngineError("API_FORBIDDEN", "No"))).type).toBe("failed");
+  });
+
   test("tells the field that the API server refuses, without the host's name for the object", async () => {
     const applied = await apply(creation({ ...copy(), subsets: [{ addresses: [{ ip: "127.0.0.1" }] }] }));
     expect(applied).toMatchObject({ type: "refused", note: { code: "API_INVALID" } });

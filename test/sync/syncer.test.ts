@@ -1,13 +1,15 @@
 /** The sync loop with caches that a test moves by hand, so that it decides what is late. */
+import { setImmediate as nextTask } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
-import { silentLogger } from "../../src/base/logger.ts";
+import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
+import type { Logger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { formatKey } from "../../src/object/key.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
 import type { ObjectSource } from "../../src/object/object-source.ts";
-import { ENDPOINTS } from "../../src/object/resource.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { Writer } from "../../src/sync/access.ts";
@@ -45,7 +47,7 @@ function lateAccess({ client }: EmbeddedCluster) {
   return { writer: client, source: (type: ResourceType) => (type === ENDPOINTS ? filled : empty), put, look };
 }
 
-function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer) {
+function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer, logger: Logger = silentLogger) {
   const caches = { tenant: lateAccess(clusters.tenant), host: lateAccess(clusters.host) };
   const loop: SyncLoop = createSyncLoop({
     tenant: caches.tenant,
@@ -53,7 +55,7 @@ function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer) {
     rules: [{ ...testRules(), servicesEnabled: false }],
     loopGuard: { restorations: 5, minutes: 10 },
     clock: createFakeClock(),
-    logger: silentLogger,
+    logger,
     metrics: noMetrics,
     hooks,
     enqueue: () => {},
@@ -106,6 +108,22 @@ test("a second host edit reaches the tenant, even if lists on both sides left th
   await loop.reconcile(ID);
   expect([await teamOf(clusters.tenant, KEY), await teamOf(clusters.host, HOST_KEY)]).toEqual(["sales", "sales"]);
   expect(loop.records()[0]!.notes).toEqual([]);
+});
+
+test("the log says once which host namespace copies wait for, and when it is there", async () => {
+  const lines: string[] = [];
+  const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line.slice(line.indexOf(" ") + 1)) });
+  const { caches, loop } = startLoop({}, undefined, logger);
+  await clusters.tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata: { ...KEY } });
+  await caches.tenant.look(KEY);
+  const { client: host } = clusters.host;
+  await host.delete(NAMESPACES, { namespace: "", name: "vc" });
+  while ((await host.get(NAMESPACES, { namespace: "", name: "vc" })) !== undefined) await nextTask();
+  for (let round = 0; round < 2; round++) expect(await loop.reconcile(ID)).toEqual({ requeueAfterMs: 60_000 });
+  expect(lines).toEqual(["warn  Copies wait for a host namespace that does not exist namespace=vc"]);
+  await host.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
+  await loop.reconcile(ID);
+  expect(lines.slice(1)).toEqual(["info  The host namespace is there namespace=vc"]);
 });
 
 test("a cache that stays behind costs fewer and fewer calls, and a fresh one none", async () => {

@@ -11,9 +11,12 @@ import type { OutputFormat } from "../output/output.ts";
 /** `explain CODE`: what a code means and what to do about it. */
 export function defineExplain(command: Command, { terminal }: CommandContext): void {
   command
-    .argument("[code]", "the code; all codes when left out")
+    .argument("[code]", "the code, or the reason of an Event; all codes when left out")
     .addOption(outputOption())
-    .addHelpText("after", examples("endpoint-sync explain NAME_COLLISION", "endpoint-sync explain -o json"))
+    .addHelpText(
+      "after",
+      examples("endpoint-sync explain NAME_COLLISION", "endpoint-sync explain NameCollision", "endpoint-sync explain -o json"),
+    )
     .action((text: string | undefined, { output }: { output?: OutputFormat }) => {
       const found = text === undefined ? (Object.keys(CODES) as Code[]).map(explained) : explained(parseCode(text));
       if (output !== undefined) return terminal.out(formatValue(found, output));
@@ -32,7 +35,8 @@ function explained(code: Code): Explained {
 }
 
 function parseCode(text: string): Code {
-  const name = text.toUpperCase();
+  // As Events spell it: NameCollision.
+  const name = (/[a-z]/.test(text) ? text.replace(/([a-z])(?=[A-Z])/g, "$1_") : text).toUpperCase();
   if (Object.hasOwn(CODES, name)) return name as Code;
   const meant = suggest(name, Object.keys(CODES));
   const hint = meant === undefined ? "endpoint-sync explain lists all codes" : `Did you mean ${meant}?`;

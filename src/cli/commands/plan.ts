@@ -33,6 +33,8 @@ interface Remark {
   readonly object: string;
   readonly code: Code;
   readonly message: string;
+  /** Host namespace of its copy, if it may have one. */
+  readonly hostNamespace?: string;
 }
 
 /** What `-o` prints. */
@@ -47,6 +49,9 @@ interface PlanReport {
 
 /** As wanted, and so nothing to warn of. */
 const AS_WANTED: readonly Code[] = ["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"];
+
+/** Of an object whose host namespace is missing; Endpoints come after their Service. */
+const WAITING_FOR_NAMESPACE: readonly Code[] = ["HOST_NAMESPACE_MISSING", "HOST_SERVICE_MISSING"];
 
 /** `plan`: what `run` would write. */
 export function definePlan(command: Command, context: CommandContext): void {
@@ -80,8 +85,12 @@ function reportOf(inspection: Inspection, { writes, unsettled, records }: Previe
       .filter(({ before, after }) => before !== after)
       .map((change) => changeOf(inspection, change)),
     unsettled: unsettled.map(({ id, operation }) => ({ object: nameOfId(id), reason: operation.reason })),
-    notes: records.flatMap(({ resource, tenantKey, notes }) =>
-      notes.map((note) => ({ object: `${resource} ${formatKey(tenantKey)}`, ...note })),
+    notes: records.flatMap(({ resource, tenantKey, hostKey, notes }) =>
+      notes.map((note) => ({
+        object: `${resource} ${formatKey(tenantKey)}`,
+        ...note,
+        ...(hostKey && { hostNamespace: hostKey.namespace }),
+      })),
     ),
   };
 }
@@ -104,13 +113,34 @@ function actionOf(before: KubeObject | undefined, after: KubeObject | undefined)
 
 function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
   const held = notes.filter(({ code }) => code === "DELETE_BRAKE").length;
-  for (const { object, code, message } of notes) {
-    if (!AS_WANTED.includes(code) && code !== "DELETE_BRAKE") tellWarning(terminal, `${code}: ${object}: ${message}`);
+  const missing = missingNamespaces(notes);
+  for (const { object, code, message, hostNamespace = "" } of notes) {
+    const isToldOnce = code === "DELETE_BRAKE" || (WAITING_FOR_NAMESPACE.includes(code) && missing.has(hostNamespace));
+    if (!AS_WANTED.includes(code) && !isToldOnce) tellWarning(terminal, `${code}: ${object}: ${message}`);
+  }
+  for (const [namespace, waiting] of missing) {
+    tellWarning(
+      terminal,
+      `HOST_NAMESPACE_MISSING: ${waiting} copies wait for namespace "${namespace}" of the host, which is never created`,
+    );
   }
   if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, though their tenant objects are missing`);
 }
 
-function summaryOf({ writes, settled, unsettled, changes }: PlanReport): string {
+/** With the number of tenant objects that wait for each. */
+function missingNamespaces(notes: readonly Remark[]): ReadonlyMap<string, number> {
+  const isMissing = new Set(notes.flatMap(({ code, hostNamespace = "" }) => (code === "HOST_NAMESPACE_MISSING" ? [hostNamespace] : [])));
+  const counts = new Map<string, number>();
+  for (const { code, hostNamespace = "" } of notes) {
+    const waits = WAITING_FOR_NAMESPACE.includes(code) && isMissing.has(hostNamespace);
+    if (waits) counts.set(hostNamespace, (counts.get(hostNamespace) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function summaryOf({ writes, settled, unsettled, changes, notes }: PlanReport): string {
+  const missing = [...missingNamespaces(notes).keys()];
+  if (missing.length > 0 && writes === 0) return `Nothing to do before somebody creates ${missing.join(" and ")} on the host.\n`;
   if (writes === 0) return "Nothing to do.\n";
   const on = (side: Change["cluster"]) => changes.filter(({ cluster }) => cluster === side).length;
   const objects = [`${on("host")} on the host`, ...(on("tenant") > 0 ? [`${on("tenant")} in the tenant`] : [])].join(" and ");
