@@ -8,7 +8,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-const INSTALL_MS = 120_000;
+const INSTALL_MS = 600_000;
 const run = promisify(execFile);
 
 /** Majors of Node that the package promises to run on. */

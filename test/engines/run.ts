@@ -15,7 +15,8 @@ import { findDifferences } from "./fuel-table.ts";
 import type { FuelRow } from "./fuel-table.ts";
 import { installNode, majorOf, NODE_MAJORS } from "./install-node.ts";
 
-const RUN_MS = 30_000;
+/** A machine may be slow, and have others to serve. */
+const RUN_MS = 300_000;
 const CHROMIUM_NAMES = ["chromium", "chromium-browser", "google-chrome"];
 const CHROMIUM_FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],

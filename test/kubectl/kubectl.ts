@@ -25,6 +25,9 @@ export interface Kubectl {
   close(): void;
 }
 
+/** The age of what was made a moment ago, on a machine that may be slow. */
+export const AGE = /^\d+(s|m(\d+s)?)$/;
+
 const TIMEOUT_MS = PATIENCE_MS;
 
 /** A kubectl with a home of its own: no settings and no caches of whoever runs the tests. */

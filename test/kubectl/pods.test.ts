@@ -7,7 +7,7 @@ import type { Cluster } from "../../src/clusters.ts";
 import { NODES } from "../../src/clusters/kinds/nodes.ts";
 import { PODS } from "../../src/clusters/kinds/pods.ts";
 import { findKubectls } from "./find-kubectl.ts";
-import { createKubectl } from "./kubectl.ts";
+import { AGE, createKubectl } from "./kubectl.ts";
 import type { Kubectl } from "./kubectl.ts";
 
 const found = findKubectls(process.env);
@@ -117,7 +117,7 @@ describe.each(used)("kubectl 1.$minor with Pods", ({ path }) => {
     await kubectl.ok(["patch", "pod", "web", "--subresource=status", "-p", JSON.stringify({ status })]);
     const [head, row] = rows(await kubectl.ok("get pod web -o wide"));
     expect(head).toEqual(["NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"]);
-    expect(row).toEqual(["web", "0/2", "Running", "0", expect.stringMatching(/^\d+s$/), "10.1.0.9", "<none>", "<none>", "<none>"]);
+    expect(row).toEqual(["web", "0/2", "Running", "0", expect.stringMatching(AGE), "10.1.0.9", "<none>", "<none>", "<none>"]);
     expect(await kubectl.ok("get pod web -o jsonpath={.status.podIPs[0].ip}")).toBe("10.1.0.9");
     expect(await kubectl.ok("wait --for=condition=Ready pod/web --timeout=90s")).toBe("pod/web condition met\n");
     const described = await kubectl.ok("describe pod web");

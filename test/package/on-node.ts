@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { environment, install, run } from "./command.ts";
 
-const READY_MS = 60_000;
+const READY_MS = 300_000;
 const STARTS = 5;
 const SUBPATHS = ["endpoint-sync", "endpoint-sync/clusters", "endpoint-sync/management", "endpoint-sync/testing"];
 

@@ -24,11 +24,16 @@ export interface FeedOptions {
 /** The events after what is known were compacted. */
 class Gap extends Error {}
 
+/** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
+const FIRST_EVENTS_MAX_MS = 30_000;
+
 /** One watch on everything below the prefix, begun again where it was whenever it ends, for whatever reason. */
 export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();
   #heard: number;
+  /** Streams in a row that were given up without an event of theirs. */
+  #fruitless = 0;
   #stopped = false;
   #problem: unknown;
 
@@ -55,9 +60,15 @@ export class Feed {
     }
   }
 
-  /** There is more than is known. A stream of which nothing was heard for `silentMs` is given up for another one. */
+  /**
+   * There is more than is known. A stream of which nothing was heard for `silentMs` is given up for another one. When that one brings no
+   * event either, the next has twice the time: on a machine or a network that is slower than `silentMs`, none would ever come to its first.
+   */
   prod(silentMs: number): void {
-    if (this.#options.clock.monotonic() - this.#heard > silentMs) this.#stream.abort();
+    const longestMs = Math.max(silentMs, Math.min(silentMs * 2 ** this.#fruitless, FIRST_EVENTS_MAX_MS));
+    if (this.#stream.signal.aborted || this.#options.clock.monotonic() - this.#heard <= longestMs) return;
+    this.#fruitless += 1;
+    this.#stream.abort();
   }
 
   /** Ends the watch. */
@@ -103,7 +114,9 @@ export class Feed {
     this.#heard = this.#options.clock.monotonic();
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
     this.#options.onEvents(events);
-    if (events.length > 0) this.#problem = undefined;
+    if (events.length === 0) return;
+    this.#problem = undefined;
+    this.#fruitless = 0;
   }
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {

@@ -1,0 +1,78 @@
+/** When the watch of etcd is given up for another one. */
+import { expect, test } from "vitest";
+import { silentLogger } from "../../../src/base/logger.ts";
+import type { EtcdClient } from "../../../src/server/store/etcd/client.ts";
+import { layoutOf } from "../../../src/server/store/etcd/contents.ts";
+import { Feed } from "../../../src/server/store/etcd/feed.ts";
+import { createFakeClock, settle } from "../../support/fake-clock.ts";
+
+const SILENT_MS = 100;
+const CREATED = { created: true };
+const EVENTS = { events: [{ kv: { key: "", mod_revision: "2" } }] };
+
+type StreamOptions = Parameters<EtcdClient["stream"]>[2];
+
+/** A feed whose streams say `created` at once and bring events after `eventsMs`, and an owner who knows all the time that there is more. */
+async function start(eventsMs: number) {
+  const clock = createFakeClock();
+  const streams: { brought: boolean; readonly from: number; aborted?: number }[] = [];
+  const stream = (_path: string, _body: object, { onMessage, signal }: StreamOptions) =>
+    new Promise<void>((_resolve, reject) => {
+      const one: (typeof streams)[number] = { brought: false, from: clock.monotonic() };
+      streams.push(one);
+      onMessage(CREATED);
+      const timer = clock.schedule(eventsMs, () => {
+        one.brought = true;
+        onMessage(EVENTS);
+      });
+      signal.addEventListener("abort", () => {
+        one.aborted = clock.monotonic();
+        timer.cancel();
+        reject(new Error("aborted"));
+      });
+    });
+  const client = { stream, pause: () => Promise.resolve(), forgetToken: () => undefined } as unknown as EtcdClient;
+  const options = { clock, logger: silentLogger, known: () => 1, onEvents: () => undefined, onGap: () => Promise.resolve() };
+  const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });
+  const running = feed.run();
+  await settle();
+  return {
+    streams,
+    async pass(ms: number) {
+      for (let passed = 0; passed < ms; passed += SILENT_MS / 2) {
+        await clock.advance(SILENT_MS / 2);
+        feed.prod(SILENT_MS);
+        await settle();
+      }
+    },
+    async stop() {
+      feed.stop();
+      await running;
+    },
+  };
+}
+
+test("a watch that falls silent is given up for another one, as often as it does", async () => {
+  const { streams, pass, stop } = await start(10);
+  await pass(1_000);
+  expect(streams.length).toBeGreaterThan(5);
+  expect(streams.every(({ brought }) => brought)).toBe(true);
+  for (const { from, aborted } of streams.slice(0, -1)) expect(aborted! - from).toBeLessThanOrEqual(2 * SILENT_MS);
+  await stop();
+});
+
+test.each([150, 1_000, 20_000])("a watch whose first events take %i ms is given them", async (eventsMs) => {
+  const { streams, pass, stop } = await start(eventsMs);
+  await pass(5 * eventsMs);
+  expect(streams.some(({ brought }) => brought)).toBe(true);
+  await stop();
+});
+
+test("nobody waits for ever for events", async () => {
+  const { streams, pass, stop } = await start(Infinity);
+  await pass(300_000);
+  const times = streams.flatMap(({ from, aborted }) => (aborted === undefined ? [] : [aborted - from]));
+  expect(times.length).toBeGreaterThan(10);
+  expect(Math.max(...times)).toBeLessThanOrEqual(31_000);
+  await stop();
+});
