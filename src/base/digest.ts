@@ -1,6 +1,5 @@
 /**
- * The one place of the patch wing that needs the platform: a synchronous SHA-256.
- * A browser build replaces this file.
+ * The one thing that translating and patching need of the platform: a synchronous SHA-256. A browser build replaces this file.
  *
  * @module
  */

@@ -46,7 +46,11 @@ export interface SecretSyncFlags extends PlatformFlags {
 /** The variable with the access key for `--platform-url`. */
 export const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
-/** `secret get`: one value as it is, or all as lines `key: value`; what is no text of one line is `key (base64): value`. */
+/**
+ * `secret get`: one value as it is, or all as lines `key: value`; what is no text of one line is `key (base64): value`.
+ *
+ * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` as the platform answers.
+ */
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
   try {

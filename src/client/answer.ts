@@ -54,7 +54,8 @@ export function statusOf(answer: Answer): Status | undefined {
 
 /**
  * The error of an answer that is no success: the server's own Status, or one made of the HTTP status and the beginning of the
- * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`.
+ * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
+ * wall time in milliseconds since 1970.
  *
  * @example
  * errorFromAnswer({ status: 502, retryAfter: undefined, text: "<h1>Bad gateway</h1>", request: "GET /api" }, now).code; // "API_UNAVAILABLE"
@@ -73,7 +74,8 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 }
 
 /**
- * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither.
+ * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither. `now`
+ * is the wall time in milliseconds since 1970.
  *
  * @example
  * retryAfterSeconds("7", 0); // 7
@@ -88,7 +90,7 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
 }
 
 /**
- * The error of a request that got no answer.
+ * API_UNAVAILABLE, for a request that got no answer.
  *
  * @example
  * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"

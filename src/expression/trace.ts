@@ -63,8 +63,8 @@ const SURROUNDING_DEPTH = 16;
 const CALL_DEPTH = 4;
 
 /**
- * `text` with calls that keep what its parts come to. Nests it so deeply already that calls would break the limit, it has fewer
- * points, or none.
+ * `text` with calls that keep what its parts come to. A text that nests so deeply that the calls would exceed the limit has
+ * fewer points, or none.
  *
  * @throws EXPRESSION_SYNTAX when `text` is not one expression.
  * @example

@@ -23,8 +23,9 @@ const TAG = { authTagLength: TAG_BYTES } as const;
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Seals with AES-256-GCM, a nonce of chance for each text.
+ * Seals with AES-256-GCM and a random nonce for each text.
  *
+ * @throws CONFIG_VALUE when there is no key, or one has another length than {@link ENCRYPTION_KEY_BYTES}.
  * @example
  * const cipher = createCipher({ keys: [Buffer.alloc(32)], chance: systemChance });
  * cipher.open("/a", cipher.seal("/a", "text")); // "text"

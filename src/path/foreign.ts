@@ -1,5 +1,6 @@
 /**
- * Refusals of what other path languages can say, each with the rewrite in ours.
+ * Refusals (PATH_UNSUPPORTED, but for characters of no language) of what other path languages can say, each with the rewrite in
+ * ours.
  *
  * Guessing would be worse: to the usual JSONPath libraries `metadata..name` reaches every name below, to others it is
  * `metadata.name`, and a patch that hits more than its author meant overwrites data.

@@ -58,12 +58,12 @@ export interface Refusal {
   readonly hint: string;
 }
 
-/** The error for a path that does not parse. */
+/** PATH_SYNTAX, for a path that does not parse. */
 export function syntaxError(scanner: Scanner, refusal: Refusal): EngineError {
   return pathError("PATH_SYNTAX", scanner, refusal);
 }
 
-/** The error for an operator of another path language. */
+/** PATH_UNSUPPORTED, for an operator of another path language. */
 export function unsupported(scanner: Scanner, refusal: Refusal): EngineError {
   return pathError("PATH_UNSUPPORTED", scanner, refusal);
 }
@@ -80,7 +80,11 @@ export function cite(text: string): string {
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
-/** Refuses a text over {@link PATH_LENGTH_MAX}. */
+/**
+ * Refuses a text over {@link PATH_LENGTH_MAX}.
+ *
+ * @throws PATH_SYNTAX when the text is longer.
+ */
 export function checkLength(scanner: Scanner): void {
   if (scanner.text.length <= PATH_LENGTH_MAX) return;
   throw syntaxError(scanner, {
@@ -95,6 +99,8 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: 
 /**
  * Reads a quoted name, the opening quote (`"` or `'`) being next. The escapes are those of RFC 9535; unlike there, a lone
  * surrogate is allowed, because a key of a document may hold one and its concrete path must parse.
+ *
+ * @throws PATH_SYNTAX when the quote is not closed, or an escape is none of these.
  */
 export function readQuoted(scanner: Scanner): string {
   const opened = scanner.at;

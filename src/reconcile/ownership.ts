@@ -42,15 +42,15 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
   return base !== undefined && !changedSides(body, base).host;
 }
 
-/** Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
+/** Tells whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
 export function mayTakeOver(rules: Rules, { tenantService, hostService }: Surroundings, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   return readMarkers(rules.translator.markerPrefix, host) === undefined && foreignSource(rules, host) === undefined;
 }
 
 /**
- * While the host Service had a selector, if only for a moment, its controller has put its own labels and subsets into our copy.
- * Nobody meant these as edits: flowing back they would empty the tenant's object.
+ * Tells whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
+ * only for a moment. Nobody meant these as edits: flowing back they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);

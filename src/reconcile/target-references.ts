@@ -13,7 +13,10 @@ interface Pointing {
 
 const POD = { apiVersion: "v1", kind: "Pod" };
 
-/** A Pod runs on the host under its host name; its tenant uid would point at nothing there. */
+/**
+ * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would point at
+ * nothing there. A Pod that has no place on the host loses its reference.
+ */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
   const target = item.targetRef;
   if (target?.kind !== "Pod" || !target.name) return item;

@@ -12,7 +12,7 @@ export interface SyncMemory {
   close(): void;
 }
 
-/** Knows nothing yet. */
+/** An empty memory. */
 export function createSyncMemory(): SyncMemory {
   const known = new Map<ObjectSource, Latest>();
   return {

@@ -15,7 +15,7 @@ export interface ServiceSlices {
   serviceOf(slice: ObjectKey): ObjectKey | undefined;
 }
 
-/** Knows none yet. */
+/** Slices by Service, none of them known yet. */
 export function createServiceSlices(translator: Translator): ServiceSlices {
   const services = new Map<string, ObjectKey>();
   const slices = createGroups();

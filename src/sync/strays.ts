@@ -15,7 +15,7 @@ export interface Strays {
 
 const NONE: readonly ObjectKey[] = [];
 
-/** Knows none yet. Holds an entry per stray copy, and nothing for the others. */
+/** Strays by tenant object, none of them known yet. Holds an entry per stray copy, and nothing for the others. */
 export function createStrays(): Strays {
   /** Both maps hold the same pairs: id of the tenant object, text of the host key. */
   const tenantByHost = new Map<string, string>();

@@ -25,7 +25,7 @@ const TIME_MAX = 100_000_000_000;
 export const time = <Default extends number>(byDefault: Default, description: string) =>
   ({ type: "integer", default: byDefault, minimum: 0, maximum: TIME_MAX, description }) as const satisfies NumberSchema;
 
-/** An amount of a resource; Kubernetes takes a text or a number. `quantities.ts` checks it. */
+/** An amount of a resource; Kubernetes takes a text or a number. `requirements.ts` checks it. */
 const AMOUNT = {
   type: "any",
   description: "An amount such as `500m` or `2Gi`.",

@@ -33,7 +33,7 @@ export interface Places {
   written(name: string): { readonly resource: ResourceType; readonly object: KubeObject };
 }
 
-/** The places of the objects of one sequence, in its world. */
+/** The places of the objects of one sequence, in its world. What asks for an unknown object or kind throws CONFIG_VALUE. */
 export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): Places {
   const applied = sequence.events.flatMap((event) =>
     "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],
