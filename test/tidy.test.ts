@@ -173,6 +173,27 @@ describe("the tree", () => {
     expect(unused).toEqual([]);
   });
 
+  test("exports only what is taken: values by another file, types also by what stands beside them", () => {
+    const wordsOf = (text: string) => new Set(text.match(/\w+/g));
+    const places = ["src", "test", "bench", "docs", ".config"].flatMap((folder) => filesBelow(folder, ".ts"));
+    const takers = new Map<string, number>();
+    for (const file of places) {
+      for (const word of wordsOf(code(readFileSync(join(ROOT, file), "utf8")))) takers.set(word, (takers.get(word) ?? 0) + 1);
+    }
+    const idle = sources.flatMap((file) => {
+      const declarations = code(readFileSync(join(ROOT, file), "utf8")).split(
+        /^(?=(?:export |async |const |function |class |interface |type ))/m,
+      );
+      return declarations.flatMap((declaration) => {
+        const [, sort, name] = /^export (?:abstract |async )?(function\*?|class|interface|type|const) (\w+)/.exec(declaration) ?? [];
+        if (name === undefined || takers.get(name)! > 1) return [];
+        const beside = declarations.some((other) => other !== declaration && wordsOf(other).has(name));
+        return /interface|type/.test(sort!) && beside ? [] : [`${file}: ${name}`];
+      });
+    });
+    expect(idle).toEqual([]);
+  });
+
   test("names no registry host and no download address", () => {
     expect(readFileSync(join(ROOT, "package-lock.json"), "utf8")).not.toMatch(/"resolved":\s*"https?:/);
   });

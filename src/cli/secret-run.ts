@@ -44,7 +44,7 @@ export interface SecretSyncFlags extends PlatformFlags {
 }
 
 /** The variable with the access key for `--platform-url`. */
-export const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
+const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
 /**
  * `secret get`: one value as it is, or all as lines `key: value`; what is no text of one line is `key (base64): value`.
