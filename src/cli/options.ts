@@ -41,6 +41,18 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
 }
 
+/**
+ * The address of a server, without slashes at its end.
+ *
+ * @throws InvalidArgumentError for another text, and for an address with credentials, a query or a fragment.
+ */
+export function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && /^https?:\/\//i.test(text);
+  if (isWeb && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("Wanted an address like https://platform.example, without user, query or fragment.");
+}
+
 /** A whole number from 0. @throws InvalidArgumentError for another text. */
 export function parseCount(text: string): number {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);

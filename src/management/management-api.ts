@@ -67,8 +67,8 @@ export interface ManagementApi {
   readonly signInMemory: SignInMemory | undefined;
   /** Does what one process does for all. */
   readonly leading: boolean;
-  /** See `Management.adminKey`. */
-  readonly adminKey: string | undefined;
+  /** Sees to it that somebody can administer; see `Management.adminKey`. To be called once the key can be told: nobody can ask for it later. */
+  bootstrap(): Promise<string | undefined>;
   config(): ManagementConfig;
   configure(config: ManagementConfig): Promise<void>;
   tokenKeys(): object;
@@ -109,15 +109,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const registry = joinRegistries(stored, shown);
   const guard = createWatchGuard({ objects, membership, authentication, clock });
   const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
-  const adminKey = await bootstrapAdministrator({
-    registry: stored,
-    objects,
-    keys,
-    hasEnded,
-    upToDate,
-    clock,
-    ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
-  });
+  const given = options.adminKey !== undefined && { adminKey: options.adminKey };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
@@ -134,7 +126,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     get leading() {
       return background.leading;
     },
-    adminKey,
+    bootstrap: () => bootstrapAdministrator({ registry: stored, objects, keys, hasEnded, upToDate, clock, ...given }),
     config: () => config,
     async configure(next) {
       await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next));

@@ -142,8 +142,11 @@ interface Serving extends ManagementOptions {
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
   const { name = "platform", clock, chance, logger, host, port, limits, audit, store, place, sharing } = options;
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
+  let adminKey: string | undefined;
   const server = await startApiServer({
     registry: api.registry,
+    // A key that is made and can not be told, as when the port is taken, would be nobody's.
+    onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, version: VERSION },
     authenticate: api.authenticate,
     authorizer: api.rights,
@@ -165,7 +168,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     url: place.url,
     registry: api.registry,
     caPem,
-    adminKey: api.adminKey,
+    adminKey,
     get leading() {
       return api.leading;
     },

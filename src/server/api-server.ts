@@ -66,6 +66,8 @@ export interface ApiServerOptions {
   readonly isReady?: () => Promise<boolean>;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
+  /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
+  readonly onListening?: () => Promise<void>;
   /** Told of every request, those that are refused among them. Default: nobody is told. */
   readonly audit?: Audit;
 }
@@ -94,7 +96,9 @@ const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthe
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const serving = new Serving(options);
-  const listener = (request: IncomingMessage, response: ServerResponse) => void serving.handle(request, response);
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const listener = (request: IncomingMessage, response: ServerResponse) => void begun.then(() => serving.handle(request, response));
   const server = options.tls
     ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem }, listener)
     : createHttpServer(listener);
@@ -102,7 +106,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
+  try {
+    await options.onListening?.();
+  } catch (error) {
+    await close(server, serving);
+    throw error;
+  }
   serving.ready = true;
+  begin();
   let closing: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,

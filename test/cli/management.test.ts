@@ -210,7 +210,30 @@ describe("how it is reached", () => {
     const data = newPath("data");
     const { code, stderr } = await refused("--data", data, "--port", port);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}`)]);
-    await begin(["--data", data]);
+    // No key has been made that nobody was told.
+    expect((await begin(["--data", data])).key).toMatch(/^[a-z0-9]{64}$/);
+  });
+
+  test("tells its first key, which nobody can ask for again, although the kubeconfig can not be written", async () => {
+    const data = newPath("data");
+    const { code, stdout, stderr } = await run(["management", "--data", data, "--kubeconfig", join(newPath("absent"), "kubeconfig")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Cannot write")]);
+    const [, key] = /shown once: (\S+)\n$/.exec(stdout)!;
+    const { terminal, url, path } = await begin(["--data", data, "--admin-key-file", newFile("key", key!)]);
+    expect(terminal.stdout).toContain(url);
+    expect((await (await clientOf({ path })).list(OWNED_ACCESS_KEYS)).items).toHaveLength(1);
+  });
+
+  test.each([
+    "nope",
+    "ftp://platform.example",
+    "https:platform",
+    "https://me@platform.example",
+    "https://platform.example/?a",
+    "https://platform.example/#a",
+  ])("refuses the public address %s", async (address) => {
+    const { code, stderr } = await refused("--public-url", address);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Wanted an address like https://platform.example")]);
   });
 
   test("is one process at a time with a folder", async () => {

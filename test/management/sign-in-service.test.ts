@@ -24,6 +24,7 @@ async function open(config = ""): Promise<void> {
   clock = createFakeClock(Date.UTC(2026, 5, 1, 12));
   const parts = { store: createMemoryStore(), clock, chance: systemChance, logger: silentLogger };
   api = await openManagementApi({ ...parts, config: parsed.config, issuer: () => "https://platform.example" });
+  await api.bootstrap();
 }
 
 beforeEach(() => open());

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
 import { systemChance } from "../../src/base/chance.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { delay, systemClock } from "../../src/base/clock.ts";
 import { CONFIG_MAPS } from "../../src/object/resource.ts";
 import { startApiServer } from "../../src/server/api-server.ts";
 import type { ApiServer, ApiServerOptions } from "../../src/server/api-server.ts";
@@ -106,6 +106,30 @@ describe("an API server", () => {
       [401, "Unauthorized", "Bearer"],
       [401, "the key is disabled", "Bearer"],
     ]);
+  });
+
+  test("answers nobody before what comes first is done, and gives the port back when that fails", async () => {
+    const { server, raw } = await start();
+    await server.close();
+    const { port } = server;
+    const order: string[] = [];
+    let answered: Promise<unknown> = Promise.resolve();
+    await start({
+      port,
+      onListening: async () => {
+        answered = raw.send("GET", "/livez").then(({ code }) => order.push(`answered ${code}`));
+        // Long enough for an answer, if there were one.
+        await delay(systemClock, 100);
+        order.push("begun");
+      },
+    }).then(async (second) => {
+      await answered;
+      await second.server.close();
+    });
+    expect(order).toEqual(["begun", "answered 200"]);
+    const failing = start({ port, onListening: () => Promise.reject(new Error("no")) });
+    await expect(failing).rejects.toThrow("no");
+    await start({ port });
   });
 
   test("does not count watches as requests under way", async () => {

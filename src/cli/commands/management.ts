@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { parseLabel, parsePort } from "../options.ts";
+import { parseLabel, parsePort, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
@@ -17,7 +17,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--etcd-compaction-interval <minutes>", "how long etcd keeps what was, at least; 0 leaves it alone", parseCompaction, 5)
     .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens")
+    .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens", parseUrl)
     .option("--config <file>", "configuration of the platform, read again when it changes; defaults when left out")
     .option("--tls-cert <file>", "certificate chain of the server (PEM); one is made when left out")
     .option("--tls-key <file>", "key of that certificate (PEM)")

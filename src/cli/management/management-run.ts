@@ -149,7 +149,7 @@ async function start(
   const given: ManagementOptions = {
     ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
-    ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl.replace(/\/+$/, "") }),
+    ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
     ...shared,
@@ -223,7 +223,12 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
   if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
   if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
-  await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
   const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;
-  terminal.out(`Access key of the administrator${where}\nkubectl --kubeconfig ${kubeconfig} get teams\n`);
+  try {
+    await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
+  } finally {
+    // Whatever becomes of the file: the key is made.
+    terminal.out(`Access key of the administrator${where}\n`);
+  }
+  terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);
 }
