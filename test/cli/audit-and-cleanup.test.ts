@@ -127,6 +127,17 @@ describe("cleanup", () => {
     expect(await names(ENDPOINTS)).toEqual(["other"]);
   });
 
+  test("shows what it asks about beside JSON too", async () => {
+    await settle();
+    const before = await stateOf(sides);
+    const { code, stdout, stderr } = await cli("cleanup", ["-o", "json"], { answer: "no" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^KIND +HOST +COPY OF\nEndpoints +vc-blue\/web-x-shop-x-blue +shop\/web\n[^]*\nRemove 3 objects from the host\? Type yes: /,
+    );
+    expect(await stateOf(sides)).toBe(before);
+  });
+
   test("tells of objects that finalizers hold", async () => {
     await settle();
     const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };

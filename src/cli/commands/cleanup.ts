@@ -107,8 +107,11 @@ async function confirm(
     const { namespace, name } = readMarkers(translator.markerPrefix, object)!;
     return [resource.kind, formatKey(keyOf(object)), formatKey({ namespace, name })];
   });
-  if (output === undefined) terminal.out(formatTable([["KIND", "HOST", "COPY OF"], ...rows]));
+  const table = formatTable([["KIND", "HOST", "COPY OF"], ...rows]);
+  if (output === undefined) terminal.out(table);
   if (yes === true) return;
+  // Nobody says yes to what he has not seen.
+  if (output !== undefined) terminal.err(table.trimEnd());
   const answer = await terminal.ask?.(`Remove ${copies.length} objects from the host? Type yes: `);
   if (answer?.trim() === "yes") return;
   const hint = "Say --yes, once the list is what should go";
