@@ -51,7 +51,8 @@ export function resolveConnection(kubeConfig: KubeConfigView, name?: string): Co
 
 function noContext(kubeConfig: KubeConfigView, context: string | undefined): EngineError {
   const known = kubeConfig.getContexts().map((candidate) => JSON.stringify(candidate.name));
-  const have = known.length === 0 ? "it has none" : `it has ${known.slice(0, 20).join(", ")}`;
+  if (known.length === 0) return new EngineError("CONFIG_VALUE", "The kubeconfig has no contexts; is it one, and whole?");
+  const have = `it has ${known.slice(0, 20).join(", ")}`;
   if (!context) return new EngineError("CONFIG_VALUE", `The kubeconfig has no current context; name one: ${have}`);
   return new EngineError("CONFIG_VALUE", `The kubeconfig has no context ${JSON.stringify(context)}; ${have}`);
 }

@@ -124,6 +124,7 @@ function absolute(paths: Readonly<Record<string, string | undefined>>, directory
 }
 
 function parseYaml(text: string, name: string): Record<string, unknown> {
+  if (text.trim() === "") throw new EngineError("CONFIG_SYNTAX", `Cannot use ${name}: it is empty`);
   let raw: unknown;
   try {
     raw = load(text);

@@ -79,6 +79,7 @@ describe("loadKubeConfig", () => {
 
   test.each([
     { text: "{a: [", code: "CONFIG_SYNTAX", message: /not valid YAML at line 1/, why: "no YAML" },
+    { text: " \n", code: "CONFIG_SYNTAX", message: /it is empty/, why: "nothing" },
     { text: "- just\n- a list", code: "CONFIG_VALUE", message: /wanted a kubeconfig/, why: "no object" },
     {
       text: kubeconfig({ cluster: { server: undefined } }),
@@ -132,7 +133,7 @@ describe("loadKubeConfig", () => {
       message: /user "admin".*"as-groups"/,
       why: "an impersonation that would be left out",
     },
-    { text: "apiVersion: v1", code: "CONFIG_VALUE", message: /it has none/, why: "an empty kubeconfig" },
+    { text: "apiVersion: v1", code: "CONFIG_VALUE", message: /has no contexts/, why: "a kubeconfig with nothing in it" },
   ])("refuses $why", async ({ text, context, code, message }) => {
     const source = context === undefined ? { text } : { text, context };
     await expect(loadKubeConfig(source)).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
