@@ -11,7 +11,7 @@ import { createClusterCredentials } from "../../src/clusters/credentials.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { useServingCommands } from "./serving-commands.ts";
+import { portFor, useServingCommands } from "./serving-commands.ts";
 import type { ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
@@ -27,7 +27,8 @@ interface Running extends ServingCommand {
 
 async function begin(folder: string, ...argv: readonly string[]): Promise<Running> {
   const path = newPath("kubeconfig");
-  const command = ["cluster", "--name", "kept", "--data", folder, "--kubeconfig", path, ...argv];
+  const port = await portFor(folder, argv);
+  const command = ["cluster", "--name", "kept", "--data", folder, "--kubeconfig", path, ...port, ...argv];
   const { terminal, stop } = await serve(command, { ready: /get namespaces\n/ });
   return { terminal, kubeconfig: readFileSync(path, "utf8"), path, client: await clientOf({ path }), stop };
 }

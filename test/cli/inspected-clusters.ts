@@ -13,6 +13,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../..
 import type { KubeObject } from "../../src/object/types.ts";
 import { createTestTerminal, run } from "./support.ts";
 import { runCli } from "../../src/cli/program.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 export const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-inspect-"));
 const CONFIG = `
@@ -105,7 +106,7 @@ export async function sync(done: () => Promise<boolean>): Promise<void> {
   const terminal = createTestTerminal({ files });
   const quiet = ["--metrics-address", "", "--health-address", ""];
   const ended = runCli(["run", ...CLUSTERS, "--config", "vcluster.yaml", ...NAMED, ...quiet], terminal);
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!(await done())) {
     if (performance.now() > deadline) throw new Error(`It does not get there: ${terminal.stderr}`);
     await delay(systemClock, 10);

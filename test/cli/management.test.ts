@@ -10,7 +10,7 @@ import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../../src/management/k
 import { createServerCertificate } from "../../src/server/access/certificates.ts";
 import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
 import { until } from "../support/fake-clock.ts";
-import { useServingCommands } from "./serving-commands.ts";
+import { portFor, useServingCommands } from "./serving-commands.ts";
 import type { ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
@@ -36,7 +36,9 @@ const inMemory = (argv: readonly string[]) => (argv.includes("--data") || argv.i
 
 async function begin(argv: readonly string[], env: Record<string, string> = {}): Promise<Running> {
   const path = newPath("kubeconfig");
-  const command = ["management", "--kubeconfig", path, ...inMemory(argv), ...argv];
+  const data = argv[argv.indexOf("--data") + 1];
+  const port = argv.includes("--data") ? await portFor(data!, argv) : [];
+  const command = ["management", "--kubeconfig", path, ...inMemory(argv), ...port, ...argv];
   const { terminal, stop } = await serve(command, { ready: /get teams\n|first start\n/, env });
   const url = /serves (\S+)\/kubernetes\/management\n/.exec(terminal.stdout)![1]!;
   return { terminal, path, url, key: /shown once: (\S+)\n/.exec(terminal.stdout)?.[1], stop };

@@ -11,7 +11,7 @@ import { keyId, cipherOf } from "../conformance/resealable.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { until } from "../support/fake-clock.ts";
-import { useServingCommands } from "./serving-commands.ts";
+import { portFor, useServingCommands } from "./serving-commands.ts";
 import type { ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
@@ -28,7 +28,7 @@ interface Running extends ServingCommand {
 }
 
 async function serve(data: string, keys: string, kubeconfig?: string): Promise<Running> {
-  return serveFrom(["--data", data], keys, kubeconfig);
+  return serveFrom(["--data", data, ...(await portFor(data))], keys, kubeconfig);
 }
 
 /** @param where The options that say where everything is kept. */

@@ -14,6 +14,7 @@ import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { CONFIG_MAPS, ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { until } from "../support/fake-clock.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { exampleFiles, ROOT } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-process-"));
@@ -102,7 +103,7 @@ test("run syncs what two cluster commands serve, and everything stops on SIGTERM
 
   const sync = start("run", ...RUN);
   const key = { namespace: "vc-blue", name: "db-x-default-x-blue" };
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + PATIENCE_MS;
   while ((await host.get(ENDPOINTS, key)) === undefined && performance.now() < deadline) await delay(systemClock, 20);
   expect(await host.get(ENDPOINTS, key)).toMatchObject({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] });
 

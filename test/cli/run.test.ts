@@ -15,6 +15,8 @@ import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { until } from "../support/fake-clock.ts";
+import { ownPorts } from "../support/own-port.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { createTestTerminal, exampleFiles, run } from "./support.ts";
 import type { TestTerminal } from "./support.ts";
 
@@ -55,7 +57,7 @@ const COPY = { namespace: "vc-blue", name: "db-x-default-x-blue" };
 
 /** Waits until an object carries this team. */
 async function team(client: ClusterClient, key: { namespace: string; name: string }, wanted: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + PATIENCE_MS;
   for (let found: string | undefined; found !== wanted; await delay(systemClock, 10)) {
     if (performance.now() > deadline) throw new Error(`The team of ${key.name} is still ${found}, not ${wanted}`);
     found = (await client.get(ENDPOINTS, key))?.metadata.annotations?.["example.com/team"];
@@ -64,7 +66,8 @@ async function team(client: ClusterClient, key: { namespace: string; name: strin
 
 describe("run", () => {
   test("waits for a tenant that starts later, syncs both ways, serves probes, and stops", async () => {
-    const early = await startCluster({ name: "tenant", tls: false });
+    const [port] = await ownPorts(1);
+    const early = await startCluster({ name: "tenant", tls: false, port: port! });
     await early.stop();
     const host = await cluster("host");
     await host.client.create(NAMESPACES, namespace("vc-blue"));
@@ -79,7 +82,7 @@ describe("run", () => {
     const get = async (url: string) => (await fetch(`http://${url}`)).text();
     expect(await get(`${health}/readyz`)).toBe("the first lists are not complete yet\n");
 
-    const tenant = await cluster("tenant", { tls: false, port: Number(new URL(early.url).port) });
+    const tenant = await cluster("tenant", { tls: false, port: port! });
     await tenant.client.create(ENDPOINTS, endpoints);
     await team(host.client, COPY, "blue-storage");
     expect(await get(`${health}/readyz`)).toBe("ok\n");

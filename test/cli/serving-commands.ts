@@ -1,5 +1,5 @@
 /** Commands that serve until they are stopped, each file of tests with a folder of its own for what they write. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect } from "vitest";
@@ -9,6 +9,7 @@ import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { until } from "../support/fake-clock.ts";
+import { ownPorts } from "../support/own-port.ts";
 import { createTestTerminal } from "./support.ts";
 import type { TestTerminal } from "./support.ts";
 
@@ -30,6 +31,16 @@ export interface ServingCommands {
   clientOf(kubeconfig: { readonly path: string } | { readonly text: string }): Promise<ClusterClient>;
   /** Has something else stopped after the test. */
   stopLater(one: { stop(): Promise<unknown> }): void;
+}
+
+/**
+ * Options for a command that keeps its port in a folder: at the first start it gets one that nobody else gets until the next start, unless
+ * `argv` names one.
+ */
+export async function portFor(folder: string, argv: readonly string[] = []): Promise<readonly string[]> {
+  if (existsSync(folder) || argv.includes("--port")) return [];
+  const [port] = await ownPorts(1);
+  return ["--port", String(port)];
 }
 
 /** To be called at the top of a test file. */
