@@ -4,7 +4,6 @@
  * @module
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Problem } from "../../schema/problem.ts";
 import { createClient } from "../client.ts";
 import type { WorkerLike } from "../channel.ts";
 import type { Example } from "../gallery.ts";
@@ -16,8 +15,7 @@ import { createExamplesDialog } from "./examples-dialog.ts";
 import { createFlowList } from "./flow-list.ts";
 import { createHelpDialog } from "./help-dialog.ts";
 import { createLayout } from "./layout.ts";
-import { matchSpans, writtenPatches } from "./places.ts";
-import { textOf } from "./problem-list.ts";
+import { createPointing } from "./pointing.ts";
 import { createResults, patchesOf, summary } from "./results.ts";
 import type { SettingsStore } from "./settings.ts";
 import { listenToShortcuts } from "./shortcuts.ts";
@@ -79,17 +77,11 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     },
   });
   const announcer = createAnnouncer(clock);
-  const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => markAt(offset) });
+  const texts = createTexts({ onEdit: () => changed(), onCursor: (offset) => pointing.markAt(offset) });
   const takeaway = createTakeaway({ texts, answer: () => answer, announcer });
   const results = createResults({
-    jumpToPatch: ({ list, patch }) => {
-      const written = writtenPatches(texts.config.text()).find((each) => each.list === list && each.patch === patch);
-      if (written === undefined) return;
-      layout.show("config");
-      texts.config.goTo(written.span.from);
-      mark(written, true);
-    },
-    jumpToProblem: (problem) => goTo(problem),
+    jumpToPatch: (patch) => pointing.toPatch(patch),
+    jumpToProblem: (problem) => pointing.toProblem(problem),
   });
   const examples = createExamplesDialog(options.examples, ({ title, state }) => {
     openKept(state);
@@ -117,6 +109,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
       layout.focus("host");
     },
   });
+  const pointing = createPointing(texts, layout.show);
   const asking = createAsking(clock, () => client.ask(texts.state()), layout.computing);
 
   function changed(): void {
@@ -150,29 +143,12 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     layout.judge(answer, patchesOf(answer, known));
   }
 
-  /** Marks what the patch under the cursor finds. */
-  function markAt(offset: number): void {
-    const patch = writtenPatches(texts.config.text()).find(({ span }) => span.from <= offset && offset <= span.to);
-    if (patch === undefined) for (const editor of [texts.tenant, texts.host]) editor.mark([]);
-    else mark(patch, false);
-  }
-
-  function mark({ list, path }: { readonly list: ShownPair["list"]; readonly path: string | undefined }, reveal: boolean): void {
-    for (const editor of [texts.tenant, texts.host]) editor.mark(path === undefined ? [] : matchSpans(editor.text(), list, path), reveal);
-  }
-
-  function goTo(problem: Problem): void {
-    const name = textOf(problem);
-    layout.show(name);
-    texts[name].goTo(texts[name].offsetOf(problem.line, problem.column));
-  }
-
   function nextProblem(back: boolean): void {
     const problems = answer?.problems ?? [];
     if (problems.length === 0) return announcer.toast("No problems");
     problemAt = (problemAt + (back ? -1 : 1) + problems.length) % problems.length;
     const problem = problems[problemAt]!;
-    goTo(problem);
+    pointing.toProblem(problem);
     announcer.say(`${problem.code}: ${problem.message}`);
   }
 
