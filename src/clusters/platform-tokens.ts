@@ -49,7 +49,7 @@ export interface PlatformTokensOptions {
   readonly logger: Logger;
 }
 
-/** Tokens of a platform. */
+/** Knows whom the tokens of a platform name, and when they end. */
 export interface PlatformTokens extends Pick<Tokens, "identify"> {
   /** When the token ends that proved this user, in milliseconds since 1970; undefined for users that came otherwise. */
   endOf(user: UserInfo): number | undefined;

@@ -70,7 +70,6 @@ function canBeAbsent(node: Expression): boolean {
   return ["find", "findLast"].includes(calledMethod(node)?.name ?? "");
 }
 
-/** The name of the method that `node` calls, and its object. */
 function calledMethod(node: AnyNode): { readonly name: string; readonly object: AnyNode } | undefined {
   if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return undefined;
   const name = memberName(node.callee);

@@ -15,7 +15,7 @@ export type Sides = Pick<PlanInput, "tenant" | "host" | "flowedFrom">;
 
 /** The clusters once nothing is left to do. */
 export interface Settled extends Sides {
-  /** The first plan. */
+  /** What was planned before anything was written. */
   readonly first: Plan;
   /** False when there was always something left to do. */
   readonly settles: boolean;

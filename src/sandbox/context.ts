@@ -66,7 +66,7 @@ export function usedParts(reads: Reads): ContextUse {
 /** What a context was projected from; its objects are told apart by identity. */
 export type ContextSource = Omit<EvaluationContext["vcluster"] & EvaluationContext, "vcluster" | "path">;
 
-/** The source of `context`. */
+/** What a projection of `context` depends on. */
 export function sourceOf({ vcluster, hostObject, virtualObject }: EvaluationContext): ContextSource {
   const { name, namespace, config } = vcluster;
   return { name, namespace, config, hostObject, virtualObject };

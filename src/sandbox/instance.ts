@@ -13,7 +13,7 @@ import type { Outcome, Thrown } from "./outcome.ts";
 import type { RealmImage } from "./realm.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "./source.ts";
 
-/** One evaluation. */
+/** What one evaluation is given: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
 export interface Evaluation {
   readonly value: unknown;
   readonly valueExists: boolean;

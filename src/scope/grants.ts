@@ -90,7 +90,7 @@ function projectGrants({ projects = [] }: AccessScope, options: ScopeOptions): G
   ];
 }
 
-/** The namespaces of projects. */
+/** Patterns of the namespaces that belong to projects: the prefix and the project's name; with `*` whatever has the prefix. */
 function namespacesOf(projects: readonly string[], { projectNamespacePrefix: prefix = DEFAULT_PREFIX }: ScopeOptions): Pattern[] {
   if (projects.includes(WILDCARD)) return [{ below: prefix }];
   const names = projects.filter((project) => project !== "");

@@ -18,7 +18,7 @@ interface ShownEvent extends KubeObject {
 
 const shown = (read: (event: ShownEvent, now: number) => string) => (object: KubeObject, now: number) => read(object as ShownEvent, now);
 
-/** Columns of Events. */
+/** What `kubectl get` shows of Events. */
 export const EVENT_COLUMNS: readonly Column[] = [
   textColumn("Last Seen", "Time since it happened last.", shown(lastSeen)),
   textColumn(

@@ -23,7 +23,7 @@ function listAt(value: unknown, ...names: readonly string[]): readonly unknown[]
   return Array.isArray(found) ? (found as readonly unknown[]) : [];
 }
 
-/** Columns of Pods. */
+/** What `kubectl get` shows of Pods. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Ready", "Containers that are ready, of all.", readyContainers),
@@ -77,7 +77,7 @@ function restarts(object: KubeObject): number {
   return counts.reduce((sum, count) => sum + (Number.isFinite(count) ? count : 0), 0);
 }
 
-/** Columns of Nodes. */
+/** What `kubectl get` shows of Nodes. */
 export const NODE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Status", "Whether the node is ready.", nodeStatus),

@@ -16,14 +16,14 @@ const dataColumn = (count: (object: KubeObject) => number): Column => ({
   cell: count,
 });
 
-/** Columns of ConfigMaps. */
+/** What `kubectl get` shows of ConfigMaps. */
 export const CONFIG_MAP_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   dataColumn(({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)),
   AGE_COLUMN,
 ];
 
-/** Columns of Secrets. */
+/** What `kubectl get` shows of Secrets. */
 export const SECRET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Type", "What the data is for.", ({ type }) => String(type)),
@@ -31,14 +31,14 @@ export const SECRET_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** Columns of Namespaces. */
+/** What `kubectl get` shows of Namespaces. */
 export const NAMESPACE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Status", "Active, or Terminating while its contents go.", ({ status }) => (status as { phase?: string }).phase ?? ""),
   AGE_COLUMN,
 ];
 
-/** Columns of Leases. */
+/** What `kubectl get` shows of Leases. */
 export const LEASE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Holder", "Who holds the lease.", ({ spec }) => (spec as { holderIdentity?: string }).holderIdentity ?? ""),

@@ -30,7 +30,7 @@ const count = (name: string, field: string, description: string): Column => ({
   cell: (object) => statusOf(object, field),
 });
 
-/** Columns of Deployments. */
+/** What `kubectl get` shows of Deployments. */
 export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   READY_COLUMN,
@@ -41,13 +41,13 @@ export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   wide(textColumn("Selector", "Labels of the Pods that count.", (object) => selectorText(specOf(object).selector ?? {}))),
 ];
 
-/** Columns of StatefulSets. */
+/** What `kubectl get` shows of StatefulSets. */
 export const STATEFUL_SET_COLUMNS: readonly Column[] = [NAME_COLUMN, READY_COLUMN, AGE_COLUMN, ...CONTAINER_COLUMNS];
 
 const orNone = (value: unknown) => (typeof value === "number" || typeof value === "string" ? String(value) : "N/A");
 const budgetOf = (object: KubeObject) => object["spec"] as Readonly<Record<string, unknown>>;
 
-/** Columns of PodDisruptionBudgets. */
+/** What `kubectl get` shows of PodDisruptionBudgets. */
 export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Min Available", "Pods that have to stay.", (object) => orNone(budgetOf(object)["minAvailable"])),
@@ -56,7 +56,7 @@ export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** Columns of NetworkPolicies. */
+/** What `kubectl get` shows of NetworkPolicies. */
 export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Pod-Selector", "Labels of the Pods that it is about.", (object) =>

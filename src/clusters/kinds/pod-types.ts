@@ -35,7 +35,7 @@ export interface Handler {
   readonly sleep?: object;
 }
 
-/** A probe. */
+/** How the health of a container is asked for. Times are in seconds. */
 export interface Probe extends Handler {
   readonly timeoutSeconds?: number;
   readonly periodSeconds?: number;

@@ -113,7 +113,7 @@ export const DIRECTORY_PROVIDER_B = {
   },
 } as const satisfies ObjectSchema;
 
-/** SAML. */
+/** `saml`: a provider that signs assertions. */
 export const SAML = {
   type: "object",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",

@@ -19,7 +19,7 @@ export interface TokenSignerOptions {
   readonly chance: Pick<Chance, "uuid">;
 }
 
-/** A token to be. */
+/** What a token is to say, and how long it is to live. */
 export interface TokenRequest {
   /** The user name in clusters. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface TokenRequest {
   readonly ttlSecondsMax?: number;
 }
 
-/** A token. */
+/** A token as its owner gets it, with its end. */
 export interface SignedToken {
   /** A JWT; secret. */
   readonly token: string;

@@ -45,7 +45,7 @@ export function warningHeaders(texts: readonly string[]): string[] {
 /** How an answer is written. */
 export type Format = "json" | "yaml";
 
-/** An answer. */
+/** What a request is answered with, before it is written. `code` is the HTTP status. */
 export interface Answer {
   readonly code: number;
   readonly format: Format;

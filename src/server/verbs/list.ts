@@ -22,7 +22,7 @@ export interface ListRequest extends ListOptions {
   readonly sendInitialEvents?: boolean;
 }
 
-/** One page. */
+/** One page of a list: its objects, the state that they are of, and where the next page begins, if there is one. */
 export interface ListPage {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;

@@ -22,7 +22,7 @@ export interface Sources {
 /** Lists and maps have at most so many members. */
 const MEMBERS_MAX = 3;
 
-/** A value of the shape. */
+/** A random value that the shape allows; now and then one of those that were seen. */
 export function drawValue(shape: Shape, sources: Sources, random: Random): unknown {
   if (sources.seen.length > 0 && random.happens(0.15)) {
     const value = random.pick(sources.seen);

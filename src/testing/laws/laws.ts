@@ -38,7 +38,7 @@ export interface Breach {
 /** `undefined`: the value keeps the law. "void": the law says nothing about it. */
 export type Judgement = Breach | "void" | undefined;
 
-/** One law. */
+/** Something that every value of a patch has to keep to. */
 export interface Law {
   readonly name: LawName;
   /** The side that its values stand on. */

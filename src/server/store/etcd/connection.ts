@@ -39,7 +39,7 @@ export interface ConnectionOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** One request. */
+/** One call of etcd's JSON gateway. */
 export interface WireRequest {
   /** As `/v3/kv/range`. */
   readonly path: string;
