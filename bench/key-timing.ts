@@ -24,7 +24,7 @@ const LENGTH = 64;
 const T_MAX = 4.5;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Letters of chance. */
+/** Random letters. */
 const letters = (count: number) => [...systemChance.bytes(count)].map((byte) => ALPHABET[byte % ALPHABET.length]!).join("");
 /** The same text as one piece of memory, however it was put together. */
 const flat = (text: string) => Buffer.from(text).toString("latin1");

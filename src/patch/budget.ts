@@ -6,7 +6,7 @@ export interface ObjectLimits {
   readonly fuelMax?: number;
   /**
    * Once results hold this many characters together (every value that is no text counts as one), further results are
-   * EXPRESSION_RESULT. Default 8 Mi, some times what an API server stores: a tenant must not be able to fill the memory with
+   * EXPRESSION_RESULT. Default 8 Mi, several times what an API server stores: a tenant must not be able to fill the memory with
    * a thousand addresses and an expression that makes each of them long.
    */
   readonly resultMax?: number;

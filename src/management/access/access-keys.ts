@@ -42,7 +42,7 @@ const KEY_LENGTH = 64;
 const KEY_LENGTH_MAX = 256;
 /** Shorter ones are taken with a warning. */
 const KEY_LENGTH_STRONG = 32;
-/** Those with fewer different characters too. One of 32 hexadecimal digits of chance has fewer in one of a hundred million cases. */
+/** Those with fewer different characters too. A random one of 32 hexadecimal digits has fewer in one of a hundred million cases. */
 const KEY_VARIETY_STRONG = 6;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 /** What may stand in an Authorization header. Source: RFC 6750, section 2.1. */
@@ -101,7 +101,7 @@ class KeyIndex implements AccessKeys {
       letGo?.();
     };
     const { hold } = this.#options;
-    // Nobody else makes a value of chance.
+    // Nobody else makes the same random value.
     if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...told };
     const secure = async () => {
       letGo = await hold(digest);

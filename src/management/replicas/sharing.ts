@@ -3,7 +3,7 @@ import type { Resealable } from "../../server/store/resealable.ts";
 
 /** How a management server shares its store with others. */
 export interface Sharing {
-  /** This process among the others, in logs and in the Lease. Default: made of chance. */
+  /** This process among the others, in logs and in the Lease. Default: a random one. */
   readonly identity?: string;
   /** Of the election of the one that does background work. Default 15, 10 and 2 s, as in client-go. */
   readonly times?: ElectionTimes;
