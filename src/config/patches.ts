@@ -22,6 +22,7 @@ import { PATCH } from "./patch-schema.ts";
 import { warnOfForeignReading } from "./portable-paths.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
+import { warnOfUnknownField } from "./unknown-paths.ts";
 
 const UNKNOWN: Shape = { kind: "scalar" };
 
@@ -54,7 +55,7 @@ export function checkPatches(
 
 function checkPatch(patch: CheckedPatch, { section, rules }: { section: PatchedSection; rules: PatchRules }): CheckedPatch {
   checkMode(patch, rules.report);
-  const path = checkPath(patch, rules);
+  const path = checkPath(patch, section, rules);
   const shape = KIND_SHAPES[section];
   const value = path === undefined ? UNKNOWN : shapeAt(shape, path.segments);
   for (const name of ["expression", "reverseExpression"]) {
@@ -108,7 +109,7 @@ function meantMode(node: MapNode): boolean {
   return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);
 }
 
-function checkPath({ node, field }: CheckedPatch, { report, settings }: PatchRules): Path | undefined {
+function checkPath({ node, field }: CheckedPatch, section: PatchedSection, { report, settings }: PatchRules): Path | undefined {
   const value = valueAt(node, "path");
   const text = textOf(value);
   if (value?.kind !== "scalar" || text === undefined) return undefined;
@@ -117,6 +118,7 @@ function checkPath({ node, field }: CheckedPatch, { report, settings }: PatchRul
   const reason = path && protectedReason(path, settings);
   if (path !== undefined && reason === undefined && settings.pathSyntax !== "jsonpath") {
     warnOfForeignReading(path, { node: value, field: place.field, report });
+    warnOfUnknownField(path, { section, node: value, field: place.field, report });
   }
   if (reason === undefined) return path;
   const hint = "Patch labels, annotations or the body of the object";

@@ -1,3 +1,4 @@
+import { suggest } from "../base/suggest.ts";
 import { compileRelativePath } from "../path/path.ts";
 import { fieldPath } from "../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt } from "../schema/node.ts";
@@ -48,11 +49,13 @@ function warnOfKind(node: MapNode, { field, rules }: { field: string; rules: Pat
   if (known.some((entry) => entry.apiVersion === apiVersion && entry.kind === kind)) return;
   const at = startOf(valueAt(node, "kind")!);
   const message = `The kind ${apiVersion} ${kind} is not translated`;
+  const meant = suggest(kind, new Set(known.map((entry) => entry.kind)));
+  const add = "it to references.kinds of the settings";
   rules.report.warning({
     code: "REFERENCE_KIND",
     at,
     field: fieldPath(field, "kind"),
     message,
-    hint: "Add it to references.kinds of the settings",
+    hint: meant === undefined ? `Add ${add}` : `Did you mean ${meant}? Otherwise add ${add}`,
   });
 }

@@ -4,10 +4,12 @@
  * @module
  */
 import type { AnyNode, Expression } from "acorn";
+import { suggest } from "../base/suggest.ts";
 import type { Finding } from "./finding.ts";
 import { SCOPE } from "./left-out.ts";
 import { adviseOnName } from "./name-advice.ts";
 import { isReference } from "./names.ts";
+import { memberName } from "./reads.ts";
 import { warnOfResult, warnOfSilentCallback, warnOfUnused } from "./result-warnings.ts";
 import type { Step } from "./syntax.ts";
 
@@ -29,6 +31,7 @@ export function findWarnings(findable: Findable): Finding[] {
     ...warnOfSilentCallback(step.node),
     ...warnOfUnused(step.node),
     ...warnUnknown(step, findable),
+    ...warnUnknownMember(step.node, findable),
   ]);
   found.push(...warnOfResult(root, text));
   return found.sort((left, right) => left.offset - right.offset);
@@ -52,6 +55,24 @@ function warnOfAssigningTest(node: AnyNode, text: string): Finding[] {
   if (test.type !== "AssignmentExpression" || test.operator !== "=") return [];
   const [left, right] = [test.left, test.right].map(({ start, end }) => text.slice(start, end));
   return [{ message: "`=` assigns; it does not compare", offset: test.start, hint: `Write ${left} === ${right}` }];
+}
+
+/** What `context` holds, and what of it is known one step deeper. */
+const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["context", ["vcluster", "hostObject", "virtualObject", "path"]],
+  ["context.vcluster", ["name", "namespace", "config"]],
+]);
+
+/** Nothing fails where `context` lacks a member: a text says "undefined" then. */
+function warnUnknownMember(node: AnyNode, { declared, text }: Findable): Finding[] {
+  if (node.type !== "MemberExpression" || declared.has("context")) return [];
+  const holder = text.slice(node.object.start, node.object.end).replace("?.", ".");
+  const known = CONTEXT_MEMBERS.get(holder);
+  const name = memberName(node);
+  if (known === undefined || name === undefined || known.includes(name)) return [];
+  const meant = suggest(name, known);
+  const hint = meant === undefined ? `Known there: ${known.join(", ")}` : `Did you mean \`${holder}.${meant}\`?`;
+  return [{ message: `\`${holder}.${name}\` does not exist`, offset: node.property.start, hint }];
 }
 
 function warnUnknown(step: Step, { declared }: Findable): Finding[] {

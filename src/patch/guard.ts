@@ -106,10 +106,16 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Source of the rules: the API server's validation of labels and annotations. */
+function asText(value: unknown): string {
+  if (value === null) return "leave the key out";
+  return `write ${typeof value === "object" ? "JSON.stringify" : "String"}(…) around the result`;
+}
+
 function checkEntry(field: MapField, key: string, value: unknown): void {
   const one = field === "labels" ? "label" : "annotation";
   if (!isKey(field === "labels" ? key : key.toLowerCase())) throw unwritable(field, key, `this is no valid ${one} key`);
-  if (typeof value !== "string") throw unwritable(field, key, `${one} values must be strings, found ${typeInWords(value)}`);
+  if (typeof value !== "string")
+    throw unwritable(field, key, `${one} values must be strings, found ${typeInWords(value)}; ${asText(value)}`);
   if (field === "labels" && value !== "" && !NAME.test(value)) {
     throw unwritable(field, key, "label values have at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends");
   }

@@ -92,7 +92,11 @@ function refusalOf(source: Source, error: unknown): { offset: number; message: s
   if (!(error instanceof YAMLException)) return { offset: 0, message: `Cannot parse YAML: ${messageOf(error)}`, hint: "" };
   const offset = Math.min(error.mark?.position ?? 0, source.text.length);
   if (error.reason.includes("maxDepth")) return { offset, message: TOO_DEEP, hint: "" };
-  return { offset, message: `Cannot parse YAML: ${error.reason}`, hint: syntaxHint(source, offset) };
+  return { offset, message: `Cannot parse YAML: ${error.reason}`, hint: syntaxHint(source, offset) || indentHint(error.reason) };
+}
+
+function indentHint(reason: string): string {
+  return reason.startsWith("bad indentation") ? "Begin the line in the same column as the fields that belong to the same map" : "";
 }
 
 /** What people most often meant when a line of a configuration does not parse. */

@@ -84,9 +84,9 @@ describe("parseConfig", () => {
   });
 
   test("reads labels beside reference as labels inside it", () => {
-    const text = endpoints("patches:\n  - {path: spec.selector, reference: {apiVersion: v1, kind: Pod}, labels: {}}\n");
-    expect(config(text).endpoints.patches).toEqual([{ path: "spec.selector", reference: { apiVersion: "v1", kind: "Pod", labels: {} } }]);
-    expect(problems(text)).toEqual(["vcluster.yaml:5:73 warning CONFIG_VALUE sync.toHost.endpoints.patches[0]"]);
+    const text = endpoints("patches:\n  - {path: metadata.labels, reference: {apiVersion: v1, kind: Pod}, labels: {}}\n");
+    expect(config(text).endpoints.patches).toEqual([{ path: "metadata.labels", reference: { apiVersion: "v1", kind: "Pod", labels: {} } }]);
+    expect(problems(text)).toEqual(["vcluster.yaml:5:75 warning CONFIG_VALUE sync.toHost.endpoints.patches[0]"]);
   });
 
   test("shows the whole file in merged, foreign sections untouched", () => {
@@ -188,8 +188,8 @@ describe("protected paths", () => {
     "subsets",
     "subsets[*]",
     "subsets[*].addresses[*].targetRef.name",
-    "spec.name",
-    "spec.kind",
+    "subsets[*].ports[*].name",
+    "subsets[*].addresses[*].targetRef.kind",
     "[*].labels",
     "metadata[*].x",
     "[*].x",

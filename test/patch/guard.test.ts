@@ -168,13 +168,25 @@ describe("a marker", () => {
 
 describe("a result that the API server would refuse", () => {
   test.each([
-    { path: "metadata.annotations.a", expression: "1", message: "annotation values must be strings, found a number" },
-    { path: "metadata.annotations.a", expression: "({})", message: "annotation values must be strings, found an object" },
+    {
+      path: "metadata.annotations.a",
+      expression: "1",
+      message: "annotation values must be strings, found a number; write String(…) around the result",
+    },
+    {
+      path: "metadata.annotations.a",
+      expression: "({})",
+      message: "annotation values must be strings, found an object; write JSON.stringify(…) around the result",
+    },
     { path: "metadata.annotations.a", expression: "[]", message: "annotation values must be strings, found a list" },
     { path: "metadata.labels.app", expression: "true", message: "label values must be strings, found a boolean" },
     { path: "metadata.labels.app", expression: "'a b'", message: "label values have at most 63 letters" },
     { path: "metadata.labels.app", expression: "'a'.repeat(64)", message: "label values have at most 63 letters" },
-    { path: "metadata.annotations", expression: "({...value, b: null})", message: "annotation values must be strings, found null" },
+    {
+      path: "metadata.annotations",
+      expression: "({...value, b: null})",
+      message: "annotation values must be strings, found null; leave the key out",
+    },
     {
       path: "metadata.annotations",
       expression: "({...value, b: 1})",
