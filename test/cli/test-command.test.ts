@@ -225,6 +225,10 @@ describe("test init", () => {
           expression: value.replace(/^10\\./, "100.")
         - path: metadata.annotations["example.com/limits"]
           expression: 'JSON.stringify({...JSON.parse(value), cpu: 1})'
+        - path: metadata.annotations["example.com/upstream"]
+          expression: virtualToHostDNS(value)
+        - path: metadata.annotations["example.com/cpu"]
+          expression: JSON.parse(value).cpu.toFixed(1)
         - path: metadata.annotations["example.com/tls"]
           reference: { apiVersion: v1, kind: Secret }
         - path: subsets[*].notReadyAddresses[*].ip
@@ -244,11 +248,18 @@ describe("test init", () => {
     expect(ran.code).toBe(0);
     expect([...ran.stdout.matchAll(/^ {2}(PASS|SKIP) +(\S+: \S+)/gm)].map(([, verdict, name]) => `${verdict} ${name}`)).toEqual([
       "PASS endpoints: subsets[*].addresses[*].ip",
-      'SKIP endpoints: metadata.annotations["example.com/limits"]',
+      'PASS endpoints: metadata.annotations["example.com/limits"]',
+      'PASS endpoints: metadata.annotations["example.com/upstream"]',
+      'SKIP endpoints: metadata.annotations["example.com/cpu"]',
       'PASS endpoints: metadata.annotations["example.com/tls"]',
       "PASS endpoints: subsets[*].notReadyAddresses[*].ip",
       "PASS services: metadata.labels.tier",
     ]);
+    // Each place of a path with [*] is spoken of.
+    writeFileSync(join(folder, "vcluster.yaml"), readFileSync(join(folder, "vcluster.yaml"), "utf8").replace('"100."', '"101."'));
+    const broken = await test_();
+    expect(broken.code).toBe(1);
+    expect(broken.stdout).toMatch(/Expected subsets\[0\]\.addresses\[1\]\.ip to equal "100\.1\.0\.12", found "101\.1\.0\.12"/);
   });
 
   test("tells what is wrong with the configuration", async () => {

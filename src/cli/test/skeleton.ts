@@ -45,8 +45,11 @@ const OBJECT_FILES: Readonly<Record<PatchList, string>> = {
   endpointSlices: "endpoint-slice.yaml",
 };
 
-/** What stands at a place that a patch speaks of and no sample has. */
-const EXAMPLE = "example";
+/** What may stand at a place that a patch speaks of and no sample has: the first that the patch takes. */
+const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
+
+/** Places of one patch that a test speaks of one by one. */
+const PLACES_MAX = 5;
 
 /**
  * A test for every patch, and the objects that it is shown with: what the patch makes of these objects now is what the test
@@ -72,24 +75,45 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
 }
 
 function testOf(list: PatchList, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
-  const object = withPlace(sample, path);
-  const { outcomes, object: host } = patcher.toHost(object);
-  const { outcome, matches, message } = outcomes.find((one) => one.path === path)!;
-  const test = { object: list, ...(object !== sample && { set: { [path]: EXAMPLE } }) };
+  const shown = firstTaken(sample, path, patcher);
+  const { outcome, matches, message } = shown.outcome;
+  const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
   if (outcome === "error") {
     const skip = `needs a value that the expression takes: ${message}`;
     return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
   }
-  const has = compilePath(path).find(host);
-  const asserts = outcome === "applied" && matches === 1 && has.length === 1 ? [{ equal: { path, value: has[0]!.value } }] : [];
+  const has = compilePath(path).find(shown.host);
+  const isSpoken = outcome === "applied" && matches === has.length && matches <= PLACES_MAX;
+  const asserts = isSpoken ? has.map((match) => ({ equal: { path: matches === 1 ? path : match.path, value: match.value } })) : [];
   return { it: `${list}: ${path}`, ...test, ...(asserts.length > 0 && { asserts }), patches: [{ path, outcome, matches }] };
 }
 
+interface Shown {
+  /** Undefined when the sample has something at the place, or nothing can be put there. */
+  readonly example: string | undefined;
+  readonly host: KubeObject;
+  readonly outcome: Outcome;
+}
+
+/** What the patch makes of the first example that it does not fail on; of the very first when it fails on all. */
+function firstTaken(sample: KubeObject, path: string, patcher: Patcher): Shown {
+  let first: Shown | undefined;
+  for (const example of EXAMPLES) {
+    const object = withPlace(sample, path, example);
+    const { outcomes, object: host } = patcher.toHost(object);
+    const outcome = outcomes.find((one) => one.path === path)!;
+    const shown = { example: object === sample ? undefined : example, host, outcome };
+    if (outcome.outcome !== "error" || object === sample) return shown;
+    first ??= shown;
+  }
+  return first!;
+}
+
 /** The object with an example where the path leads, if something can be put there. */
-function withPlace(object: KubeObject, path: string): KubeObject {
+function withPlace(object: KubeObject, path: string, example: string): KubeObject {
   if (compilePath(path).find(object).length > 0) return object;
   try {
-    return setValue(object, path, EXAMPLE) as KubeObject;
+    return setValue(object, path, example) as KubeObject;
   } catch (error) {
     if (!isEngineError(error)) throw error;
     return object;
