@@ -10,7 +10,6 @@ import type { TestTerminal } from "./support.ts";
 import { createTestTerminal } from "./support.ts";
 import { WAIT } from "../support/patience.ts";
 
-
 let folder: string;
 let terminal: TestTerminal;
 let ended: Promise<number>;

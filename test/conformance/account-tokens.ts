@@ -139,8 +139,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       const widgets = { verbs: ["get"], apiGroups: ["example.com"], resources: [name] };
       await create(name, { rules: [widgets] }, { labels: { "rbac.authorization.k8s.io/aggregate-to-view": "true" } });
       for (const role of ["view", "edit", "admin"]) {
-        await expect
-          .poll(async () => (await rulesOf(role)).some((one) => JSON.stringify(one).includes(name))).toBe(true);
+        await expect.poll(async () => (await rulesOf(role)).some((one) => JSON.stringify(one).includes(name))).toBe(true);
       }
       await raw.send("DELETE", `${roles}/${name}`);
       await expect.poll(async () => JSON.stringify(await rulesOf("admin")).includes(name)).toBe(false);

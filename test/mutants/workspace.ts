@@ -61,7 +61,15 @@ export function createWorkspace(): Workspace {
       rmSync(report, { force: true });
       const files = [...new Set(named.map(({ file }) => file))];
       const titles = named.map(({ title }) => title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
-      const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", ".config/vitest.config.ts", "--root", ".", `--testTimeout=${TEST_MS}`];
+      const vitest = [
+        "node_modules/vitest/vitest.mjs",
+        "run",
+        "--config",
+        ".config/vitest.config.ts",
+        "--root",
+        ".",
+        `--testTimeout=${TEST_MS}`,
+      ];
       const { output } = await run(root, [...vitest, "--reporter=json", `--outputFile=${report}`, "-t", titles, ...files]);
       return testsOf(report, output);
     },

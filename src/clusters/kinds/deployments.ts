@@ -6,7 +6,20 @@ import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, bool, int32, int64, intOrText, kindShape, list, mandatory, numbered, optional, text, time } from "../../server/objects/shape.ts";
+import {
+  always,
+  bool,
+  int32,
+  int64,
+  intOrText,
+  kindShape,
+  list,
+  mandatory,
+  numbered,
+  optional,
+  text,
+  time,
+} from "../../server/objects/shape.ts";
 import { DEPLOYMENT_COLUMNS } from "../columns/workloads.ts";
 import { POD_TEMPLATE, SELECTOR, withWorkloadDefaults, workloadErrors } from "./pod-templates.ts";
 import type { WorkloadSpec } from "./pod-templates.ts";

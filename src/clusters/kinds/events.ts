@@ -4,7 +4,19 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, int32, kindShape, mandatory, microTime, numbered, optional, text, time } from "../../server/objects/shape.ts";
+import {
+  always,
+  described,
+  fields,
+  int32,
+  kindShape,
+  mandatory,
+  microTime,
+  numbered,
+  optional,
+  text,
+  time,
+} from "../../server/objects/shape.ts";
 import { EVENT_COLUMNS } from "../columns/events.ts";
 
 /** A reference to an object, as Events and addresses hold it. */

@@ -2,7 +2,19 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/presenta
 import type { Column } from "../../server/presentation/columns.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { ageOf } from "../../server/presentation/columns.ts";
-import { always, any as anything, bool, described, fields, int64, kindShape, list, optional, text, time } from "../../server/objects/shape.ts";
+import {
+  always,
+  any as anything,
+  bool,
+  described,
+  fields,
+  int64,
+  kindShape,
+  list,
+  optional,
+  text,
+  time,
+} from "../../server/objects/shape.ts";
 import { ACCESS_SCOPE } from "../../scope/shape.ts";
 import type { AccessScope } from "../../scope/types.ts";
 import { specOf, USUAL_TEXTS } from "./common.ts";
