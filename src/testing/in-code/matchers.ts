@@ -51,6 +51,10 @@ declare global {
   namespace Chai {
     interface Assertion extends PatchMatchers {}
   }
+  // The same for what `expect(…)` answers with @types/jest. Its type parameters must be named alike, and nobody needs them here.
+  namespace jest {
+    interface Matchers<R, T = {}> extends PatchMatchers {}
+  }
 }
 
 /**
