@@ -7,10 +7,8 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_MANAGEMENT_CONFIG, parseManagementConfig } from "../../../src/management/config/config.ts";
 import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
 import { fieldsOf } from "../../config/fields.ts";
-import { config } from "./parsed.ts";
+import { config, every, FIXTURES } from "./parsed.ts";
 
-const FIXTURES = join(import.meta.dirname, "../../../fixtures/management/config");
-const every = config(readFileSync(join(FIXTURES, "good/every-field.yaml"), "utf8"));
 const wrongTypes = readFileSync(join(FIXTURES, "bad/types.problems"), "utf8");
 
 /** The fields of the schema that a value has, as `fieldsOf` names them. */

@@ -1,13 +1,8 @@
 /**
  * The sections of the platform's configuration beside `auth`. Source: specification 2.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { config, errors, warnings } from "./parsed.ts";
-
-const FIXTURES = join(import.meta.dirname, "../../../fixtures/management/config");
-const every = config(readFileSync(join(FIXTURES, "good/every-field.yaml"), "utf8"));
+import { config, errors, warnings, every } from "./parsed.ts";
 
 describe("other sections", () => {
   test("the title of a predefined app is the name of its chart unless it has one", () => {

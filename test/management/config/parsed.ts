@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import type { Environment, ManagementConfig } from "../../../src/management/config/effective.ts";
 
@@ -21,3 +23,9 @@ export function warnings(text: string): string[] {
   const found = result.ok ? result.warnings : result.problems.filter(({ severity }) => severity === "warning");
   return found.map(({ code, field, message }) => `${code} ${field}: ${message}`);
 }
+
+/** Where configurations of tests are. */
+export const FIXTURES = join(import.meta.dirname, "../../../fixtures/management/config");
+
+/** A configuration that has every field of the specification. */
+export const every = config(readFileSync(join(FIXTURES, "good/every-field.yaml"), "utf8"));
