@@ -135,12 +135,13 @@ describe("run", () => {
     const text = await (await fetch(`http://${address}/metrics`)).text();
     expect(text).toContain("endpoint_sync_config_reload_failures_total 1");
 
-    const patch = `{path: 'metadata.annotations["example.com/team"]', expression: '"red-" + value'}`;
+    const patch = `{path: 'metadata.annotations["example.com/team"]', expression: '"red-" + value', reverseExpression: value.slice(3)}`;
     texts["vcluster.yaml"] = `sync: {toHost: {endpoints: {patches: [${patch}]}}}`;
     terminal.hangUp();
     await team(host.client, COPY, "red-storage");
     terminal.hangUp();
     await until("that nothing changed is told", () => terminal.stderr.includes("Configuration is as before"));
+    await until("what is wrong with the pair is told", () => terminal.stderr.includes("A patch never comes to rest"));
     terminal.interrupt();
     expect(await ended).toBe(0);
   });
