@@ -22,7 +22,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 /** What a reader copies and uses. `text` blocks are what is printed, or a picture. */
-const USED = ["sh", "bash", "console", "ts", "js", "yaml", "json"];
+const USED = ["sh", "bash", "console", "ts", "typescript", "js", "yaml", "json"];
 
 const pages = [
   "README.md",
@@ -77,7 +77,7 @@ describe("syntax", () => {
     expect(typeof parsed).toBe("object");
   });
 
-  test.each(used.filter(({ language }) => ["ts", "js"].includes(language)))("$page:$line has no syntax error", ({ language, text }) => {
+  test.each(used.filter(({ language }) => ["ts", "typescript", "js"].includes(language)))("$page:$line has no syntax error", ({ language, text }) => {
     const { diagnostics = [] } = ts.transpileModule(text, { fileName: `a.${language}`, reportDiagnostics: true });
     expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
   });

@@ -54,6 +54,7 @@ export const DOC_RUNNERS: readonly DocRunner[] = [
   { page: "docs/reference/expressions.md", test: "test/docs/examples.test.ts", runs: language("yaml") },
   { page: guide("write-patches"), test: "test/docs/laws.test.ts", runs: word("careless.yaml") },
   { page: guide("test-your-patches"), test: "test/docs/test-your-patches.test.ts", runs: language("yaml", "console") },
+  { page: guide("test-in-code"), test: "test/testing/matcher-types.test.ts", runs: language("typescript") },
   { page: guide("test-sequences"), test: "test/docs/sequences.test.ts", runs: language("yaml", "sh") },
   { page: guide("types-in-your-editor"), test: "test/docs/types-in-your-editor.test.ts", runs: named },
   { page: guide("limit-a-key"), test: "test/docs/limit-a-key.test.ts", runs: named },
