@@ -7,7 +7,7 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { Channel } from "./channel.ts";
 import type { WorkerLike } from "./channel.ts";
-import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "./protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownVerdicts } from "./protocol.ts";
 
 /** What a client is made of. */
 export interface ClientOptions {
@@ -19,7 +19,7 @@ export interface ClientOptions {
   /** Only the answer to the last request comes here. */
   readonly onAnswer: (answer: PlaygroundAnswer, state: PlaygroundState) => void;
   /** Follows an answer without errors, unless another request was made meanwhile. */
-  readonly onPairs: (pairs: readonly ShownPair[], state: PlaygroundState) => void;
+  readonly onPairs: (verdicts: ShownVerdicts, state: PlaygroundState) => void;
   /** The last request came to nothing; `message` is a sentence for people. */
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
@@ -59,7 +59,7 @@ export function createClient({ start, clock, watchdogMs = WATCHDOG_MS, ...listen
     watchdogMs,
     wanted: "pairs",
     tooLong: PAIRS_TOO_LONG,
-    onReply: (reply, state) => reply.kind === "pairs" && listeners.onPairs(reply.pairs, state),
+    onReply: (reply, state) => reply.kind === "pairs" && listeners.onPairs(reply.verdicts, state),
     onFailure: listeners.onFailure,
   });
   const answers = new Channel({

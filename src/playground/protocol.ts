@@ -6,6 +6,7 @@
 import type { Direction } from "../object/patch-definition.ts";
 import type { Outcome } from "../patch/types.ts";
 import type { Problem } from "../schema/problem.ts";
+import type { LawBreach } from "../testing/laws/breaches.ts";
 import type { PairReport, PatchListName } from "../testing/laws/report.ts";
 
 /** The texts that people edit; `file` of every {@link Problem} is one of these. */
@@ -105,6 +106,14 @@ export interface PlaygroundAnswer {
 /** The verdict about one patch, found by trying many values. */
 export type ShownPair = PairReport;
 
+/** What is found by trying many values. */
+export interface ShownVerdicts {
+  /** One per patch. */
+  readonly pairs: readonly ShownPair[];
+  /** Patches of one list that do together what none of them does alone. */
+  readonly together: readonly LawBreach[];
+}
+
 /** From the page to a worker, which answers one request after the other. */
 export interface PlaygroundRequest {
   /** Counts up. */
@@ -117,7 +126,7 @@ export interface PlaygroundRequest {
 /** From a worker to the page, one per request. `id` is that of the request. */
 export type PlaygroundReply =
   | { readonly kind: "answer"; readonly id: number; readonly answer: PlaygroundAnswer }
-  /** Empty where the configuration has errors. */
-  | { readonly kind: "pairs"; readonly id: number; readonly pairs: readonly ShownPair[] }
+  /** No verdicts where the configuration has errors. */
+  | { readonly kind: "pairs"; readonly id: number; readonly verdicts: ShownVerdicts }
   /** Something broke that should not have; `message` is for people. */
   | { readonly kind: "failure"; readonly id: number; readonly message: string };

@@ -25,7 +25,7 @@ scope.onmessage = ({ data }) => void reply(data).then((message) => scope.postMes
 async function reply({ id, wanted, state }: PlaygroundRequest): Promise<PlaygroundReply> {
   try {
     await warm;
-    if (wanted === "pairs") return { kind: "pairs", id, pairs: await tryPairs(state) };
+    if (wanted === "pairs") return { kind: "pairs", id, verdicts: await tryPairs(state) };
     return { kind: "answer", id, answer: await evaluate(state) };
   } catch (error) {
     return { kind: "failure", id, message: messageOf(error) };

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { BROWSER_TEST_MS, hasChromium } from "./browser-page.ts";
 import { editor, eventually, focusedPane, linesOf, markedIn, pane, replaceIn, STATE } from "./browser-panes.ts";
 import { useBrowser } from "./browser-session.ts";
+import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
 describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TEST_MS }, () => {
   const session = useBrowser();
@@ -93,6 +94,17 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     expect(await focusedPane(page)).toBe("results");
     await verdict.click();
     expect(await pane(page, "results").locator(".rounds").count()).toBe(0);
+  });
+
+  test("shows what patches do only together", async () => {
+    const page = await openState({ config: DRIFTING_TOGETHER });
+    const together = pane(page, "results").getByRole("region", { name: "Together" });
+    await together.getByText("Drifts").waitFor();
+    expect(await together.getByRole("list", { name: "Patches of Endpoints" }).getByRole("listitem").allInnerTexts()).toEqual([
+      "metadata.annotations.a",
+      "metadata.annotations.b",
+    ]);
+    expect(await together.locator(".rounds tbody tr").count()).toBeGreaterThan(1);
   });
 
   test("marks what a patch finds when it is clicked, and when the cursor is in it", async () => {

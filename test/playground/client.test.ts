@@ -22,7 +22,7 @@ class TestWorker implements WorkerLike {
   /** Answers the last request. */
   answer(answer: PlaygroundAnswer = ANSWER): void {
     const { id, wanted } = this.requests.at(-1)!;
-    this.reply(wanted === "answer" ? { kind: "answer", id, answer } : { kind: "pairs", id, pairs: [] });
+    this.reply(wanted === "answer" ? { kind: "answer", id, answer } : { kind: "pairs", id, verdicts: { pairs: [], together: [] } });
   }
 }
 

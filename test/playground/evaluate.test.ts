@@ -7,6 +7,7 @@ import { evaluate } from "../../src/playground/evaluate.ts";
 import { tryPairs } from "../../src/playground/pairs.ts";
 import { DEFAULT_VCLUSTER } from "../../src/playground/protocol.ts";
 import type { PlaygroundState } from "../../src/playground/protocol.ts";
+import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
 const CONFIG = `
 sync:
@@ -220,11 +221,20 @@ describe("back to the tenant", () => {
 
 describe("pairs", () => {
   test("have a verdict each", async () => {
-    const pairs = await tryPairs({ config: CONFIG, tenant: TENANT });
+    const { pairs, together } = await tryPairs({ config: CONFIG, tenant: TENANT });
+    expect(together).toEqual([]);
     expect(pairs.map(({ list, patch, verdict }) => [list, patch, verdict])).toEqual([["endpoints", 0, "lossless"], ["endpoints", 1, "one-way"]]); // prettier-ignore
   });
 
+  test("that drift only together are told together", async () => {
+    const { pairs, together } = await tryPairs({ config: DRIFTING_TOGETHER, tenant: TENANT });
+    expect(pairs.map(({ verdict }) => verdict)).toEqual(["lossless", "lossless"]);
+    expect(together).toMatchObject([
+      { list: "endpoints", patches: [0, 1], paths: ["metadata.annotations.a", "metadata.annotations.b"], verdict: "drifts" },
+    ]);
+  });
+
   test("of a configuration with errors are none", async () => {
-    expect(await tryPairs({ config: CONFIG.replace("+ value", "+"), tenant: TENANT })).toEqual([]);
+    expect(await tryPairs({ config: CONFIG.replace("+ value", "+"), tenant: TENANT })).toEqual({ pairs: [], together: [] });
   });
 });

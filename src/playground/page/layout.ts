@@ -1,4 +1,6 @@
 /** Where everything stands: head, switch, five panes. */
+import type { LawBreach } from "../../testing/laws/breaches.ts";
+import type { PairVerdict } from "../../testing/laws/report.ts";
 import type { PlaygroundAnswer } from "../protocol.ts";
 import { fill, h } from "./h.ts";
 import { icon, mark } from "./icons.ts";
@@ -44,7 +46,7 @@ export interface Layout {
   /** What the host pane shows: the object of the last answer, one of before because a text is wrong now, or nothing at all. */
   host(shown: "now" | "before" | "nothing"): void;
   /** Sums an answer up. */
-  judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[]): void;
+  judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[], together?: readonly LawBreach[]): void;
 }
 
 /** Builds the page around the texts. */
@@ -125,11 +127,11 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       nothingWritten.hidden = shown !== "nothing";
       texts.host.element.hidden = shown === "nothing";
     },
-    judge(answer, patches) {
+    judge(answer, patches, together = []) {
       const errors = answer.problems.filter(({ severity }) => severity === "error").length;
       const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
       const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
-      fill(judged, verdict({ errors, failed, applied, ...restless(patches) }));
+      fill(judged, verdict({ errors, failed, applied, ...restless(patches, together) }));
       fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " ", h("span", {}, "fuel"));
       paneSwitch.badge("results", errors + failed, "problems");
     },
@@ -149,16 +151,17 @@ interface Counts {
   readonly drifting: number;
 }
 
-function restless(patches: readonly ShownPatch[]): Pick<Counts, "oscillating" | "drifting"> {
-  const those = (verdict: string) => patches.filter(({ pair }) => pair?.verdict === verdict).length;
+function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]): Pick<Counts, "oscillating" | "drifting"> {
+  const verdicts = [...patches.map(({ pair }) => pair?.verdict), ...together.map(({ verdict }) => verdict)];
+  const those = (verdict: PairVerdict) => verdicts.filter((one) => one === verdict).length;
   return { oscillating: those("oscillates"), drifting: those("drifts") };
 }
 
 function verdict({ errors, failed, applied, oscillating, drifting }: Counts): HTMLElement {
   if (errors > 0) return tag(count(errors, "problem"), "error", "error");
   if (failed > 0) return tag(`${failed} failed`, "error", "error");
-  if (oscillating > 0) return tag(count(oscillating, "pair oscillates", "pairs oscillate"), "error", "oscillates");
-  if (drifting > 0) return tag(count(drifting, "pair drifts", "pairs drift"), "warning", "drifts");
+  if (oscillating > 0) return tag(count(oscillating, "oscillates", "oscillate"), "error", "oscillates");
+  if (drifting > 0) return tag(count(drifting, "drifts", "drift"), "warning", "drifts");
   return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");
 }
 

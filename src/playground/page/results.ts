@@ -1,10 +1,11 @@
 import type { Problem } from "../../schema/problem.ts";
-import type { PlaygroundAnswer, ShownOutcome, ShownPair } from "../protocol.ts";
+import type { PlaygroundAnswer, ShownOutcome, ShownPair, ShownVerdicts } from "../protocol.ts";
 import { fill, h } from "./h.ts";
 import type { Child } from "./h.ts";
 import { createPatchCard, patchKey } from "./patch-card.ts";
 import type { PatchActions, ShownPatch } from "./patch-card.ts";
 import { createProblemList } from "./problem-list.ts";
+import { createTogetherCard } from "./together-card.ts";
 import { count } from "./words.ts";
 
 /** What people do with results. */
@@ -17,7 +18,7 @@ export interface ResultActions {
 export interface ShownResults {
   readonly answer: PlaygroundAnswer | undefined;
   /** Left out while they are not known. */
-  readonly pairs?: readonly ShownPair[] | undefined;
+  readonly verdicts?: ShownVerdicts | undefined;
   /** Why there is no answer. */
   readonly failure?: string | undefined;
 }
@@ -49,8 +50,10 @@ export function createResults(actions: ResultActions): Results {
   return { element, show };
 }
 
+const UNKNOWN: ShownVerdicts = { pairs: [], together: [] };
+
 /** An answer in a few words, for whoever does not see it. */
-export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, pairs: readonly ShownPair[] = []): string {
+export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (errors > 0) return `${count(errors, "problem")} found.`;
   const applied = outcomes.filter(({ outcome }) => outcome === "applied").length;
@@ -60,6 +63,7 @@ export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, pa
     `${count(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     back && `${count(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
     restless > 0 && `${count(restless, "pair")} of expressions can not rest.`,
+    together.length > 0 && `${count(together.length, "group")} of patches can not rest together.`,
     `${fuel} fuel.`,
   ]
     .filter((part) => typeof part === "string")
@@ -90,13 +94,13 @@ export function patchesOf(answer: PlaygroundAnswer, pairs: readonly ShownPair[] 
 }
 
 function content(
-  { answer, pairs, failure }: ShownResults,
+  { answer, verdicts = UNKNOWN, failure }: ShownResults,
   open: ReadonlySet<string>,
   patchActions: PatchActions,
   actions: ResultActions,
 ): Child[] {
   if (answer === undefined) return [failure === undefined ? h("p", { class: "pane-empty" }, "The engine is starting…") : alert(failure)];
-  const patches = patchesOf(answer, pairs);
+  const patches = patchesOf(answer, verdicts.pairs);
   // What a patch's card says already is not said again.
   const notes = answer.notes.filter(
     ({ message }) => !answer.outcomes.some((outcome) => outcome.message && message.includes(outcome.message)),
@@ -111,6 +115,7 @@ function content(
         count(patches.length, "patch", "patches"),
         h("ol", { class: "patches" }, ...patches.map((patch) => createPatchCard(patch, open.has(patchKey(patch)), patchActions))),
       ),
+    verdicts.together.length > 0 && group("Together", h("ol", { class: "patches" }, ...verdicts.together.map(createTogetherCard))),
     patches.length === 0 && errors.length === 0 && nothing(),
     warnings.length > 0 && group(count(warnings.length, "warning"), createProblemList(warnings, actions.jumpToProblem)),
     notes.length > 0 &&

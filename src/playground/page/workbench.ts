@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { createClient } from "../client.ts";
 import type { WorkerLike } from "../channel.ts";
 import type { Example } from "../gallery.ts";
-import type { PlaygroundAnswer, PlaygroundState, ShownPair } from "../protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownVerdicts } from "../protocol.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createAsking } from "./asking.ts";
 import { createCompareChoice } from "./compare-choice.ts";
@@ -49,7 +49,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   const { clock, settings } = options;
   let start = options.first;
   let answer: PlaygroundAnswer | undefined;
-  let pairs: { readonly of: string; readonly pairs: readonly ShownPair[] } | undefined;
+  let tried: { readonly of: string; readonly verdicts: ShownVerdicts } | undefined;
   let failure: string | undefined;
   let problemAt = -1;
 
@@ -66,7 +66,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
       show();
     },
     onPairs(received, state) {
-      pairs = { of: state.config, pairs: received };
+      tried = { of: state.config, verdicts: received };
       if (answer !== undefined) announcer.say(summary(answer, received));
       show();
     },
@@ -133,14 +133,14 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   }
 
   function show(): void {
-    const known = pairs?.of === texts.config.text() ? pairs.pairs : undefined;
-    results.show({ answer, pairs: known, failure });
+    const verdicts = tried?.of === texts.config.text() ? tried.verdicts : undefined;
+    results.show({ answer, verdicts, failure });
     if (answer === undefined) return;
     layout.host(texts.show(answer, settings.get().compare));
     for (const name of ["config", "tenant", "host"] as const) texts[name].setDiagnostics(underlines(answer, name, texts[name]));
     layout.edited(texts.edited());
     layout.back(answer.back && createFlowList(answer.back));
-    layout.judge(answer, patchesOf(answer, known));
+    layout.judge(answer, patchesOf(answer, verdicts?.pairs), verdicts?.together);
   }
 
   function nextProblem(back: boolean): void {
