@@ -77,10 +77,13 @@ describe("syntax", () => {
     expect(typeof parsed).toBe("object");
   });
 
-  test.each(used.filter(({ language }) => ["ts", "typescript", "js"].includes(language)))("$page:$line has no syntax error", ({ language, text }) => {
-    const { diagnostics = [] } = ts.transpileModule(text, { fileName: `a.${language}`, reportDiagnostics: true });
-    expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
-  });
+  test.each(used.filter(({ language }) => ["ts", "typescript", "js"].includes(language)))(
+    "$page:$line has no syntax error",
+    ({ language, text }) => {
+      const { diagnostics = [] } = ts.transpileModule(text, { fileName: `a.${language}`, reportDiagnostics: true });
+      expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+    },
+  );
 
   const scripts = used.flatMap((block) => {
     if (block.language === "console")
