@@ -178,15 +178,14 @@ class ListCheck {
   result(): CheckedList {
     const { list, pairs } = this.#options;
     const alone = worst(pairs.map(({ verdict }) => verdict));
-    // The last one is the worst: a list that never rests does not come back either.
+    // The worst one: a list that never rests does not come back either.
     const found = this.#findings
       .filter(({ breach }) => breach !== undefined)
-      .toSorted((left, right) => WORST_LAST.indexOf(left.verdict) - WORST_LAST.indexOf(right.verdict))
-      .at(-1);
+      .reduce<Finding | undefined>((most, one) => (most !== undefined && isWorse(most.verdict, one.verdict) ? most : one), undefined);
     const verdict = worst([alone, ...(found === undefined ? [] : [found.verdict])]);
     const members = pairs.filter(({ patch }) => this.#patches.some(({ index }) => index === patch));
     const own = worst(members.map((pair) => pair.verdict));
-    const isNews = found !== undefined && WORST_LAST.indexOf(found.verdict) > WORST_LAST.indexOf(own);
+    const isNews = found !== undefined && isWorse(found.verdict, own);
     return {
       report: {
         list,
@@ -202,7 +201,11 @@ class ListCheck {
 }
 
 function worst(verdicts: readonly PairVerdict[]): PairVerdict {
-  return verdicts.reduce((one, other) => (WORST_LAST.indexOf(other) > WORST_LAST.indexOf(one) ? other : one), "lossless");
+  return verdicts.reduce((one, other) => (isWorse(other, one) ? other : one), "lossless");
+}
+
+function isWorse(one: PairVerdict, other: PairVerdict): boolean {
+  return WORST_LAST.indexOf(one) > WORST_LAST.indexOf(other);
 }
 
 function valuesAt(patch: CompiledPatch, objects: readonly KubeObject[]): readonly unknown[] {
