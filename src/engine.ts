@@ -41,6 +41,8 @@ export interface EngineOptions {
   readonly services?: ServicesMode;
   /** Prefix of the markers of another syncer whose copies are taken over, `vcluster.loft.sh/` for example. Default none. */
   readonly adopt?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. Default none. */
+  readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
   /** Stands between the patches and the sandbox, to watch what they evaluate. Default: nothing does. */
@@ -131,6 +133,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     servicesEnabled: services === "managed" && config.services.enabled && config.endpoints.enabled,
     vcluster: { ...vcluster, config: config.merged },
     ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
+    ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),
   };
   const rules = (kind: SyncedKind, sync: ResourceSync, enabled: boolean): Rules => ({
     ...shared,
@@ -147,7 +150,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   ];
   return {
     rules: all,
-    references: referenceRules(all, { config, settings, translator }),
+    references: referenceRules(all, { ...options, config, settings, translator }),
     translator,
     settings,
     vcluster,
@@ -196,13 +199,14 @@ function referenceNames(translator: Translator, settings: Settings): NameRules {
 /** Undefined when no patch refers to anything that has to be brought across. */
 function referenceRules(
   rules: readonly Rules[],
-  { config, settings, translator }: { config: Config; settings: Settings; translator: Translator },
+  { config, settings, translator, adoptCluster }: EngineOptions & { settings: Settings; translator: Translator },
 ): ReferenceRules | undefined {
   const { mode, retentionMinutes, objects } = settings.references;
   const kinds = mode === "follow" ? followedKinds(rules, { config, settings }) : [];
   if (kinds.length === 0) return undefined;
   const excluded = compileExcludedKeys(settings.excludedKeys);
-  return { kinds, translator, excluded, retentionMs: retentionMinutes * 60_000, objectsMax: objects };
+  const adopted = adoptCluster !== undefined && { adoptCluster };
+  return { kinds, translator, excluded, retentionMs: retentionMinutes * 60_000, objectsMax: objects, ...adopted };
 }
 
 function followedKinds(rules: readonly Rules[], { config, settings }: { config: Config; settings: Settings }): readonly ReferenceKind[] {

@@ -69,7 +69,7 @@ export interface Syncer {
   /**
    * Waits for the caches and collects what there is to do, but does nothing of it: a warm standby.
    *
-   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster.
+   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws API_… when the tenant cluster can not be asked who it is.
    */
@@ -168,7 +168,7 @@ class RunningSyncer implements Syncer {
   async prepare(): Promise<void> {
     if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
     const { tenant, host } = this.#options;
-    const clusterUid = await readClusterUid(tenant.writer);
+    const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
     // Stopped meanwhile: nobody would ever end what is begun now.
     if (this.#stopping.signal.aborted) return;
     this.#clusterUid = clusterUid;
@@ -176,7 +176,7 @@ class RunningSyncer implements Syncer {
     const loop = (this.#loop = this.#createLoop());
     while (!loop.synced && !this.#stopping.signal.aborted) await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
     if (this.#stopping.signal.aborted) return;
-    if (clusterUid !== undefined) checkIdentity(host, rules, clusterUid);
+    checkIdentity({ tenant, host, hostUid }, rules);
     checkOtherSyncers(host, rules);
     this.#controller = this.#createController();
     this.#controller.start();

@@ -55,9 +55,10 @@ export const CODES = {
     remedy: "Read the message, which is the server's own.",
   },
   CLUSTER_IDENTITY: {
-    meaning: "The tenant cluster is not the one that the host copies came from, or another cluster answers than at the start.",
+    meaning:
+      "The tenant cluster is not the one that the copies of this virtual cluster came from, tenant and host are swapped, or another cluster answers than at the start.",
     remedy:
-      "Check that the tenant kubeconfig names the right cluster. If it was rebuilt on purpose, delete its old copies on the host first.",
+      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, start with --adopt-cluster and the uid of the old one.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses what is refused: duplicate keys, too many aliases, too deep nesting.",

@@ -4,7 +4,8 @@ import { ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { Code } from "../base/codes.ts";
 import { matchesSelector } from "../object/selector.ts";
 import type { KubeObject, Service } from "../object/types.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
+import type { Source } from "../translate/markers.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
@@ -103,7 +104,8 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
     // Written before its Service, an Endpoints object may be collected as a leftover by the host.
     return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: missingService(translator, tenantService) } : undefined;
   }
-  if (isOurs(translator.markerPrefix, translator.vcluster.name, hostService, SERVICES)) return besideCopy(rules, key, hostService);
+  const source = ourMarkers(rules, hostService, SERVICES);
+  if (source !== undefined) return besideCopy(source, key);
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
@@ -122,8 +124,7 @@ function isPaused(markerPrefix: string, object: KubeObject): boolean {
 }
 
 /** Endpoints beside the copy of another tenant Service with the same host name would become its backends. */
-function besideCopy({ translator }: Rules, key: ObjectKey, hostService: Service): Gate | undefined {
-  const source = readMarkers(translator.markerPrefix, hostService)!;
+function besideCopy(source: Source, key: ObjectKey): Gate | undefined {
   if (sameKey(source, key)) return undefined;
   return {
     action: "leave",

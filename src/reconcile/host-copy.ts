@@ -101,6 +101,7 @@ export function sourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): Sou
   const { resourceVersion, uid = "" } = tenant.metadata;
   return {
     vcluster: rules.translator.vcluster.name,
+    vclusterNamespace: rules.translator.vcluster.namespace,
     kind: formatKind(rules.kind.resource),
     ...key,
     uid,

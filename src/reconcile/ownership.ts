@@ -7,7 +7,8 @@ import { keyOf, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { ENDPOINTS } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isOurs, managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
+import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../translate/markers.ts";
 import { readForeignMarkers } from "../translate/foreign-markers.ts";
 import type { ForeignSource } from "../translate/foreign-markers.ts";
 import { changedSides, readBase } from "./base.ts";
@@ -17,10 +18,8 @@ import type { Rules, Surroundings } from "./rules.ts";
 
 /** Tells whether `host` is our copy of exactly this tenant object. */
 export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolean {
-  const { markerPrefix, vcluster } = rules.translator;
-  if (!isOurs(markerPrefix, vcluster.name, host, rules.kind.resource)) return false;
-  const source = readMarkers(markerPrefix, host)!;
-  return sameKey(source, key);
+  const source = ourMarkers(rules, host, rules.kind.resource);
+  return source !== undefined && sameKey(source, key);
 }
 
 /** The endpoints controller replaces all labels, marker labels included, and keeps the annotations. */

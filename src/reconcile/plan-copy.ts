@@ -6,7 +6,8 @@
 import { formatKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
+import { readMarkers } from "../translate/markers.ts";
 import { agreedBase, readBase } from "./base.ts";
 import { forward } from "./forward.ts";
 import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
@@ -23,12 +24,10 @@ export function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
   const { host, key } = input;
   if (host === undefined) return planCreate(rules, input, answer);
   if (isCopyOf(rules, host, key)) return planUpdate(rules, { ...input, host }, answer);
-  const { markerPrefix, vcluster } = rules.translator;
-  if (isOurs(markerPrefix, vcluster.name, host, rules.kind.resource)) {
-    const other = formatKey(readMarkers(markerPrefix, host)!);
-    return answer("refused", {
-      notes: [{ code: "NAME_COLLISION", message: `"${formatKey(key)}" and "${other}" have the same host name` }],
-    });
+  const other = ourMarkers(rules, host, rules.kind.resource);
+  if (other !== undefined) {
+    const message = `"${formatKey(key)}" and "${formatKey(other)}" have the same host name`;
+    return answer("refused", { notes: [{ code: "NAME_COLLISION", message }] });
   }
   if (mayAdopt(rules, host, input.tenant)) return planAdoption(rules, { ...input, host }, answer);
   if (mayTakeOver(rules, input, host))

@@ -89,6 +89,7 @@ function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, host
   const { uid = "", resourceVersion } = source.metadata;
   return writeMarkers(translator.markerPrefix, {
     vcluster: translator.vcluster.name,
+    vclusterNamespace: translator.vcluster.namespace,
     kind: formatKind(kind.resource),
     ...key,
     uid,

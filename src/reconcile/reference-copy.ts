@@ -9,7 +9,8 @@ import { formatKey, sameKey } from "../object/key.ts";
 import { SECRETS } from "../object/resource.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
-import { formatKind, isOurs, readMarkers } from "../translate/markers.ts";
+import { ourMarkers, whose } from "../translate/identity.ts";
+import { formatKind, readMarkers } from "../translate/markers.ts";
 import type { Note, Operation, Plan } from "./plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
@@ -113,12 +114,11 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
 
 /** An object of somebody else that says the same is as good as a copy. */
 function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly target: KubeObject }): ReferencePlan {
-  const { translator } = rules;
   const { target, source, kind } = input;
   const isHost = targetSide(input) === "host";
-  if (isHost && isOurs(translator.markerPrefix, translator.vcluster.name, target, kind.resource)) {
-    const other = formatKey(readMarkers(translator.markerPrefix, target)!);
-    const message = `${named(input)} and "${other}" have the same host name`;
+  const other = isHost ? ourMarkers(rules, target, kind.resource) : undefined;
+  if (other !== undefined) {
+    const message = `${named(input)} and "${formatKey(other)}" have the same host name`;
     return answer(input, "refused", { notes: [{ code: "NAME_COLLISION", message }] });
   }
   if (jsonEqual(bodyOf(source), bodyOf(target))) return answer(input, "left");
@@ -135,11 +135,11 @@ function isStale({ translator }: ReferenceRules, { source, sourceConfirmed }: So
 }
 
 /** Tells whether an object on either side is our copy of exactly the object that is planned. */
-export function isReferenceCopy({ translator }: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
-  const markers = readMarkers(translator.markerPrefix, object);
+export function isReferenceCopy(rules: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
+  const markers = readMarkers(rules.translator.markerPrefix, object);
   return (
     markers !== undefined &&
-    markers.vcluster === translator.vcluster.name &&
+    whose(rules, markers) === "ours" &&
     markers.kind === formatKind(kind.resource) &&
     sameKey(markers, key) &&
     sameKey({ namespace: markers.hostNamespace, name: markers.hostName }, hostKey)

@@ -25,6 +25,8 @@ export interface ReferenceRules {
   readonly objectsMax: number;
   /** uid of the tenant cluster's `kube-system` namespace; recorded on every copy. */
   readonly clusterUid?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  readonly adoptCluster?: string;
 }
 
 /** Everything that a plan for one referenced object looks at. */

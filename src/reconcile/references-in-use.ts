@@ -1,7 +1,6 @@
 import type { FoundReference } from "../patch/types.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
-import { sameKey } from "../object/key.ts";
 import { forward } from "./forward.ts";
+import { isCopyOf } from "./ownership.ts";
 import type { Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
 
@@ -23,10 +22,5 @@ export function referencesInUse(
   if (tenant === undefined && host !== undefined && state === "waiting") return undefined;
   if (state === "absent" || tenant === undefined) return [];
   if (state === "copied" || hostKey === undefined || references.length > 0) return references;
-  return isCopy(rules, input) ? forward(rules, { ...input, tenant, host, hostKey }).references : [];
-}
-
-function isCopy({ translator, kind }: Rules, { host, key }: PlanInput): boolean {
-  if (host === undefined || !isOurs(translator.markerPrefix, translator.vcluster.name, host, kind.resource)) return false;
-  return sameKey(readMarkers(translator.markerPrefix, host)!, key);
+  return host !== undefined && isCopyOf(rules, host, input.key) ? forward(rules, { ...input, tenant, host, hostKey }).references : [];
 }

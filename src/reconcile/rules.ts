@@ -107,4 +107,6 @@ export interface Rules {
   readonly adopt?: string;
   /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
   readonly clusterUid?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  readonly adoptCluster?: string;
 }

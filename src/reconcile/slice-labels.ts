@@ -7,8 +7,8 @@ import { ENDPOINT_SLICES } from "../object/resource.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { keyOf, sameKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
-import type { Translator } from "../translate/translator.ts";
+import { ourMarkers } from "../translate/identity.ts";
+import type { Identity } from "../translate/identity.ts";
 import type { SliceCount } from "./rules.ts";
 
 /** Label of a slice with the name of its Service; a slice without it belongs to nobody. */
@@ -50,16 +50,16 @@ export interface SlicePair {
 }
 
 /** Counts the slices of one Service. `hostService` is the host key of that Service. */
-export function countSlices(translator: Translator, hostService: ObjectKey, pairs: readonly SlicePair[]): SliceCount {
-  const copied = pairs.filter((pair) => isCopied(translator, hostService, pair));
+export function countSlices(identity: Identity, hostService: ObjectKey, pairs: readonly SlicePair[]): SliceCount {
+  const copied = pairs.filter((pair) => isCopied(identity, hostService, pair));
   return { total: pairs.length, copied: copied.length };
 }
 
 /** A copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
-function isCopied({ markerPrefix, vcluster }: Translator, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
+function isCopied(identity: Identity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
   if (host === undefined || host.metadata.deletionTimestamp) return false;
-  if (!isOurs(markerPrefix, vcluster.name, host, ENDPOINT_SLICES)) return false;
-  const source = readMarkers(markerPrefix, host)!;
+  const source = ourMarkers(identity, host, ENDPOINT_SLICES);
+  if (source === undefined) return false;
   const service = serviceOfSlice(host);
   return (
     sameKey(source, keyOf(tenant)) && source.uid === (tenant.metadata.uid ?? "") && service !== undefined && sameKey(service, hostService)

@@ -3,17 +3,16 @@
  *
  * @module
  */
-import { formatKey, keyOf } from "../object/key.ts";
+import { formatKey, keyOf, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { readMarkers } from "../translate/markers.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { objectChanges } from "./object-changes.ts";
 import type { ObjectChange } from "./object-changes.ts";
-import type { OurCopy } from "./our-copies.ts";
+import type { MarkedCopy } from "./marked-copies.ts";
 import type { Preview } from "./preview.ts";
 import type { SyncRecord } from "./records.ts";
 import { parseSyncId, syncId } from "./sync-id.ts";
@@ -53,7 +52,7 @@ export interface AuditOptions {
   /** Every kind of which there may be copies. */
   readonly kinds: readonly ResourceType[];
   /** Everything on the host that is ours, of kinds that are not synced too. */
-  readonly copies: readonly OurCopy[];
+  readonly copies: readonly MarkedCopy[];
 }
 
 /**
@@ -109,11 +108,15 @@ function notedFinding(
 }
 
 /** A copy that stands, and that a run would leave where it is although it should not be there. */
-function standingFinding({ preview, translator }: AuditOptions, { resource, object }: OurCopy): Finding | undefined {
-  const { namespace, name } = readMarkers(translator.markerPrefix, object)!;
-  const source = { namespace, name };
+function standingFinding({ preview, translator }: AuditOptions, { resource, object, source: markers }: MarkedCopy): Finding | undefined {
+  const source = { namespace: markers.namespace, name: markers.name };
   const shared = { resource, host: keyOf(object), tenant: source };
   if (object.metadata.deletionTimestamp) return { ...shared, finding: "leftover", message: `It is being deleted${heldBy(object)}` };
+  const place = translator.toHost(source, resource);
+  if (place === undefined || !sameKey(place, keyOf(object))) {
+    const belongs = place === undefined ? "has no place on the host" : `has its copy at ${formatKey(place)}`;
+    return { ...shared, finding: "leftover", message: `The tenant object ${belongs} now; a cleanup removes this one` };
+  }
   if (isReferenced(preview, resource, source)) return undefined;
   const look = preview.looks.get(syncId(resource.plural, source));
   if (look === undefined || !look.rules.enabled) {

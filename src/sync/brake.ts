@@ -3,11 +3,12 @@ import type { Metrics } from "../base/metrics.ts";
 import { keyOf } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { ChangeSign } from "../object/object-source.ts";
+import type { KubeObject } from "../object/types.ts";
 import { brakeTrips } from "../reconcile/brake.ts";
 import type { BrakeLimits } from "../reconcile/brake.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { Rules } from "../reconcile/rules.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
 import type { ClusterCaches } from "./access.ts";
 import type { DeleteConfirmation } from "./delete-confirmation.ts";
 import { syncId } from "./sync-id.ts";
@@ -217,11 +218,9 @@ class WatchingBrake implements DeleteBrake {
 }
 
 /** The tenant key that an object is our copy of. */
-function sourceKey({ kind, translator }: Rules, object: Parameters<typeof readMarkers>[1]): ObjectKey | undefined {
-  const { markerPrefix, vcluster } = translator;
-  if (!isOurs(markerPrefix, vcluster.name, object, kind.resource)) return undefined;
-  const { namespace, name } = readMarkers(markerPrefix, object)!;
-  return { namespace, name };
+function sourceKey(rule: Rules, object: KubeObject): ObjectKey | undefined {
+  const source = ourMarkers(rule, object, rule.kind.resource);
+  return source && { namespace: source.namespace, name: source.name };
 }
 
 /** The id of the tenant object that the object at a host key is our copy of. */

@@ -1,14 +1,14 @@
 import { isEngineError } from "../base/errors.ts";
 import type { ClusterClient } from "../object/cluster-client.ts";
 import { keyOf } from "../object/key.ts";
-import { isOurs } from "../translate/markers.ts";
+import { isOurs } from "../translate/identity.ts";
 import type { Translator } from "../translate/translator.ts";
-import type { OurCopy } from "./our-copies.ts";
+import type { MarkedCopy } from "./marked-copies.ts";
 
 /** What became of one copy. */
 export interface Removal {
-  readonly copy: OurCopy;
-  /** `held`: it goes when its finalizers let it. `left`: somebody changed it meanwhile, and it is not ours any more. */
+  readonly copy: MarkedCopy;
+  /** `held`: it goes when its finalizers let it. `left`: somebody changed it meanwhile, and it is not ours any more, or of another tenant cluster. */
   readonly result: "removed" | "held" | "left";
 }
 
@@ -28,15 +28,18 @@ const ATTEMPTS_MAX = 5;
  * @example
  * for await (const { result } of removeCopies(copies, { client, translator })) count(result);
  */
-export async function* removeCopies(copies: readonly OurCopy[], options: RemovalOptions): AsyncGenerator<Removal> {
+export async function* removeCopies(copies: readonly MarkedCopy[], options: RemovalOptions): AsyncGenerator<Removal> {
   for (const copy of copies) yield { copy, result: await removeCopy(copy, options) };
 }
 
-async function removeCopy({ resource, object }: OurCopy, { client, translator }: RemovalOptions): Promise<Removal["result"]> {
+async function removeCopy(
+  { resource, object, source: { clusterUid } }: MarkedCopy,
+  { client, translator }: RemovalOptions,
+): Promise<Removal["result"]> {
   let found: typeof object | undefined = object;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     if (found === undefined) return "removed";
-    if (!isOurs(translator.markerPrefix, translator.vcluster.name, found, resource)) return "left";
+    if (!isOurs({ translator, clusterUid }, found, resource)) return "left";
     const { uid, resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
     // It was asked to go before.
     if (deletionTimestamp) return "held";

@@ -16,7 +16,8 @@ import type { Gate } from "../reconcile/gate.ts";
 import { isCopyOf } from "../reconcile/ownership.ts";
 import type { Note, PlanState } from "../reconcile/plan-types.ts";
 import { unitsOf } from "../reconcile/units.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
+import { isOurs } from "../translate/identity.ts";
+import { readMarkers } from "../translate/markers.ts";
 import type { Source } from "../translate/markers.ts";
 import type { FirstLook, Preview } from "./preview.ts";
 import { syncId } from "./sync-id.ts";
@@ -107,8 +108,8 @@ function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObj
 }
 
 function seenOnHost({ rules, input }: FirstLook, host: KubeObject): SeenOnHost {
-  const { markerPrefix, vcluster } = rules.translator;
-  const ours = isOurs(markerPrefix, vcluster.name, host, rules.kind.resource);
+  const { markerPrefix } = rules.translator;
+  const ours = isOurs(rules, host, rules.kind.resource);
   const whose = isCopyOf(rules, host, input.key) ? "copy" : ours ? "other-copy" : "foreign";
   const base = readBase(markerPrefix, host) === undefined ? "none" : "readable";
   return { ...seen(host), whose, markers: readMarkers(markerPrefix, host), base };

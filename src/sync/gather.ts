@@ -40,14 +40,14 @@ export function createGather({ tenant, host, tracked, router, flows, brake, owne
   const syncedSlices = tracked.find(({ rules }) => rules.kind.resource === ENDPOINT_SLICES);
 
   /** Only Endpoints ask, whose mirror the slices replace. */
-  function slicesOf({ kind, translator }: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
-    if (kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
+  function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
+    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
     const pairs = router.slices!.of(key).flatMap((slice) => {
-      const slicePlace = translator.toHost(slice, ENDPOINT_SLICES);
+      const slicePlace = rules.translator.toHost(slice, ENDPOINT_SLICES);
       const found = syncedSlices.tenant.get(slice);
       return found === undefined ? [] : [{ tenant: found, host: slicePlace && syncedSlices.host.get(slicePlace) }];
     });
-    return countSlices(translator, hostKey, pairs);
+    return countSlices(rules, hostKey, pairs);
   }
 
   function hostService({ services }: Rules, key: ObjectKey): Service | undefined {

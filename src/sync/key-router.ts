@@ -3,7 +3,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { Rules } from "../reconcile/rules.ts";
-import { readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
 import type { ClusterCaches } from "./access.ts";
 import { createServiceSlices } from "./service-slices.ts";
 import type { ServiceSlices } from "./service-slices.ts";
@@ -88,9 +88,8 @@ export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRo
   function tenantKeys(rule: Rules, resource: ResourceType, hostKey: ObjectKey): ObjectKey[] {
     const claimed = [...(claims.get(claimId(rule, hostKey)) ?? [])].map(parseKey);
     const object = rule.kind.resource === resource ? host.source(resource).get(hostKey) : undefined;
-    const { markerPrefix, vcluster } = rule.translator;
-    const source = object && readMarkers(markerPrefix, object);
-    if (source?.vcluster !== vcluster.name || claimed.some((key) => sameKey(key, source))) return claimed;
+    const source = object && ourMarkers(rule, object, resource);
+    if (source === undefined || claimed.some((key) => sameKey(key, source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 

@@ -76,7 +76,7 @@ export interface Reconciler {
    * Brings one object to its wanted state, from the present state only. Different keys may be reconciled at the same time, one key
    * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
    *
-   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster; then nothing is written.
+   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
    * @throws API_… when a cluster can not answer now.
    */
   reconcile(key: string): Promise<Reconciled>;
@@ -104,7 +104,7 @@ const ID_LENGTH = 8;
 export async function createReconciler(options: ReconcilerOptions): Promise<Reconciler> {
   const { engine, tenant, host, hooks, confirmDeletes, enqueue } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
-  const clusterUid = await readClusterUid(tenant.writer);
+  const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
   const wired = engineParts(engine, clusterUid);
   const loop = createSyncLoop({
     ...wired,
@@ -119,7 +119,7 @@ export async function createReconciler(options: ReconcilerOptions): Promise<Reco
 
   /** Copies of somebody else can be told from ours only when all of them are known. */
   function check(): void {
-    if (clusterUid !== undefined) checkIdentity(host, wired.rules, clusterUid);
+    checkIdentity({ tenant, host, hostUid }, wired.rules);
     checkOtherSyncers(host, wired.rules);
     checked = true;
   }

@@ -2,7 +2,7 @@ import { formatKey, parseKey, sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Rules } from "../reconcile/rules.ts";
-import { isOurs, readMarkers } from "../translate/markers.ts";
+import { ourMarkers } from "../translate/identity.ts";
 import { syncId } from "./sync-id.ts";
 
 /** Knows the copies that stand where their tenant object does not translate to any more, because its namespace was mapped anew. */
@@ -49,9 +49,10 @@ export function createStrays(): Strays {
 }
 
 /** The tenant key that a copy is of, if that translates to another host key, or to none. */
-function strayedFrom({ kind, translator }: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
-  if (!isOurs(translator.markerPrefix, translator.vcluster.name, object, kind.resource)) return undefined;
-  const { namespace, name } = readMarkers(translator.markerPrefix, object)!;
-  const wanted = translator.toHost({ namespace, name }, kind.resource);
-  return wanted !== undefined && sameKey(wanted, hostKey) ? undefined : { namespace, name };
+function strayedFrom(rules: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
+  const source = ourMarkers(rules, object, rules.kind.resource);
+  if (source === undefined) return undefined;
+  const key = { namespace: source.namespace, name: source.name };
+  const wanted = rules.translator.toHost(key, rules.kind.resource);
+  return wanted !== undefined && sameKey(wanted, hostKey) ? undefined : key;
 }

@@ -32,6 +32,8 @@ export interface Source {
   readonly hostName: string;
   /** Namespace of the host object itself. */
   readonly hostNamespace: string;
+  /** Host namespace of the virtual cluster, which tells it from others of its name. Earlier versions did not write it. */
+  readonly vclusterNamespace?: string;
   /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another. */
   readonly clusterUid?: string;
   /** resourceVersion of the tenant object at the last real change. */
@@ -52,6 +54,7 @@ const REQUIRED = {
 } as const satisfies Partial<Record<keyof Source, string>>;
 
 const OPTIONAL = {
+  vclusterNamespace: "vcluster-namespace",
   clusterUid: "cluster-uid",
   resourceVersion: "object-resource-version",
   configHash: "config-hash",
@@ -169,21 +172,6 @@ function parseMarkers(prefix: string, object: KubeObject): Source | undefined {
 
 function own(map: StringMap, key: string): string | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-/**
- * Tells whether `object` is a copy that this virtual cluster's syncer wrote: its markers name the virtual cluster and the
- * object's own kind, name and namespace. An object that merely inherited the markers of another one is not ours.
- */
-export function isOurs(prefix: string, vcluster: string, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
-  const source = readMarkers(prefix, object);
-  return (
-    source !== undefined &&
-    source.vcluster === vcluster &&
-    source.kind === formatKind(resource) &&
-    source.hostName === object.metadata.name &&
-    source.hostNamespace === (object.metadata.namespace ?? "")
-  );
 }
 
 const TRANSLATED_LABEL = "label-";

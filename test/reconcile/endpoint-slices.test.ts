@@ -11,7 +11,7 @@ import type { PlanInput } from "../../src/reconcile/plan-types.ts";
 import type { Rules } from "../../src/reconcile/rules.ts";
 import { SERVICES_KIND } from "../../src/reconcile/services.ts";
 import { countSlices, replacesMirror, SKIP_MIRROR } from "../../src/reconcile/slice-labels.ts";
-import { isOurs } from "../../src/translate/markers.ts";
+import { isOurs } from "../../src/translate/identity.ts";
 import { service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 import type { TestRules } from "../support/rules.ts";
 
@@ -144,7 +144,7 @@ describe("markers", () => {
     { why: "Endpoints have those of a slice", from: slice, name: slice.metadata.name!, kind: ENDPOINTS },
   ])("make nothing ours when $why", ({ from, name, kind }) => {
     const inherited = { ...from, ...kind, metadata: { ...from.metadata, name } };
-    expect(isOurs("sync.platform/", "blue", inherited, kind)).toBe(false);
+    expect(isOurs(rules, inherited, kind)).toBe(false);
     const planned = plan(kind === ENDPOINTS ? rules : sliceRules(), { key: { ...KEY, name }, tenant: undefined, host: inherited });
     expect(planned.operations).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe("the mirror of Endpoints is replaced", () => {
     { why: "a copy of an earlier life", host, uid: "uid-new", want: 0 },
   ])("only by copies: $why counts $want", ({ host, want, uid = "uid-s" }) => {
     const pair = { tenant: tenantSlice({}, { uid }), host };
-    expect(countSlices(sliceRules().translator, HOST_SERVICE_KEY, [pair])).toEqual({ total: 1, copied: want });
+    expect(countSlices(sliceRules(), HOST_SERVICE_KEY, [pair])).toEqual({ total: 1, copied: want });
   });
 });
 
@@ -292,7 +292,7 @@ class MirroredWorld {
 
   syncEndpoints(): void {
     const pairs = this.#tenantSlices.map((tenant) => ({ tenant, host: this.#copies.get(tenant.metadata.name!) }));
-    const slices = this.on ? countSlices(this.#endpoints.translator, HOST_SERVICE_KEY, pairs) : undefined;
+    const slices = this.on ? countSlices(this.#endpoints, HOST_SERVICE_KEY, pairs) : undefined;
     const input = { key: SERVICE_KEY, tenant: tenantEndpoints(), host: this.#hostEndpoints, slices };
     this.#carryOut(this.#endpoints, input, (object) => (this.#hostEndpoints = object));
   }

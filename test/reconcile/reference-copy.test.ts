@@ -227,6 +227,7 @@ describe("a copy", () => {
   test("says whose it is and what it is of, and no word about its data", () => {
     expect(readMarkers("sync.platform/", COPY)).toEqual({
       vcluster: "blue",
+      vclusterNamespace: "vc",
       kind: "v1/Secret",
       namespace: "shop",
       name: "db",

@@ -11,7 +11,8 @@ import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES 
 import type { ResourceType } from "../../src/object/resource.ts";
 import { repackSubsets } from "../../src/object/subsets.ts";
 import type { EndpointSubset, KubeObject, StringMap } from "../../src/object/types.ts";
-import { isMarkerKey, isOurs, readMarkers } from "../../src/translate/markers.ts";
+import { readCopyMarkers } from "../../src/translate/identity.ts";
+import { isMarkerKey, readMarkers } from "../../src/translate/markers.ts";
 import type { StoryObject, StoryObjects } from "./scenario.ts";
 
 /** One of the two clusters. */
@@ -19,7 +20,7 @@ export type Side = "tenant" | "host";
 
 /** How the copies of a story's engine are marked. */
 export interface Marks {
-  readonly vcluster: string;
+  readonly vcluster: { readonly name: string; readonly namespace: string };
   readonly prefix: string;
 }
 
@@ -68,7 +69,11 @@ export function seenObject(
 
 /** In the tenant cluster only what references name can be a copy, and markers say that. */
 function isCopy(object: KubeObject, { side, marks }: { side: Side; marks: Marks }): boolean {
-  if (side === "host") return isOurs(marks.prefix, marks.vcluster, object, object);
+  if (side === "host") {
+    const { name, namespace } = marks.vcluster;
+    const source = readCopyMarkers(marks.prefix, object, object);
+    return source?.vcluster === name && (source.vclusterNamespace ?? namespace) === namespace;
+  }
   return readMarkers(marks.prefix, object) !== undefined && REFERENCED_KINDS.some(({ kind }) => kind === object.kind);
 }
 

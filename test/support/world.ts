@@ -239,7 +239,7 @@ class StoryWorld implements World {
 
   async #stateOf(side: Side, wanted: StoryObjects): Promise<StoryObjects> {
     const { story, clusters } = this.#parts;
-    const marks = { vcluster: story.vcluster.name, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
+    const marks = { vcluster: story.vcluster, prefix: String(story.settings?.["markerPrefix"] ?? "sync.platform/") };
     const kinds = [
       SERVICES,
       ENDPOINTS,

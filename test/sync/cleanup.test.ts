@@ -7,16 +7,26 @@ import type { ClusterClient, DeletePreconditions } from "../../src/object/cluste
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { removeCopies } from "../../src/sync/cleanup.ts";
-import { writeMarkers } from "../../src/translate/markers.ts";
+import type { MarkedCopy } from "../../src/sync/marked-copies.ts";
+import { readMarkers, writeMarkers } from "../../src/translate/markers.ts";
+import type { Source } from "../../src/translate/markers.ts";
 import { createTranslator } from "../../src/translate/translator.ts";
 
 const translator = createTranslator({ vcluster: { name: "blue", namespace: "vc-blue" } });
 const HOST = { name: "web-x-shop-x-blue", namespace: "vc-blue" };
 
-function copy(resourceVersion: string, metadata: KubeObject["metadata"] = {}): KubeObject {
-  const source = { vcluster: "blue", kind: "v1/Endpoints", namespace: "shop", name: "web", uid: "u" };
+function copy(resourceVersion: string, metadata: KubeObject["metadata"] = {}, more: Partial<Source> = {}): KubeObject {
+  const source = { ...more, vcluster: "blue", kind: "v1/Endpoints", namespace: "shop", name: "web", uid: "u" };
   const markers = writeMarkers("sync.platform/", { ...source, hostName: HOST.name, hostNamespace: HOST.namespace });
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...HOST, ...markers, uid: "1", resourceVersion, ...metadata } };
+}
+
+function marking(resourceVersion: string, more: Partial<Source>): KubeObject {
+  return copy(resourceVersion, {}, more);
+}
+
+function marked(object: KubeObject): MarkedCopy {
+  return { resource: ENDPOINTS, object, source: readMarkers("sync.platform/", object)! };
 }
 
 /** A cluster in which the object is what the list says, one state after the other, each time it is asked. */
@@ -40,7 +50,7 @@ function changing(states: readonly (KubeObject | undefined)[]): Pick<ClusterClie
 async function remove(seen: KubeObject, states: readonly (KubeObject | undefined)[]): Promise<{ result: string; deletes: unknown[] }> {
   const client = changing(states);
   const results: string[] = [];
-  for await (const { result } of removeCopies([{ resource: ENDPOINTS, object: seen }], { client, translator })) results.push(result);
+  for await (const { result } of removeCopies([marked(seen)], { client, translator })) results.push(result);
   expect(results).toHaveLength(1);
   return { result: results[0]!, deletes: client.deletes };
 }
@@ -80,6 +90,20 @@ describe("a copy", () => {
       deletes: [{ uid: "1", resourceVersion: "1" }],
     },
     {
+      why: "that a syncer of another virtual cluster of the name took over stays",
+      seen: copy("1"),
+      states: [marking("2", { vclusterNamespace: "elsewhere" })],
+      result: "left",
+      deletes: [{ uid: "1", resourceVersion: "1" }],
+    },
+    {
+      why: "that is from another tenant cluster by now stays",
+      seen: marking("1", { clusterUid: "c1" }),
+      states: [marking("2", { clusterUid: "c2" })],
+      result: "left",
+      deletes: [{ uid: "1", resourceVersion: "1" }],
+    },
+    {
       why: "with finalizers is held",
       seen: copy("1", { finalizers: ["example.com/hold"] }),
       states: [copy("1")],
@@ -104,8 +128,7 @@ describe("a copy", () => {
     let version = 100;
     const racing = { delete: client.delete, get: () => Promise.resolve(copy(String((version += 1)))) };
     const results: string[] = [];
-    for await (const { result } of removeCopies([{ resource: ENDPOINTS, object: copy("1") }], { client: racing, translator }))
-      results.push(result);
+    for await (const { result } of removeCopies([marked(copy("1"))], { client: racing, translator })) results.push(result);
     expect({ results, deletes: client.deletes.length }).toEqual({ results: ["left"], deletes: 5 });
   });
 });

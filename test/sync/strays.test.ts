@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createStrays } from "../../src/sync/strays.ts";
 import { formatKind, writeMarkers } from "../../src/translate/markers.ts";
+import type { Source } from "../../src/translate/markers.ts";
 import { testRules } from "../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
@@ -9,9 +10,11 @@ const OLD = { namespace: "old-shop", name: "web" };
 const rules = testRules({ translator: { mode: "multi-namespace", mappings: { shop: "new-shop" } } });
 
 /** A copy of shop/web by its markers, at any host key. */
-function copyAt(host: { namespace: string; name: string }, vcluster = "blue"): KubeObject {
+function copyAt(host: { namespace: string; name: string }, of: Partial<Source> = {}): KubeObject {
   const kind = formatKind(rules.kind.resource);
-  const markers = writeMarkers("sync.platform/", { vcluster, kind, ...KEY, uid: "", hostName: host.name, hostNamespace: host.namespace });
+  const place = { hostName: host.name, hostNamespace: host.namespace };
+  const source = { vcluster: "blue", vclusterNamespace: "vc", kind, ...KEY, uid: "", ...place, ...of };
+  const markers = writeMarkers("sync.platform/", source);
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...host, ...markers } };
 }
 
@@ -28,7 +31,8 @@ test("a copy in its place, one of another virtual cluster and one that inherited
   const strays = createStrays();
   const place = { namespace: "new-shop", name: "web" };
   strays.look(rules, place, copyAt(place));
-  strays.look(rules, OLD, copyAt(OLD, "red"));
+  strays.look(rules, OLD, copyAt(OLD, { vcluster: "red" }));
+  strays.look(rules, OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
   const inherited = copyAt(OLD);
   const other = { namespace: "old-shop", name: "other" };
   strays.look(rules, other, { ...inherited, metadata: { ...inherited.metadata, ...other } });

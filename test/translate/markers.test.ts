@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { formatKind, isMarkerKey, isOurs, readMarkers, writeMarkers } from "../../src/translate/markers.ts";
+import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../src/translate/markers.ts";
 import type { Source } from "../../src/translate/markers.ts";
 
 const PREFIX = "sync.platform/";
@@ -14,6 +14,7 @@ const source: Source = {
   uid: "0b7e",
   hostName: "db-x-shop-x-blue",
   hostNamespace: "vc-blue",
+  vclusterNamespace: "vc-blue",
   clusterUid: "c1",
   resourceVersion: "42",
   configHash: "f00",
@@ -44,6 +45,7 @@ describe("markers", () => {
         "sync.platform/object-uid": "0b7e",
         "sync.platform/object-host-name": "db-x-shop-x-blue",
         "sync.platform/object-host-namespace": "vc-blue",
+        "sync.platform/vcluster-namespace": "vc-blue",
         "sync.platform/cluster-uid": "c1",
         "sync.platform/object-resource-version": "42",
         "sync.platform/config-hash": "f00",
@@ -62,6 +64,7 @@ describe("markers", () => {
         uid: fc.string(),
         hostName: text,
         hostNamespace: text,
+        vclusterNamespace: text,
         clusterUid: text,
         resourceVersion: text,
         configHash: text,
@@ -79,7 +82,6 @@ describe("markers", () => {
     const long = copy({ ...source, vcluster: "v".repeat(80) });
     expect(long.metadata.labels!["sync.platform/managed-by"]).toMatch(/^v{52}-[0-9a-f]{10}$/);
     expect(readMarkers(PREFIX, long)?.vcluster).toBe("v".repeat(80));
-    expect(isOurs(PREFIX, "v".repeat(80), long, ENDPOINTS)).toBe(true);
   });
 
   const REQUIRED = [
@@ -113,29 +115,6 @@ describe("markers", () => {
 
   test("of an object without metadata maps are not there", () => {
     expect(readMarkers(PREFIX, { apiVersion: "v1", kind: "Endpoints", metadata: {} })).toBeUndefined();
-  });
-});
-
-describe("an object is ours", () => {
-  test("when its markers name the virtual cluster and itself", () => {
-    expect(isOurs(PREFIX, "blue", copy(), ENDPOINTS)).toBe(true);
-  });
-
-  test.each([
-    { object: copy({ ...source, vcluster: "green" }), why: "another virtual cluster wrote it" },
-    { object: withMetadata(copy(), { name: "db-x-shop-x-blue-abcde" }), why: "it inherited the markers under another name" },
-    { object: withMetadata(copy(), { namespace: "elsewhere" }), why: "it was copied into another namespace" },
-    { object: copy({ ...source, kind: "v1/Service" }), why: "its markers are those of another kind" },
-  ])("not when $why", ({ object }) => {
-    expect(isOurs(PREFIX, "blue", object, ENDPOINTS)).toBe(false);
-  });
-
-  test("not when the host mirrored it into a slice of the same name", () => {
-    expect(isOurs(PREFIX, "blue", { ...copy(), apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" }, ENDPOINT_SLICES)).toBe(false);
-  });
-
-  test("also when a list left out its kind", () => {
-    expect(isOurs(PREFIX, "blue", { metadata: copy().metadata } as unknown as KubeObject, ENDPOINTS)).toBe(true);
   });
 });
 

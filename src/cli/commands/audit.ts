@@ -3,7 +3,9 @@ import { formatKey } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import { auditCopies } from "../../sync/audit.ts";
 import type { Finding } from "../../sync/audit.ts";
-import { findOurCopies } from "../../sync/our-copies.ts";
+import { findMarkedCopies } from "../../sync/marked-copies.ts";
+import { tellNarrowed } from "../inspect/narrowed.ts";
+import { whose } from "../../translate/identity.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
@@ -30,15 +32,17 @@ export function defineAudit(command: Command, context: CommandContext): void {
 }
 
 async function audit({ terminal, exit }: CommandContext, { output }: InspectionFlags, inspection: Inspection): Promise<void> {
-  const { tenant, host, engine, hostReads, hostScope } = inspection;
+  const { tenant, host, engine, rules, hostReads } = inspection;
   const kinds = copyKinds(engine.settings);
   const { translator } = engine;
-  const { copies, hidden } = await findOurCopies({ reads: hostReads, scope: hostScope, translator, kinds });
+  const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
+  const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
   const findings = auditCopies({ preview, tenant, host, translator, kinds, copies });
   // Whoever is not synced may be hidden: the roles of the guide show no more than is needed.
-  for (const { resource, error } of hidden)
+  for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not looked at: ${error.message}`);
+  tellNarrowed(terminal, found);
   if (findings.length > 0) exit(EXIT_FAILED);
   if (output !== undefined) return terminal.out(formatValue(findings.map(shown), output));
   if (findings.length === 0) return terminal.out(`Clean: ${copies.length} copies are as they should be.\n`);

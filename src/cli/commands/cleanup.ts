@@ -7,9 +7,10 @@ import { ENDPOINTS, SERVICES } from "../../object/resource.ts";
 import { removeCopies } from "../../sync/cleanup.ts";
 import type { Removal } from "../../sync/cleanup.ts";
 import { createClusterReads } from "../../sync/cluster-reads.ts";
-import { findOurCopies } from "../../sync/our-copies.ts";
-import type { OurCopy } from "../../sync/our-copies.ts";
-import { readMarkers } from "../../translate/markers.ts";
+import { findMarkedCopies } from "../../sync/marked-copies.ts";
+import type { MarkedCopy } from "../../sync/marked-copies.ts";
+import { groupByOwner } from "../../sync/owners.ts";
+import type { Owner } from "../../sync/owners.ts";
 import type { Translator } from "../../translate/translator.ts";
 import { addClusterFlags, loadHostKubeConfig } from "../cluster-flags.ts";
 import type { ClusterFlags } from "../cluster-flags.ts";
@@ -18,8 +19,8 @@ import type { CommandContext } from "../command.ts";
 import { loadConfiguration } from "../configuration.ts";
 import type { LoadedConfiguration } from "../configuration.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
-import { hostScope } from "../followed-cluster.ts";
 import { tellWarning } from "../output/messages.ts";
+import { tellNarrowed } from "../inspect/narrowed.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { reachCluster } from "../inspect/open-inspection.ts";
 import type { ReachedCluster } from "../inspect/open-inspection.ts";
@@ -31,6 +32,7 @@ import type { Terminal } from "../terminal.ts";
 
 interface CleanupFlags extends ClusterFlags {
   readonly kind?: readonly string[];
+  readonly clusterUid?: string;
   readonly yes?: boolean;
   readonly output?: OutputFormat;
 }
@@ -39,6 +41,7 @@ interface CleanupFlags extends ClusterFlags {
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(new Option("--kind <kind>", "only copies of this kind; may be given several times").argParser(collect))
+    .option("--cluster-uid <uid>", "only copies from the tenant cluster of this uid; needed where there are those of several")
     .option("--yes", "remove without asking")
     .addOption(outputOption())
     .addHelpText("after", "\nStop the syncer first, or it makes the copies anew. The tenant cluster is not asked, and need not be there.")
@@ -70,8 +73,10 @@ interface Parts {
 
 async function cleanHost(terminal: Terminal, flags: CleanupFlags, { loaded, host }: Parts): Promise<void> {
   const translator = createTranslatorFor(loaded);
-  const copies = await findCopies(terminal, flags, { loaded, host, translator });
-  if (copies.length > 0) await confirm(terminal, flags, { copies, translator });
+  const found = await findCopies(terminal, flags, { loaded, host, translator });
+  const owners = ownersToClean(terminal, flags, { translator, found });
+  const copies = owners.flatMap((owner) => owner.copies);
+  if (copies.length > 0) await confirm(terminal, flags, { owners, translator });
   const removals: Removal[] = [];
   try {
     for await (const removal of removeCopies(copies, { client: host.client, translator })) removals.push(removal);
@@ -85,11 +90,12 @@ async function findCopies(
   terminal: Terminal,
   { kind }: CleanupFlags,
   { loaded, host, translator }: { loaded: LoadedConfiguration; host: ReachedCluster; translator: Translator },
-): Promise<readonly OurCopy[]> {
+): Promise<readonly MarkedCopy[]> {
   const all = copyKinds(loaded.settings);
   const kinds = kind === undefined ? all : kind.map((name) => findKind(name, all));
   const reads = createClusterReads({ client: host.client, signal: new AbortController().signal });
-  const { copies, hidden } = await findOurCopies({ reads, scope: hostScope(translator), translator, kinds });
+  const { copies, hidden, narrowed } = await findMarkedCopies({ reads, translator, kinds });
+  tellNarrowed(terminal, { narrowed });
   for (const { resource, error } of hidden) {
     // These always have copies, and a kind that was asked for must be looked at.
     if (kind !== undefined || resource === ENDPOINTS || resource === SERVICES) throw error;
@@ -101,13 +107,10 @@ async function findCopies(
 async function confirm(
   terminal: Terminal,
   { yes, output }: CleanupFlags,
-  { copies, translator }: { copies: readonly OurCopy[]; translator: Translator },
+  { owners, translator }: { owners: readonly Owner[]; translator: Translator },
 ): Promise<void> {
-  const rows = copies.map(({ resource, object }) => {
-    const { namespace, name } = readMarkers(translator.markerPrefix, object)!;
-    return [resource.kind, formatKey(keyOf(object)), formatKey({ namespace, name })];
-  });
-  const table = formatTable([["KIND", "HOST", "COPY OF"], ...rows]);
+  const copies = owners.flatMap((owner) => owner.copies);
+  const table = owners.map((owner) => `${describeOwner(translator, owner)}:\n${tableOf(owner.copies)}`).join("\n");
   if (output === undefined) terminal.out(table);
   if (yes === true) return;
   // Nobody says yes to what he has not seen.
@@ -116,6 +119,50 @@ async function confirm(
   if (answer?.trim() === "yes") return;
   const hint = "Say --yes, once the list is what should go";
   throw new EngineError("USAGE", `Nothing was removed: ${copies.length} objects wait for a confirmation`, { details: { hint } });
+}
+
+function tableOf(copies: readonly MarkedCopy[]): string {
+  const rows = copies.map(({ resource, object, source }) => [resource.kind, formatKey(keyOf(object)), formatKey(source)]);
+  return formatTable([["KIND", "HOST", "COPY OF"], ...rows]);
+}
+
+/**
+ * The owners whose copies go. Those of other virtual clusters of the name are told and left alone.
+ *
+ * @throws USAGE when there are copies from several tenant clusters and none was named, or from none that was named.
+ */
+function ownersToClean(
+  terminal: Terminal,
+  { clusterUid }: CleanupFlags,
+  { translator, found }: { translator: Translator; found: readonly MarkedCopy[] },
+): readonly Owner[] {
+  const owners = groupByOwner(translator, found);
+  const describe = (some: readonly Owner[]) => some.map((owner) => describeOwner(translator, owner, 3)).join("; ");
+  // Where nothing tells the namespace, the uid that was named does.
+  const named = (owner: Owner) => owner.clusterUid === clusterUid && (owner.isOurs || owner.namespace === undefined);
+  const ours = owners.filter((owner) => (clusterUid === undefined ? owner.isOurs : named(owner)));
+  const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));
+  if (uids.size > 1) {
+    const message = `Nothing was removed: these copies are from several tenant clusters: ${describe(ours)}`;
+    throw new EngineError("USAGE", message, { details: { hint: "Say which with --cluster-uid, once its list is what should go" } });
+  }
+  const others = owners.filter((owner) => !ours.includes(owner));
+  if (clusterUid !== undefined && ours.length === 0) {
+    const message = `Nothing was removed: no copies are from the tenant cluster ${clusterUid}`;
+    throw new EngineError("USAGE", message, { details: { hint: others.length === 0 ? "" : `There are: ${describe(others)}` } });
+  }
+  for (const owner of others) tellWarning(terminal, `Left alone: ${describe([owner])}`);
+  return ours;
+}
+
+/** Whose and how many, with some host keys. */
+function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies }: Owner, examples = 0): string {
+  const where = namespace === undefined ? "of an unknown namespace" : `in namespace ${namespace}`;
+  const from = clusterUid === undefined ? "an unknown tenant cluster" : `tenant cluster ${clusterUid}`;
+  const keys = copies.slice(0, examples).map(({ resource, object }) => `${resource.kind} ${formatKey(keyOf(object))}`);
+  const shownKeys = keys.length === 0 ? "" : ` (${keys.join(", ")}${copies.length > keys.length ? ", …" : ""})`;
+  const objects = `${copies.length} object${copies.length === 1 ? "" : "s"}`;
+  return `${objects} of virtual cluster "${vcluster.name}" ${where}, from ${from}${shownKeys}`;
 }
 
 function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: readonly Removal[]): void {
@@ -131,6 +178,6 @@ function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: re
   terminal.out(`Removed ${length} object${length === 1 ? "" : "s"}.\n`);
 }
 
-function shown({ resource, object }: OurCopy): { kind: string; host: string; finalizers: readonly string[] } {
+function shown({ resource, object }: MarkedCopy): { kind: string; host: string; finalizers: readonly string[] } {
   return { kind: resource.kind, host: formatKey(keyOf(object)), finalizers: object.metadata.finalizers ?? [] };
 }

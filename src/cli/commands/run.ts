@@ -17,6 +17,7 @@ export function defineRun(command: Command, context: CommandContext): void {
     )
     .option("--enable-endpoints", "sync Endpoints even if the configuration tells another syncer not to")
     .option("--adopt <prefix>", "take over the copies of another syncer, which is stopped, by the prefix of its markers")
+    .option("--adopt-cluster <uid>", "this virtual cluster was rebuilt: its copies from the tenant cluster of this uid are ours")
     .option("--confirm-deletes <number>", "let at most so many deletes pass that the delete brake would hold", parseCount)
     .option("--host-qps <number>", "at most so many writes a second to the host; no limit when left out", parseRate)
     .option("--leader-elect", "of several processes for one virtual cluster, let one write and the others stand by")

@@ -44,7 +44,6 @@ export interface Inspection {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
   readonly hostReads: ClusterReads;
-  readonly hostScope: ListScope;
   /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object can not be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /** Frees the sandbox. */
@@ -55,7 +54,7 @@ export interface Inspection {
  * Reads both clusters.
  *
  * @throws API_… when a cluster refuses or can not be reached.
- * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster.
+ * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
  * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
  */
 export async function inspect(options: InspectionOptions): Promise<Inspection> {
@@ -71,7 +70,7 @@ export async function inspect(options: InspectionOptions): Promise<Inspection> {
 async function read(options: InspectionOptions, engine: Engine): Promise<Inspection> {
   const { signal, clock, confirmDeletes } = options;
   const scope = hostScope(engine.translator);
-  const clusterUid = await readClusterUid(options.tenant);
+  const [clusterUid, hostUid] = await Promise.all([readClusterUid(options.tenant), readClusterUid(options.host)]);
   const wired = engineParts(engine, clusterUid);
   const { rules } = wired;
   const kinds = [...new Set([SERVICES, ...rules.map(({ kind }) => kind.resource)])];
@@ -80,10 +79,10 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Inspect
     view({ client: options.tenant, reads: createClusterReads({ client: options.tenant, signal }), kinds, scope: {} }),
     view({ client: options.host, reads: hostReads, kinds, scope }),
   ]);
-  if (clusterUid !== undefined) checkIdentity(host, rules, clusterUid);
+  checkIdentity({ tenant, host, hostUid }, rules);
   checkOtherSyncers(host, rules);
   return {
-    ...{ engine, rules, tenant, host, hostReads, hostScope: scope },
+    ...{ engine, rules, tenant, host, hostReads },
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     dispose: () => engine.dispose(),

@@ -29,6 +29,7 @@ export interface InspectionFlags extends ClusterFlags {
   readonly services: ServicesMode;
   readonly enableEndpoints?: boolean;
   readonly adopt?: string;
+  readonly adoptCluster?: string;
   readonly confirmDeletes?: number;
   readonly output?: OutputFormat;
 }
@@ -39,6 +40,7 @@ export function addInspectionFlags(command: Command): Command {
     .addOption(new Option("--services <who>", "as for run").choices(["managed", "external"]).default("managed"))
     .option("--enable-endpoints", "as for run")
     .option("--adopt <prefix>", "as for run")
+    .option("--adopt-cluster <uid>", "as for run")
     .addOption(outputOption());
 }
 
@@ -61,8 +63,9 @@ export async function withInspection(
     const tenant = reachCluster({ side: "tenant", kubeConfig: kubeConfigs.tenant, env, teardown });
     const host = reachCluster({ side: "host", kubeConfig: kubeConfigs.host, env, teardown });
     await refuseSameCluster({ tenant, host });
-    const { services, adopt, confirmDeletes } = flags;
-    const asked = { services, confirmDeletes, ...(adopt !== undefined && { adopt }) };
+    const { services, adopt, adoptCluster, confirmDeletes } = flags;
+    const adopted = { ...(adopt !== undefined && { adopt }), ...(adoptCluster !== undefined && { adoptCluster }) };
+    const asked = { services, confirmDeletes, ...adopted };
     const clients = { tenant: tenant.client, host: host.client };
     const inspection = await inspect({ ...withEndpoints(loaded, flags), ...clients, ...asked, ...ambience() });
     teardown.add(() => inspection.dispose());

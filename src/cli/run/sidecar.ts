@@ -48,6 +48,7 @@ export interface SidecarOptions extends ClusterFlags {
   readonly enableEndpoints?: boolean;
   readonly hostQps?: number;
   readonly adopt?: string;
+  readonly adoptCluster?: string;
   readonly confirmDeletes?: number;
   readonly leaderElect?: boolean;
   /** False: `--no-laws`. */
@@ -124,8 +125,9 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   });
   for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
   const access = { tenant: tenant.access, host: host.access };
-  const { services, adopt, confirmDeletes } = options;
-  const asked = { services, ...(adopt !== undefined && { adopt }), ...(confirmDeletes !== undefined && { confirmDeletes }) };
+  const { services, adopt, adoptCluster, confirmDeletes } = options;
+  const adopted = { ...(adopt !== undefined && { adopt }), ...(adoptCluster !== undefined && { adoptCluster }) };
+  const asked = { services, ...adopted, ...(confirmDeletes !== undefined && { confirmDeletes }) };
   const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
   teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
   const readiness = createReadiness({

@@ -5,7 +5,7 @@ import type { KubeObject, Service } from "../../object/types.ts";
 import { present, withEntry, withMeta } from "./act.ts";
 import type { Act } from "./act.ts";
 import { drawObject, drawSubsets, PRIVATE_ANNOTATION } from "./objects.ts";
-import { isCopy, prefixOf } from "./oracles/marks.ts";
+import { isCopy, prefixOf, translatorOf } from "./oracles/marks.ts";
 import { changes, creates, deletes, flipSelector, setAnnotation, setLabel, setSubsets, userAct } from "./user-acts.ts";
 import type { Edit, UserActOptions } from "./user-acts.ts";
 import type { World } from "./world.ts";
@@ -20,22 +20,25 @@ function hasMarked(options: UserActOptions): Act {
     if (copies.length === 0 || present(world, side, resource, key) !== undefined) return undefined;
     const { labels, annotations } = random.pick(copies).metadata;
     const derived = withMeta(drawObject(random, resource, key), { ...(labels && { labels }), ...(annotations && { annotations }) });
-    const object = random.happens(0.5) ? derived : withMarksOf(world, derived, "red");
+    const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
     return world.write(side, (writer) => writer.create(resource, object));
   });
 }
 
-/** Everything about it is as if the syncer of that other virtual cluster had made it here. */
-function withMarksOf(world: World, object: KubeObject, vcluster: string): KubeObject {
+/** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
+function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
+  const own = translatorOf(world).vcluster;
+  const vcluster = differs === "another name" ? "red" : own.name;
   const { namespace = "", name = "", labels, annotations } = object.metadata;
-  const own = {
+  const marks = {
     [`${prefix}vcluster`]: vcluster,
+    [`${prefix}vcluster-namespace`]: differs === "another name" ? own.namespace : `${own.namespace}-2`,
     [`${prefix}object-kind`]: `${object.apiVersion}/${object.kind}`,
     [`${prefix}object-host-name`]: name,
     [`${prefix}object-host-namespace`]: namespace,
   };
-  return withMeta(object, { labels: { ...labels, [`${prefix}managed-by`]: vcluster }, annotations: { ...annotations, ...own } });
+  return withMeta(object, { labels: { ...labels, [`${prefix}managed-by`]: vcluster }, annotations: { ...annotations, ...marks } });
 }
 
 /** One marker goes, or all of them: either way the object is nobody's now. */

@@ -9,6 +9,8 @@ import type { World } from "../world.ts";
 /** The marks of a copy, as far as they are there. */
 export interface Marks {
   readonly vcluster: string | undefined;
+  /** Host namespace of the virtual cluster; copies of earlier versions do not say it. */
+  readonly vclusterNamespace: string | undefined;
   readonly kind: string | undefined;
   /** `namespace/name` of the tenant object. */
   readonly source: string;
@@ -45,6 +47,7 @@ function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): M
   if (REQUIRED.some((name) => at(name) === undefined)) return undefined;
   return {
     vcluster: at("vcluster"),
+    vclusterNamespace: at("vcluster-namespace"),
     kind: at("object-kind"),
     source: `${at("object-namespace")}/${at("object-name")}`,
     uid: at("object-uid"),
@@ -57,8 +60,14 @@ function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): M
 /** Marks of a copy that really are this object's own, and this virtual cluster's. */
 export function ownMarks(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
-  const own = marks?.vcluster === translatorOf(world).vcluster.name && marks.kind === `${object.apiVersion}/${object.kind}`;
+  const own = marks !== undefined && namesUs(world, marks) && marks.kind === `${object.apiVersion}/${object.kind}`;
   return own && marks.host === `${object.metadata.namespace}/${object.metadata.name}` ? marks : undefined;
+}
+
+/** Tells whether marks name this virtual cluster: its name, and its namespace if they say one. */
+export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
+  const { name, namespace } = translatorOf(world).vcluster;
+  return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
 /** Own marks together with the labels by which everybody else recognises a copy. */

@@ -8,13 +8,13 @@ import type { Side } from "../cluster.ts";
 import type { Oracle, Write } from "../history.ts";
 import { CONFIG_ANNOTATION, REFERENCED_NAMES, SECRET_ANNOTATION } from "../objects.ts";
 import type { World } from "../world.ts";
-import { isCopy, marksOf, translatorOf } from "./marks.ts";
+import { isCopy, marksOf, namesUs, translatorOf } from "./marks.ts";
 import type { Marks } from "./marks.ts";
 
 /** Marks of a copy of a referenced object, which stands on either side. */
 function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
-  if (marks?.vcluster !== translatorOf(world).vcluster.name || marks.kind !== `${object.apiVersion}/${object.kind}`) return undefined;
+  if (marks === undefined || !namesUs(world, marks) || marks.kind !== `${object.apiVersion}/${object.kind}`) return undefined;
   const place = `${object.metadata.namespace}/${object.metadata.name}`;
   return (side === "host" ? marks.host : marks.source) === place ? marks : undefined;
 }

@@ -1,0 +1,11 @@
+import type { MarkedCopies } from "../../sync/marked-copies.ts";
+import { tellWarning } from "../output/messages.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Tells where copies could not be looked for: those of an earlier configuration may be in any namespace. */
+export function tellNarrowed(terminal: Terminal, { narrowed }: Pick<MarkedCopies, "narrowed">): void {
+  if (narrowed === undefined) return;
+  const kinds = narrowed.kinds.map(({ plural }) => plural).join(", ");
+  const places = narrowed.namespaces.join(", ");
+  tellWarning(terminal, `Only namespace ${places} was looked at for ${kinds}: listing them in all namespaces is not allowed`);
+}
