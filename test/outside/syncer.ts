@@ -1,0 +1,90 @@
+/** The syncer as a process, and the commands that look at what it does. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "./processes.ts";
+import type { Ended } from "./processes.ts";
+import type { Proxy } from "./proxy.ts";
+
+/** Between which clusters, and for whom. */
+export interface SyncerOptions {
+  readonly folder: string;
+  /** Tells files apart; no two at a time may share it. */
+  readonly id: string;
+  readonly tenant: Proxy;
+  readonly host: Proxy;
+  readonly name: string;
+  readonly namespace: string;
+  /** `vcluster.yaml`, as JSON. */
+  readonly config?: unknown;
+  readonly settings?: unknown;
+  readonly args?: readonly string[];
+}
+
+/** One virtual cluster's command lines. */
+export class Syncer {
+  options: SyncerOptions;
+  #command: Command | undefined;
+
+  constructor(options: SyncerOptions) {
+    this.options = options;
+  }
+
+  get running(): boolean {
+    return this.#command !== undefined && !this.#command.over;
+  }
+
+  /** What `run` has said since it was started last. */
+  get log(): string {
+    return this.#command?.output ?? "";
+  }
+
+  /** Starts `run`; undefined once it syncs, how it ended if it refuses. */
+  async start(args: readonly string[] = [], root?: string): Promise<Ended | undefined> {
+    const quiet = ["--metrics-address", "", "--health-address", "", "--log-format", "json"];
+    const argv = ["run", ...this.#clusters(), ...quiet, ...(this.options.args ?? []), ...args];
+    this.#command = new Command(argv, { folder: this.options.folder, ...(root !== undefined && { root }) });
+    return (await this.#command.said('"Syncing"')) ? undefined : this.#command.ended;
+  }
+
+  /** Starts `run`. @throws Error when it refuses. */
+  async begin(args: readonly string[] = [], root?: string): Promise<void> {
+    const refused = await this.start(args, root);
+    if (refused !== undefined) throw new Error(`run ended with ${refused.code}: ${faultOf(refused)}`);
+  }
+
+  async stop(): Promise<void> {
+    if (this.running) await this.#command!.stop();
+  }
+
+  async kill(): Promise<void> {
+    if (this.running) await this.#command!.kill();
+  }
+
+  /** Another command of the same virtual cluster, to its end. */
+  command(name: string, args: readonly string[] = []): Promise<Ended> {
+    const external = name === "cleanup" ? [] : (this.options.args ?? []);
+    return new Command([name, ...args, ...this.#clusters(), ...external], { folder: this.options.folder }).ended;
+  }
+
+  #clusters(): string[] {
+    const { folder, id, tenant, host, name, namespace, config = {}, settings } = this.options;
+    const file = (what: string, write: (path: string) => void) => {
+      const path = join(folder, `${id}-${what}`);
+      write(path);
+      return path;
+    };
+    return [
+      ...["--tenant-kubeconfig", file("tenant.kubeconfig", (path) => tenant.writeKubeconfig(path))],
+      ...["--host-kubeconfig", file("host.kubeconfig", (path) => host.writeKubeconfig(path))],
+      ...["--config", file("vcluster.yaml", (path) => writeFileSync(path, JSON.stringify(config)))],
+      ...(settings === undefined ? [] : ["--settings", file("settings.yaml", (path) => writeFileSync(path, JSON.stringify(settings)))]),
+      ...["--name", name, "--namespace", namespace],
+    ];
+  }
+}
+
+/** What a command says went wrong, without its log. */
+export function faultOf({ output }: Ended): string {
+  const from = output.lastIndexOf("\nerror ");
+  return output.slice(from < 0 ? -700 : from).trim();
+}
