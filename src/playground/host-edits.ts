@@ -11,6 +11,7 @@ import { changedSides, readBase } from "../reconcile/base.ts";
 import type { Unit, UnitId } from "../reconcile/base.ts";
 import { flowBack } from "../reconcile/flow-back.ts";
 import type { FlowBack } from "../reconcile/flow-back.ts";
+import { withoutStamp } from "../reconcile/flow-stamp.ts";
 import { forward, visibleHostObject } from "../reconcile/forward.ts";
 import type { CopyInput } from "../reconcile/plan-types.ts";
 import type { Rules } from "../reconcile/rules.ts";
@@ -62,7 +63,7 @@ export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): Edi
   const edits = editsOf(rules, edited, copy);
   const back = flowBack(rules, edited, edits);
   const rest = playToRest(rules, edited);
-  const after = rest.tenant ?? tenant;
+  const after = withoutStamp(rules, rest.tenant ?? tenant);
   return {
     tenant: { ...after, metadata: { ...after.metadata, ...version(tenant) } },
     host: rest.host,

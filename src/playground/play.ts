@@ -11,7 +11,7 @@ import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Rules } from "../reconcile/rules.ts";
 
 /** What both clusters have. */
-export type Sides = Pick<PlanInput, "tenant" | "host" | "flowedFrom">;
+export type Sides = Pick<PlanInput, "tenant" | "host">;
 
 /** The clusters once nothing is left to do. */
 export interface Settled extends Sides {
@@ -27,7 +27,7 @@ const WRITES_MAX = 8;
 /** Plans and writes until nothing is left to do. */
 export function playToRest(rules: Rules, input: PlanInput): Settled {
   const first = plan(rules, input);
-  let sides: Sides = { tenant: input.tenant, host: input.host, flowedFrom: input.flowedFrom };
+  let sides: Sides = { tenant: input.tenant, host: input.host };
   let { operations } = first;
   for (let writes = 0; writes < WRITES_MAX; writes += 1) {
     if (operations.length === 0) return { ...sides, first, settles: true };
@@ -40,7 +40,7 @@ export function playToRest(rules: Rules, input: PlanInput): Settled {
 function written(sides: Sides, operation: Operation): Sides {
   const object = operation.action === "delete" ? undefined : asStored(operation.object);
   if (operation.side === "host") return { ...sides, host: object };
-  return { ...sides, tenant: object && withNextVersion(object), flowedFrom: sides.host };
+  return { ...sides, tenant: object && withNextVersion(object) };
 }
 
 /** Absent fields and empty maps are not kept by an API server. */

@@ -3,6 +3,7 @@ import { applyPatches } from "../patch/apply.ts";
 import type { Outcome } from "../patch/types.ts";
 import { readMarkers } from "../translate/markers.ts";
 import { withoutKeys } from "./excluded-keys.ts";
+import { withoutStamp } from "./flow-stamp.ts";
 import { neverCrosses, visibleHostObject } from "./forward.ts";
 import type { Rules } from "./rules.ts";
 
@@ -22,7 +23,7 @@ export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | und
     direction: "toTenant",
     engine: rules.engine,
     names: rules.names,
-    context: { vcluster: rules.vcluster, hostObject: visible, virtualObject: tenant ?? null },
+    context: { vcluster: rules.vcluster, hostObject: visible, virtualObject: withoutStamp(rules, tenant) ?? null },
     onError: rules.settings.onError,
     fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,

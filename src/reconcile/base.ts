@@ -30,17 +30,19 @@ const DIGEST_LENGTH = 10;
 export function readBase(prefix: string, host: KubeObject): Base | undefined {
   const text = host.metadata.annotations?.[`${prefix}base`];
   if (text === undefined) return undefined;
-  const parsed = parseBase(text);
-  return parsed && new Map(Object.entries(parsed) as [UnitId, string][]);
+  return parseDigests(parseNote(text));
 }
 
-/** Somebody may have edited the annotation; an unreadable base is no base. */
-function parseBase(text: string): Record<string, string> | undefined {
+/** The digests per part; `undefined` where `value` is something else. Somebody may have edited the annotation. */
+export function parseDigests(value: unknown): Base | undefined {
+  if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return undefined;
+  return new Map(Object.entries(value) as [UnitId, string][]);
+}
+
+/** The data in an annotation of the engine's own; `undefined` where there is none that can be read. */
+export function parseNote(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) && Object.values(value).every((item) => typeof item === "string")
-      ? (value as Record<string, string>)
-      : undefined;
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -69,7 +71,11 @@ export function exceedsBase(prefix: string, host: KubeObject): boolean {
 
 /** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
-  if (host === undefined) return undefined;
+  return host === undefined ? undefined : digestPair(id, tenant, host);
+}
+
+/** The digests of a part's two sides, either of which may be absent. */
+export function digestPair(id: UnitId, tenant: string | undefined, host: string | undefined): string {
   const left = digest(id, tenant);
   const right = tenant === host ? left : digest(id, host);
   return left === right ? left : `${left}.${right}`;

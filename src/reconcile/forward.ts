@@ -7,6 +7,7 @@ import type { FoundReference, Outcome } from "../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../translate/markers.ts";
 import { isAsWritten, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
+import { withoutStamp } from "./flow-stamp.ts";
 import { rememberPatched, seesHostObject } from "./patched.ts";
 import type { PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "./rules.ts";
@@ -47,7 +48,11 @@ const patchedOnce = rememberPatched((rules, { tenant, host, hostKey }) => {
     engine: rules.engine,
     names: rules.names,
     // What no expression can see need not be made.
-    context: { vcluster: rules.vcluster, hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null, virtualObject: tenant },
+    context: {
+      vcluster: rules.vcluster,
+      hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null,
+      virtualObject: withoutStamp(rules, tenant),
+    },
     onError: rules.settings.onError,
     fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,

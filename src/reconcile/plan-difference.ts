@@ -3,14 +3,13 @@
  *
  * @module
  */
-import { jsonEqual } from "../base/json.ts";
 import type { KubeObject } from "../object/types.ts";
-import { readMarkers } from "../translate/markers.ts";
 import { agreedBase, changedSides } from "./base.ts";
 import type { Base, Unit, UnitId } from "./base.ts";
 import { flowBack } from "./flow-back.ts";
 import { forward } from "./forward.ts";
 import type { Forward } from "./forward.ts";
+import { readFlowed, stamped } from "./flow-stamp.ts";
 import { sourceOf, updatedCopy } from "./host-copy.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "./plan-types.ts";
@@ -24,15 +23,19 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
-  const base = isAnswered(rules, input) ? written : flowedBase(rules, input, { wanted, written, units });
+  const flowed = readFlowed(rules, input, units, written);
+  const base = new Map([...written, ...flowed.units]);
   const differing = units.filter((unit) => unit.desired !== unit.host);
-  const edits = differing.filter((unit) => onlyHostChanged(unit, base));
+  const compared = flowed.isOld ? [] : differing;
+  const edits = compared.filter((unit) => onlyHostChanged(unit, base));
   const back = flowBack(rules, input, edits);
-  const notes = [...parts.notes, ...conflicts(differing, base), ...back.refusals.map(({ code, message }) => ({ code, message }))];
+  const notes = [...parts.notes, ...conflicts(compared, base), ...back.refusals.map(({ code, message }) => ({ code, message }))];
   const outcomes = [...parts.outcomes, ...back.outcomes];
   if (back.flowing.length > 0) {
     const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
-    return answer("copied", { ...parts, outcomes, notes, operations: [{ action: "update", side: "tenant", object: back.tenant, reason }] });
+    const flowing = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => back.flowing.includes(id));
+    const object = stamped(rules, input, back.tenant, flowing, flowed.units);
+    return answer("copied", { ...parts, outcomes, notes, operations: [{ action: "update", side: "tenant", object, reason }] });
   }
   const left = new Set(edits.filter(isForeign).map(({ id }) => id));
   return answer("copied", {
@@ -41,37 +44,6 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
     notes,
     operations: hostUpdate(rules, input, { wanted, units, left, base: written, edits }),
   });
-}
-
-/** The copy was written from this very version of the tenant object, so that its base says all; by another syncer, for example. */
-function isAnswered({ translator }: Rules, { tenant, host, flowedFrom }: CopyInput & { host: KubeObject }): boolean {
-  return flowedFrom === undefined || readMarkers(translator.markerPrefix, host)?.resourceVersion === tenant.metadata.resourceVersion;
-}
-
-/**
- * Where the tenant already agrees with an earlier host edit, only what the host changed after that is an edit. A part that the
- * edit took away is one that both sides lack: nothing is left to remember of it. What another syncer has written since then is as
- * its base says, and no edit.
- */
-function flowedBase(
-  rules: Rules,
-  { tenant, host, flowedFrom }: CopyInput & { host: KubeObject },
-  { wanted, written, units }: { wanted: Forward; written: Base; units: readonly Unit[] },
-): Base {
-  const flowed = unitsOf(rules, tenant, wanted.object, flowedFrom!, written);
-  const rewritten = isWrittenSince(rules, host, flowedFrom!) ? units.filter((unit) => !changedSides(unit, written).host) : [];
-  const excepted = new Set([...flowed.filter(({ desired, host }) => desired !== host), ...rewritten].map(({ id }) => id));
-  const agreed = flowed.filter(({ id }) => !excepted.has(id));
-  return new Map([...[...written].filter(([id]) => excepted.has(id)), ...agreedBase(agreed)]);
-}
-
-/** A syncer wrote the copy after the edit that has flowed: from another version of its source, or by another configuration. */
-function isWrittenSince({ translator: { markerPrefix } }: Rules, host: KubeObject, edited: KubeObject): boolean {
-  const marks = (object: KubeObject) => ({
-    ...readMarkers(markerPrefix, object),
-    base: object.metadata.annotations?.[`${markerPrefix}base`],
-  });
-  return !jsonEqual(marks(host), marks(edited));
 }
 
 interface Difference {

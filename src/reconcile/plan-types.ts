@@ -23,8 +23,6 @@ export interface PlanInput extends Surroundings {
   readonly sourceConfirmed?: boolean;
   /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
   readonly vanished?: boolean;
-  /** The host object whose edits this very version of the tenant object took over, while the copy's base does not say so yet. */
-  readonly flowedFrom?: KubeObject | undefined;
 }
 
 /** One intended write. */

@@ -101,7 +101,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
   const guard = createLoopGuard(clock, options.loopGuard);
   const references = options.references && createReferenceCopies({ ...options, guard, hooks, rules: options.references, user, owner });
-  const books: Books = { records, router, flows: memory.flows, guard, outdated: new Map(), references };
+  const books: Books = { records, router, guard, outdated: new Map(), references };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
     limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
@@ -115,7 +115,6 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     tracked,
     router,
     brake,
-    flows: books.flows,
     ownerService,
     ownsHostService: hooks.ownsHostService?.bind(hooks),
   });

@@ -10,6 +10,7 @@ import type { KubeObject } from "../object/types.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
 import { changedSides, readBase } from "../reconcile/base.ts";
 import type { UnitId } from "../reconcile/base.ts";
+import { readFlowed } from "../reconcile/flow-stamp.ts";
 import { forward } from "../reconcile/forward.ts";
 import { gate } from "../reconcile/gate.ts";
 import type { Gate } from "../reconcile/gate.ts";
@@ -132,10 +133,12 @@ function notesOfReference({ records }: Preview, { kind, tenant }: FoundReference
 function partsOf({ rules, input, plan: { hostKey } }: FirstLook): DifferingPart[] {
   const { tenant, host } = input;
   if (tenant === undefined || host === undefined || hostKey === undefined || !isCopyOf(rules, host, input.key)) return [];
-  const base = readBase(rules.translator.markerPrefix, host);
-  if (base === undefined) return [];
+  const written = readBase(rules.translator.markerPrefix, host);
+  if (written === undefined) return [];
   const wanted = forward(rules, { ...input, tenant, host, hostKey });
-  return unitsOf(rules, tenant, wanted.object, host, base).flatMap((unit) => {
+  const units = unitsOf(rules, tenant, wanted.object, host, written);
+  const base = new Map([...written, ...readFlowed(rules, { tenant, host }, units, written).units]);
+  return units.flatMap((unit) => {
     const sides = changedSides(unit, base);
     const changed = sides.tenant ? (sides.host ? "both" : "tenant") : sides.host ? "host" : "neither";
     const isAsWanted = unit.desired === unit.host;

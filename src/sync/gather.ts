@@ -6,7 +6,6 @@ import type { Rules, SliceCount } from "../reconcile/rules.ts";
 import { countSlices } from "../reconcile/slice-labels.ts";
 import type { ClusterCaches } from "./access.ts";
 import type { DeleteBrake } from "./brake.ts";
-import type { Flows } from "./flows.ts";
 import type { KeyRouter } from "./key-router.ts";
 import type { Tracked } from "./turn.ts";
 
@@ -16,7 +15,6 @@ export interface GatherOptions {
   readonly host: ClusterCaches;
   readonly tracked: readonly Tracked[];
   readonly router: KeyRouter;
-  readonly flows: Flows;
   readonly brake: DeleteBrake;
   /** Owner of new copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
@@ -28,7 +26,7 @@ export interface GatherOptions {
 export type Gather = (id: string, side: Tracked, key: ObjectKey) => PlanInput;
 
 /** A {@link Gather} over these caches. */
-export function createGather({ tenant, host, tracked, router, flows, brake, ownerService, ownsHostService }: GatherOptions): Gather {
+export function createGather({ tenant, host, tracked, router, brake, ownerService, ownsHostService }: GatherOptions): Gather {
   const syncedServices = tracked.find(({ rules }) => rules.kind.resource.plural === SERVICES.plural);
 
   /** Services are synced by this syncer or by another one; either way their newest known state counts. */
@@ -62,7 +60,6 @@ export function createGather({ tenant, host, tracked, router, flows, brake, owne
     return {
       key,
       tenant: tenantObject,
-      flowedFrom: flows.from(id, tenantObject),
       host: hostKey && side.host.get(hostKey),
       tenantService: serviceKey && service("tenant", serviceKey),
       hostService: hostServiceKey && hostService(side.rules, hostServiceKey),

@@ -1,12 +1,9 @@
 import type { ObjectSource } from "../object/object-source.ts";
-import { createFlows } from "./flows.ts";
-import type { Flows } from "./flows.ts";
 import { createLatest } from "./latest.ts";
 import type { Latest } from "./latest.ts";
 
 /** What a syncer knows that the clusters do not say (yet). It outlives a change of the configuration. */
 export interface SyncMemory {
-  readonly flows: Flows;
   /** The newest that is known of one cache's objects; the same for the same cache every time. */
   latest(source: ObjectSource): Latest;
   close(): void;
@@ -16,7 +13,6 @@ export interface SyncMemory {
 export function createSyncMemory(): SyncMemory {
   const known = new Map<ObjectSource, Latest>();
   return {
-    flows: createFlows(),
     latest(source) {
       const latest = known.get(source) ?? createLatest(source);
       known.set(source, latest);

@@ -12,7 +12,6 @@ import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Outcome } from "../patch/types.ts";
 import type { Rules } from "../reconcile/rules.ts";
 import type { ToldEvent } from "./events.ts";
-import type { Flows } from "./flows.ts";
 import type { KeyRouter } from "./key-router.ts";
 import type { Latest } from "./latest.ts";
 import { countNotes, countPlan } from "./plan-metrics.ts";
@@ -50,7 +49,6 @@ export interface ReferenceBook {
 
 /** What is kept from one turn to the next. */
 export interface Books {
-  readonly flows: Flows;
   readonly guard: LoopGuard;
   readonly records: Records;
   readonly router: KeyRouter;
@@ -183,8 +181,6 @@ class RunningTurn implements Turn {
     const { tenant, vanished } = this.#state.input;
     if (isRestoration(operation)) books.guard.restored(id, sourceVersion(tenant));
     if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
-    if (response.type === "object" && side === "tenant") books.flows.flowed(id, response.object, this.#state.input.host);
-    if (response.type === "object" && side === "host") books.flows.forget(id);
   }
 
   /** Writes down how the turn ended. */
@@ -214,9 +210,6 @@ class RunningTurn implements Turn {
 
   #forget(): void {
     const { id, books, tracked } = this.#options;
-    // Where there was something to do, its cluster has confirmed that the object is gone.
-    if (this.#state.planned.operations.length > 0) books.flows.forget(id);
-    else books.flows.lost(id);
     books.records.forget(id);
     books.guard.forget(id);
     books.router.release(tracked.rules, this.#state.input.key);

@@ -90,7 +90,7 @@ test("a second host edit before the answer to the first one is written flows bac
   const first = edited(copyOf(tenant), "ops", "21");
   const flowed = stored(written({ key: KEY, tenant, host: first }), "11");
   const second = edited(first, "sales", "22");
-  const planned = plan(rules, { key: KEY, tenant: flowed, host: second, flowedFrom: first });
+  const planned = plan(rules, { key: KEY, tenant: flowed, host: second });
   expect(planned.notes).toEqual([]);
   expect(planned.operations).toMatchObject([
     { side: "tenant", object: { metadata: { annotations: { team: "sales" } }, subsets: ONE_ADDRESS } },

@@ -55,7 +55,7 @@ test("a second host edit flows back after a first one that took the annotation a
   const first = team(copyOf(tenant), undefined, "21");
   const [flow] = plan(rules, { key: KEY, tenant, host: first }).operations;
   if (flow?.action !== "update") throw new Error("nothing flows");
-  const planned = plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host: team(first, "sales", "22"), flowedFrom: first });
+  const planned = plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host: team(first, "sales", "22") });
   expect(planned.notes).toEqual([]);
   expect(planned.operations).toMatchObject([{ side: "tenant", object: { metadata: { annotations: { team: "sales" } } } }]);
 });
@@ -73,7 +73,7 @@ test("what another syncer wrote in answer to a host edit is not taken for one mo
   const [answer] = plan(rules, { key: KEY, tenant: patched, host: first, sourceConfirmed: true }).operations;
   if (answer?.action !== "update") throw new Error("nothing is written");
   const host = stored(answer.object, "22");
-  const planned = plan(rules, { key: KEY, tenant: flowed, host, flowedFrom: first });
+  const planned = plan(rules, { key: KEY, tenant: flowed, host });
   expect(planned.operations.map(({ side }) => side)).not.toContain("tenant");
 });
 
@@ -94,13 +94,13 @@ describe("where another syncer wrote an older state after a host edit had flowed
     const host = stored(answered.object, "22");
     expect(host.metadata.annotations).toMatchObject({ tag: "C" });
     expect(host.metadata.annotations).not.toHaveProperty("note");
-    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host, flowedFrom: edited }));
+    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host }));
     expect(answer).toMatchObject({ side: "host", object: { metadata: { annotations: { tag: "c", note: "n", team: "a" } } } });
   });
 
   test("an edit of what it wrote flows back", () => {
     const host = annotated(answered.object, { team: "b" }, "23");
-    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host, flowedFrom: edited }));
+    const answer = updateOf(plan(rules, { key: KEY, tenant: stored(flow.object, "11"), host }));
     expect(answer).toMatchObject({ side: "tenant", object: { metadata: { annotations: { tag: "c", note: "n", team: "b" } } } });
   });
 });
@@ -112,7 +112,7 @@ test("a second host edit flows back though it brings back what was written", () 
     stored({ ...copy, metadata: { ...copy.metadata, annotations: { ...copy.metadata.annotations, team: value } } }, resourceVersion);
   const first = team("sales", "21");
   const flowed = stored(updateOf(plan(rules, { key: KEY, tenant, host: first })).object, "11");
-  const answer = updateOf(plan(rules, { key: KEY, tenant: flowed, host: team("shop", "22"), flowedFrom: first }));
+  const answer = updateOf(plan(rules, { key: KEY, tenant: flowed, host: team("shop", "22") }));
   expect(answer).toMatchObject({ side: "tenant", object: { metadata: { annotations: { team: "shop" } } } });
 });
 
@@ -125,7 +125,7 @@ test("Endpoints whose slices are gone are mirrored again, though a host edit has
   const first = stored({ ...skip.object, metadata: { ...skip.object.metadata, labels: { ...labels, app: "edited" } } }, "22");
   const [flow] = plan(rules, { key: KEY, tenant, host: first, slices: { copied: 1, total: 1 } }).operations;
   if (flow?.action !== "update" || flow.side !== "tenant") throw new Error("nothing flows");
-  const input = { key: KEY, tenant: stored(flow.object, "23"), host: first, flowedFrom: first, slices: { copied: 0, total: 0 } };
+  const input = { key: KEY, tenant: stored(flow.object, "23"), host: first, slices: { copied: 0, total: 0 } };
   const [answer] = plan(rules, input).operations;
   if (answer?.action !== "update") throw new Error("nothing is written");
   expect(answer.object.metadata.labels).not.toHaveProperty(["endpointslice.kubernetes.io/skip-mirror"]);

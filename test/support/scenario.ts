@@ -42,7 +42,7 @@
  * Secrets and ConfigMaps count where the story speaks of one. Of a Secret `stringData` shows its data as texts; `data` is base64.
  *
  * - `copyOf` in place of all markers: a copy of this object of the other cluster, by its uid; "shop/web, an earlier one" by another. Without it
- *   markers count as any other key.
+ *   markers count as any other key. What the engine notes on tenant objects about host edits (`flowed`) does not show.
  * - `owner`: kind and name of the only owner. Without it there is none.
  * - `tenant` left out: the engine has written nothing there.
  * - `writes`: successful writes since the last step began, Events aside. Left out: any number.

@@ -54,8 +54,8 @@ export function seenObject(
   const ours = isCopy(object, about);
   // Slices that the host mirrors inherit the markers of Endpoints; that these make nothing ours shows in the missing copyOf.
   const unmarked = ours || object.kind === ENDPOINT_SLICES.kind;
-  const own = (map: StringMap | undefined) =>
-    Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !unmarked || !isMarkerKey(about.marks.prefix, key)));
+  const shows = (key: string) => !isStamp(key, about) && (!unmarked || !isMarkerKey(about.marks.prefix, key));
+  const own = (map: StringMap | undefined) => Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => shows(key)));
   const { labels, annotations, finalizers = [], ownerReferences = [] } = object.metadata;
   return tidy({
     ...(ours && { copyOf: sourceOf(object, about) }),
@@ -65,6 +65,11 @@ export function seenObject(
     finalizers,
     ...bodyOf(object, about.wanted),
   });
+}
+
+/** What the engine notes on a tenant object about host edits that it took over. */
+function isStamp(key: string, { side, marks }: { side: Side; marks: Marks }): boolean {
+  return side === "tenant" && key === `${marks.prefix}flowed`;
 }
 
 /** In the tenant cluster only what references name can be a copy, and markers say that. */

@@ -6,11 +6,8 @@ import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
-import { formatKey } from "../../src/object/key.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
-import type { ObjectSource } from "../../src/object/object-source.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { Writer } from "../../src/sync/access.ts";
 import { createSyncLoop } from "../../src/sync/syncer.ts";
@@ -18,6 +15,7 @@ import type { SyncLoop } from "../../src/sync/syncer.ts";
 import type { SyncHooks } from "../../src/sync/turn.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../support/rules.ts";
+import { lateAccess } from "./late-access.ts";
 import { useTwoClusters } from "./two-clusters.ts";
 
 const ID = "endpoints|shop/web";
@@ -25,27 +23,6 @@ const KEY = { namespace: "shop", name: "web" };
 const HOST_KEY = { namespace: "vc", name: "web-x-shop-x-blue" };
 
 const clusters = useTwoClusters();
-
-/** A cache that learns of an object only when `look` is called. */
-function lateAccess({ client }: EmbeddedCluster) {
-  const objects = new Map<string, KubeObject>();
-  const listeners = new Set<(key: ObjectKey) => void>();
-  const filled: ObjectSource = {
-    get: (key) => objects.get(formatKey(key)),
-    list: () => [...objects.values()],
-    onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
-    synced: true,
-    current: true,
-  };
-  const empty: ObjectSource = { ...filled, get: () => undefined, list: () => [], onChange: () => () => {} };
-  const put = (key: ObjectKey, object: KubeObject | undefined) => {
-    if (object === undefined) objects.delete(formatKey(key));
-    else objects.set(formatKey(key), object);
-    for (const listener of listeners) listener(key);
-  };
-  const look = async (key: ObjectKey) => put(key, await client.get(ENDPOINTS, key));
-  return { writer: client, source: (type: ResourceType) => (type === ENDPOINTS ? filled : empty), put, look };
-}
 
 function startLoop(hooks: SyncHooks = {}, hostWriter?: Writer, logger: Logger = silentLogger) {
   const caches = { tenant: lateAccess(clusters.tenant), host: lateAccess(clusters.host) };

@@ -6,7 +6,6 @@ import { SERVICES } from "../../src/object/resource.ts";
 import { createMachine } from "../../src/reconcile/machine.ts";
 import type { Response } from "../../src/reconcile/machine.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import { createFlows } from "../../src/sync/flows.ts";
 import { createKeyRouter } from "../../src/sync/key-router.ts";
 import { createLatest } from "../../src/sync/latest.ts";
 import { createLoopGuard } from "../../src/sync/loop-guard.ts";
@@ -28,7 +27,6 @@ function begin(machine = createMachine()) {
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
     machine,
     books: {
-      flows: createFlows(),
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
       records: createRecords(clock),
       router: createKeyRouter({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
