@@ -220,6 +220,10 @@ export const CODES = {
     meaning: "An address is refused by the address policy and was left out.",
     remedy: "Correct the address, or change addressPolicy in the settings.",
   },
+  FIELD_LEFT_OUT: {
+    meaning: "A field or annotation was left out of a copy, because the host's API server refuses it on a Service of the copy's type.",
+    remedy: "Nothing to do; where a patch wrote it, let the patch write spec.type too.",
+  },
   EXCLUDED: {
     meaning: "The object is not synced: it is default/kubernetes, paused, or not selected.",
     remedy: "Nothing to do.",

@@ -18,6 +18,8 @@ export interface Forward {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Where something stood that the host's API server would refuse. */
+  readonly leftOut: readonly string[];
   /** Why the object must not be written at all. */
   readonly rejected?: string;
 }
@@ -37,6 +39,7 @@ export function forward(rules: Rules, input: ForwardInput): Forward {
     outcomes: patched.outcomes,
     references: patched.references,
     refusedAddresses: admission.refusedAddresses,
+    leftOut: admission.leftOut ?? [],
     ...(rejected !== undefined && { rejected }),
   };
 }

@@ -39,11 +39,12 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
   const excluded = (key: string) => !rules.settings.excluded(key) || own.includes(key);
-  const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = host.metadata;
+  const body = rules.kind.withBody(host, copy);
+  const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = body.metadata;
   return {
-    ...rules.kind.withBody(host, copy),
+    ...body,
     metadata: {
-      ...host.metadata,
+      ...body.metadata,
       labels: { ...withoutKeys(labels, excluded), ...copy.metadata.labels },
       annotations: { ...withoutKeys(annotations, excluded), ...copy.metadata.annotations },
       ...(ownerReferences !== undefined && { ownerReferences }),
@@ -62,18 +63,18 @@ export interface UpdateParts extends CopyParts {
 export function updatedCopy({ rules, host, desired, changed, source, base }: UpdateParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
+  const body = changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host;
   const field = (name: "labels" | "annotations"): StringMap => {
     const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
     const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);
     const removed = new Set(written.filter(([, value]) => value === undefined).map(([key]) => key));
-    const kept = withoutKeys(host.metadata[name] ?? {}, (key) => removed.has(key));
+    const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
     return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
   };
-  const body = changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host;
   return {
     ...body,
     metadata: {
-      ...host.metadata,
+      ...body.metadata,
       labels: { ...field("labels"), ...markers.labels },
       annotations: { ...field("annotations"), ...triggerTime(desired), ...markers.annotations, ...writeBase(prefix, base) },
     },

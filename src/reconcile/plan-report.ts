@@ -7,10 +7,14 @@ export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" 
     code: "ADDRESS_REFUSED",
     message: `Address "${ip}" was left out: ${reason}`,
   }));
+  const leftOut = wanted.leftOut.map((place): Note => ({
+    code: "FIELD_LEFT_OUT",
+    message: `${place} was left out: the API server refuses it on a Service of the copy's type`,
+  }));
   const failed = wanted.outcomes.flatMap((outcome) =>
     (outcome.failures ?? []).map(({ code, message, place }): Note => ({ code, message: `${place}: ${message}` })),
   );
-  return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...failed] };
+  return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...leftOut, ...failed] };
 }
 
 /** Why `forward` gave nothing that may be written. */

@@ -72,7 +72,10 @@ export interface SyncedKind {
   hostFingerprint(object: KubeObject): string;
   /** The same for a tenant object's body. */
   tenantFingerprint(object: KubeObject): string;
-  /** A host object with `desired`'s body, keeping what the host's API server assigned. */
+  /**
+   * A host object with `desired`'s body, keeping what the host's API server assigned, without annotations that it would refuse
+   * beside that body.
+   */
   withBody(host: KubeObject, desired: KubeObject): KubeObject;
   /** The tenant object with the reversed body of a host object; `undefined` when it can not be reversed. */
   tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined;
@@ -84,6 +87,8 @@ export interface SyncedKind {
 export interface Admission {
   readonly object: KubeObject;
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Where something stood that the host's API server would refuse beside the rest. Default none. */
+  readonly leftOut?: readonly string[];
   readonly rejected?: string;
 }
 

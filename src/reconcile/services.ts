@@ -5,6 +5,7 @@ import type { KubeObject, Service, ServicePort } from "../object/types.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "./remembered.ts";
 import type { SyncedKind } from "./rules.ts";
+import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;
 
@@ -17,10 +18,10 @@ export const SERVICES_KIND: SyncedKind = {
   bodyFlows: false,
   ...PLAIN_KIND,
   translateBody: (tenant) => ({ spec: hostSpec(specOf(tenant)) }),
-  admitBody: (object) => ({ object, refusedAddresses: [] }),
+  admitBody: (object) => ({ ...allowedByType(object), refusedAddresses: [] }),
   hostFingerprint: (object) => hostFingerprint(specOf(object)),
   tenantFingerprint: (object) => tenantFingerprint(specOf(object)),
-  withBody: (host, desired) => ({ ...host, spec: mergeSpec(specOf(host), specOf(desired)) }),
+  withBody: (host, desired) => allowedByType({ ...host, spec: mergeSpec(specOf(host), specOf(desired)) }).object,
   tenantWithBody: () => undefined,
   mustRecreate: (host, desired) => isHeadless(specOf(host)) !== isHeadless(specOf(desired)),
 };
@@ -30,6 +31,8 @@ const tenantFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(own
 
 /** Fields of a spec that the engine decides on the host; everything else there is the API server's. */
 const OWNED = ["type", "ports", "selector", "publishNotReadyAddresses", "sessionAffinity", "externalIPs", "externalName"] as const;
+
+const OWNED_FIELDS: ReadonlySet<string> = new Set(OWNED);
 
 const NO_SPEC: Spec = {};
 
@@ -64,9 +67,6 @@ function ownedSpec(spec: Spec): Record<string, unknown> {
 }
 
 function mergeSpec(host: Spec, desired: Spec): Spec {
-  const affinity = desired["sessionAffinity"] === "ClientIP";
-  // The API server fills the settings of an affinity in, and refuses them beside none.
-  const replaced = new Set<string>([...OWNED, ...(affinity ? [] : ["sessionAffinityConfig"])]);
-  const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !replaced.has(field)));
+  const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !OWNED_FIELDS.has(field)));
   return { ...kept, ...desired };
 }

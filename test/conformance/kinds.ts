@@ -297,6 +297,23 @@ function serviceCases(setting: () => Setting): void {
       expect((await create("successor", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec!.ports![0]!.nodePort).toBe(nodePort);
     });
 
+    test("source ranges in an annotation are for load balancers only", async () => {
+      const { client, objects } = setting();
+      const made = objects.service("ranges", { ports: [{ port: 80 }] });
+      const annotations = { "service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8" };
+      const ranged = { ...made, metadata: { ...made.metadata, annotations } };
+      expect(await codeOf(client.create(SERVICES, ranged))).toBe("API_INVALID");
+      const balanced = { ...ranged, spec: { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 80 }] } };
+      const { spec, ...created } = (await client.create(SERVICES, balanced)) as Service;
+      expect(spec!["healthCheckNodePort"]).toBeGreaterThanOrEqual(30_000);
+      expect(await codeOf(client.update(SERVICES, { ...created, spec: { ...spec, type: "ClusterIP" } }))).toBe("API_INVALID");
+      const bare = { ...created, metadata: { ...created.metadata, annotations: {} }, spec: { ...spec, type: "ClusterIP" } };
+      const inner = (await client.update(SERVICES, bare)) as Service;
+      expect(inner.spec).not.toHaveProperty("externalTrafficPolicy");
+      expect(inner.spec).not.toHaveProperty("healthCheckNodePort");
+      expect(inner.spec).not.toHaveProperty("allocateLoadBalancerNodePorts");
+    });
+
     test.each([
       { why: "no ports", spec: { ports: [] } },
       { why: "two ports, one without a name", spec: { ports: [{ port: 80 }, { name: "b", port: 81 }] } },
@@ -308,6 +325,13 @@ function serviceCases(setting: () => Setting): void {
       { why: "an address that is none", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
       { why: "a selector value with a space", spec: { selector: { app: "a b" }, ports: [{ port: 80 }] } },
       { why: "a node port on a ClusterIP", spec: { ports: [{ port: 80, nodePort: 30_000 }] } },
+      { why: "source ranges without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
+      { why: "source ranges that are none", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
+      { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
+      { why: "node ports of a load balancer without one", spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true } },
+      { why: "a policy for traffic from outside without any", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
+      { why: "a health check port without a check", spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 } },
+      { why: "an unknown policy for traffic from inside", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },
       { why: "a node port out of range", spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } },
     ])("$why is API_INVALID", async ({ spec }) => {
       expect(await codeOf(create("refused", spec))).toBe("API_INVALID");

@@ -7,6 +7,7 @@ import { createAllocation, ipv4ToNumber, numberToIpv4 } from "./allocation.ts";
 import type { Allocation } from "./allocation.ts";
 import { hasClusterIp, hasNodePorts, HEADLESS } from "./service-rules.ts";
 import type { ServiceSpec } from "./service-rules.ts";
+import { needsHealthCheck } from "./service-type-rules.ts";
 
 /** Where Services get their addresses and ports from. */
 export interface ServiceClaimsOptions {
@@ -48,7 +49,8 @@ export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = 
     claim(object, old) {
       const before = heldBy(old && (old["spec"] as ServiceSpec));
       const taking = new Taking(before);
-      const spec = taking.nodePorts(taking.clusterIp(object["spec"] as ServiceSpec, ips), nodePorts);
+      const addressed = taking.clusterIp(object["spec"] as ServiceSpec, ips);
+      const spec = taking.healthCheckPort(taking.nodePorts(addressed, nodePorts), nodePorts);
       const now = heldBy(spec);
       return {
         object: { ...object, spec },
@@ -69,7 +71,8 @@ export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = 
 function heldBy(spec: ServiceSpec | undefined): Held {
   const ip = spec?.clusterIP ?? "";
   const ports = (spec?.ports ?? []).map(({ nodePort = 0 }) => nodePort).filter((port) => port !== 0);
-  return { ips: isIPv4(ip) ? [ipv4ToNumber(ip)] : [], nodePorts: [...new Set(ports)] };
+  const check = spec?.healthCheckNodePort ?? 0;
+  return { ips: isIPv4(ip) ? [ipv4ToNumber(ip)] : [], nodePorts: [...new Set(check === 0 ? ports : [...ports, check])] };
 }
 
 function difference(before: Held, now: Held): Held {
@@ -127,14 +130,23 @@ class Taking {
     if (!hasNodePorts(spec)) return spec;
     const wanted = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
     // Ports asked for by number go first, so that none of them is given away to a neighbour.
-    (spec.ports ?? []).forEach((port, index) => this.#takeNodePort(port, index, allocation));
+    (spec.ports ?? []).forEach(({ nodePort = 0 }, index) => this.#takeNodePort(nodePort, `spec.ports[${index}].nodePort`, allocation));
     return {
       ...spec,
       ports: (spec.ports ?? []).map((port) => (port.nodePort === undefined && wanted ? this.#anyNodePort(port, allocation) : port)),
     };
   }
 
-  #takeNodePort({ nodePort = 0 }: ServicePort, index: number, allocation: Allocation): void {
+  healthCheckPort(spec: ServiceSpec, allocation: Allocation): ServiceSpec {
+    if (!needsHealthCheck(spec)) return spec;
+    const { healthCheckNodePort: port = 0 } = spec;
+    this.#takeNodePort(port, "spec.healthCheckNodePort", allocation);
+    if (port !== 0) return spec;
+    const { nodePort } = this.#anyNodePort({ port: 0 }, allocation);
+    return nodePort === undefined ? spec : { ...spec, healthCheckNodePort: nodePort };
+  }
+
+  #takeNodePort(nodePort: number, field: string, allocation: Allocation): void {
     // Two protocols of one Service may share a port.
     const held = nodePort === 0 || this.#before.nodePorts.includes(nodePort) || this.takenNodePorts.includes(nodePort);
     if (held) return;
@@ -142,7 +154,7 @@ class Taking {
     const why = allocation.inRange(nodePort)
       ? "provided port is already allocated"
       : `provided port is not in the valid range. The range of valid ports is ${NODE_PORT_FIRST}-${NODE_PORT_LAST}`;
-    this.errors.push(invalid(`spec.ports[${index}].nodePort`, nodePort, why));
+    this.errors.push(invalid(field, nodePort, why));
   }
 
   #anyNodePort(port: ServicePort, allocation: Allocation): ServicePort {

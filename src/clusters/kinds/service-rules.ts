@@ -29,6 +29,10 @@ export interface ServiceSpec {
   readonly ipFamilyPolicy?: string;
   readonly publishNotReadyAddresses?: boolean;
   readonly allocateLoadBalancerNodePorts?: boolean;
+  readonly loadBalancerClass?: string;
+  readonly loadBalancerSourceRanges?: readonly string[];
+  readonly healthCheckNodePort?: number;
+  readonly trafficDistribution?: string;
 }
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];

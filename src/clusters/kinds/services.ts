@@ -1,6 +1,7 @@
 import { SERVICES } from "../../object/resource.ts";
 import type { KubeObject, ServicePort } from "../../object/types.ts";
 import { dns1035Label } from "../../server/objects/names.ts";
+import type { FieldError } from "../../server/field-error.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import {
@@ -24,6 +25,7 @@ import { createServiceClaims } from "./service-claims.ts";
 import type { ServiceClaimsOptions } from "./service-claims.ts";
 import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity } from "./service-rules.ts";
 import type { ServiceSpec } from "./service-rules.ts";
+import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-type-rules.ts";
 
 const PORT = described(
   numbered(
@@ -204,7 +206,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       claim: claims.claim,
       restored: claims.restored,
       released: claims.released,
-      validate: (object, old) => [...specErrors(specOf(object)), ...(old ? specUpdateErrors(specOf(object), specOf(old)) : [])],
+      validate,
     },
   };
 }
@@ -212,6 +214,11 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
 /** `spec` of a stored or decoded Service. */
 export function specOf(object: KubeObject): ServiceSpec {
   return object["spec"] as ServiceSpec;
+}
+
+function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const [spec, before] = [specOf(object), old && specOf(old)];
+  return [...specErrors(spec), ...typeErrors(object, spec, before), ...(before === undefined ? [] : specUpdateErrors(spec, before))];
 }
 
 function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
@@ -232,7 +239,7 @@ function withDefaults(spec: ServiceSpec): ServiceSpec {
   return {
     ...defaulted,
     ...(hasClusterIp(defaulted) && { internalTrafficPolicy: spec.internalTrafficPolicy ?? "Cluster" }),
-    ...(hasNodePorts(defaulted) && { externalTrafficPolicy: spec.externalTrafficPolicy ?? "Cluster" }),
+    ...(isReachedFromOutside(defaulted) && { externalTrafficPolicy: spec.externalTrafficPolicy ?? "Cluster" }),
     ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }),
   };
 }
@@ -252,7 +259,9 @@ function withAllocated(spec: ServiceSpec, old: ServiceSpec | undefined): Service
       ? { ipFamilies: spec.ipFamilies ?? old.ipFamilies, ipFamilyPolicy: spec.ipFamilyPolicy ?? old.ipFamilyPolicy }
       : {};
   const ports = hasNodePorts(spec) && hasNodePorts(old) ? (spec.ports ?? []).map((port) => keepNodePort(port, old)) : spec.ports;
-  return { ...spec, ...ip, ...families, ports } as ServiceSpec;
+  const { healthCheckNodePort = old.healthCheckNodePort } = spec;
+  const check = needsHealthCheck(spec) && needsHealthCheck(old) && { healthCheckNodePort };
+  return { ...spec, ...ip, ...families, ...check, ports } as ServiceSpec;
 }
 
 function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
@@ -269,9 +278,16 @@ function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): Service
   }
   if (old !== undefined && hasNodePorts(old) && !hasNodePorts(spec)) {
     result["ports"] = (spec.ports ?? []).map((port) => withoutOldNodePort(port, old));
-    if (spec.externalTrafficPolicy === old.externalTrafficPolicy) delete result["externalTrafficPolicy"];
   }
-  if (old?.type === "LoadBalancer" && spec.type !== "LoadBalancer") delete result["allocateLoadBalancerNodePorts"];
+  const repeated = (field: keyof ServiceSpec) => {
+    if (spec[field] === old?.[field]) delete result[field];
+  };
+  if (old !== undefined && isReachedFromOutside(old) && !isReachedFromOutside(spec)) repeated("externalTrafficPolicy");
+  if (old !== undefined && needsHealthCheck(old) && !needsHealthCheck(spec)) repeated("healthCheckNodePort");
+  if (old?.type === "LoadBalancer" && spec.type !== "LoadBalancer") {
+    repeated("allocateLoadBalancerNodePorts");
+    repeated("loadBalancerClass");
+  }
   return result;
 }
 
