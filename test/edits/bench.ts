@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { ENDPOINTS } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
+import { ENDPOINTS, SERVICES } from "../outside/api.ts";
+import type { Api, Kind, Thing } from "../outside/api.ts";
 import type { Chance } from "../outside/cases.ts";
 import { startClusterProcess } from "../outside/cluster.ts";
 import type { ClusterProcess } from "../outside/cluster.ts";
@@ -14,7 +14,7 @@ import { temporaryFolder, until } from "../outside/processes.ts";
 import { Proxy } from "../outside/proxy.ts";
 import type { Way, Write } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { CONFIG, PARTS, subsetsOf } from "./parts.ts";
+import { CONFIG, PARTS, PLAIN_PARTS, subsetsOf } from "./parts.ts";
 import type { Part } from "./parts.ts";
 
 /** What happens between an edit and its end. */
@@ -43,6 +43,7 @@ const NOTHING_MS = 2_000;
 /** One object and what was done to it. */
 interface Subject {
   readonly name: string;
+  readonly kind: Kind;
   readonly part: Part;
   readonly other: Part;
   /** What each part that was edited must be in the end; undefined: absent. */
@@ -120,40 +121,33 @@ export class Bench {
     if (kill) await this.#syncer.begin();
     const lost = await this.#follow(subjects);
     const blamed = doing.some((what) => what === "tenant sets it back") ? [] : await this.#blamed(byName);
-    await Promise.all(subjects.map(({ name }) => this.#tenant.api.remove(ENDPOINTS, NAMESPACE, name)));
-    await until("the copies go", async () => (await this.#copies(subjects)).size === 0);
+    await Promise.all(subjects.map(({ kind, name }) => this.#tenant.api.remove(kind, NAMESPACE, name)));
+    await until("the copies go", async () => (await this.#both(subjects)).every(({ host }) => host === undefined));
     return { edits: size * doing.length, lost, blamed };
   }
 
   #subject(doing: Doing, chance: Chance): Subject {
-    const parts = doing.includes("remove") ? PARTS.filter(({ removable }) => removable) : PARTS;
-    const part = chance.one(parts);
-    const other = chance.one(PARTS.filter((one) => one !== part));
+    const kind = chance.below(4) === 0 ? SERVICES : ENDPOINTS;
+    const all = kind === SERVICES ? PLAIN_PARTS : PARTS;
+    const part = chance.one(doing.includes("remove") ? all.filter(({ removable }) => removable) : all);
+    const other = chance.one(all.filter((one) => one !== part));
     let go = () => undefined as void;
     const released = new Promise<void>((release) => (go = release));
     this.#made += 1;
-    return {
-      name: `e-${this.#made}`,
-      part,
-      other,
-      wanted: new Map(),
-      before: undefined,
-      through: 0,
-      told: false,
-      go: () => go(),
-      released,
-    };
+    const name = `e-${this.#made}`;
+    return { name, kind, part, other, wanted: new Map(), before: undefined, through: 0, told: false, go: () => go(), released };
   }
 
   async #prepare(subject: Subject): Promise<void> {
-    const { name } = subject;
+    const { name, kind, part } = subject;
     const metadata = {
       namespace: NAMESPACE,
       name,
       labels: { tier: this.#next() },
       annotations: { "example.com/note": this.#next(), "example.com/team": this.#next() },
     };
-    subject.before = subject.part.ofTenant(await this.#tenant.api.create(ENDPOINTS, { metadata, ...subsetsOf(this.#next()) }));
+    const rest = kind === SERVICES ? { spec: { ports: [{ port: 80 }] } } : subsetsOf(this.#next());
+    subject.before = part.ofTenant(await this.#tenant.api.create(kind, { metadata, ...rest }));
   }
 
   #next(): string {
@@ -166,28 +160,26 @@ export class Bench {
     const side = what.startsWith("tenant") ? "tenant" : "host";
     const value = what === "remove" ? null : what === "tenant sets it back" ? subject.before! : this.#next();
     subject.wanted.set(part, { side, value: value ?? undefined });
-    const { name } = subject;
-    if (side === "tenant") await this.#tenant.api.merge(ENDPOINTS, [NAMESPACE, name], part.onTenant(value));
-    else await this.#host.api.merge(ENDPOINTS, hostPlace(VCLUSTER, [NAMESPACE, name]), part.onHost(value));
+    const { name, kind } = subject;
+    if (side === "tenant") await this.#tenant.api.merge(kind, [NAMESPACE, name], part.onTenant(value));
+    else await this.#host.api.merge(kind, hostPlace(VCLUSTER, [NAMESPACE, name]), part.onHost(value));
   }
 
-  /** Both sides of each object, by its name. */
+  /** Both sides of each object. */
   async #both(subjects: readonly Subject[]): Promise<{ subject: Subject; tenant: Thing | undefined; host: Thing | undefined }[]> {
-    const tenants = new Map((await this.#tenant.api.list(ENDPOINTS, NAMESPACE)).map((thing) => [thing.metadata.name, thing]));
-    const copies = await this.#copies(subjects);
-    return subjects.map((subject) => ({ subject, tenant: tenants.get(subject.name), host: copies.get(subject) }));
-  }
-
-  async #copies(subjects: readonly Subject[]): Promise<ReadonlyMap<Subject, Thing>> {
-    const things = new Map((await this.#host.api.list(ENDPOINTS, VCLUSTER.namespace)).map((thing) => [thing.metadata.name, thing]));
-    const found = subjects.map((subject) => [subject, things.get(hostPlace(VCLUSTER, [NAMESPACE, subject.name])[1])] as const);
-    return new Map(found.flatMap(([subject, thing]) => (thing === undefined ? [] : [[subject, thing]])));
+    const tenants = await found(this.#tenant.api, NAMESPACE);
+    const copies = await found(this.#host.api, VCLUSTER.namespace);
+    return subjects.map((subject) => {
+      const { kind, name } = subject;
+      return { subject, tenant: tenants.get(`${kind.plural} ${name}`), host: copies.get(`${kind.plural} ${copyOf(name)}`) };
+    });
   }
 
   async #agreed(subjects: readonly Subject[]): Promise<void> {
     await until("both sides agree", async () =>
       (await this.#both(subjects)).every(
-        ({ tenant, host }) => tenant && host && PARTS.every((part) => part.ofTenant(tenant) === part.ofHost(host)),
+        ({ subject: { kind }, tenant, host }) =>
+          tenant && host && (kind === SERVICES ? PLAIN_PARTS : PARTS).every((part) => part.ofTenant(tenant) === part.ofHost(host)),
       ),
     );
   }
@@ -230,6 +222,20 @@ export class Bench {
   }
 }
 
+function copyOf(name: string): string {
+  return hostPlace(VCLUSTER, [NAMESPACE, name])[1];
+}
+
+/** What is in a namespace, by plural and name. */
+async function found(api: Api, namespace: string): Promise<ReadonlyMap<string, Thing>> {
+  const lists = await Promise.all(
+    [SERVICES, ENDPOINTS].map(async (kind) =>
+      (await api.list(kind, namespace)).map((thing): [string, Thing] => [`${kind.plural} ${thing.metadata.name}`, thing]),
+    ),
+  );
+  return new Map(lists.flat());
+}
+
 /** What becomes of the first writes of an object to the tenant. */
 function faultOf(subject: Subject | undefined, trouble: Trouble): ((way: Way) => Promise<void>) | undefined {
   if (subject === undefined) return undefined;
@@ -249,7 +255,7 @@ function faultOf(subject: Subject | undefined, trouble: Trouble): ((way: Way) =>
 
 /** The host is not told of what went through. */
 function withheld(subjects: readonly Subject[], { name }: Write, trouble: Trouble): (() => Promise<void>) | undefined {
-  const subject = subjects.find((one) => hostPlace(VCLUSTER, [NAMESPACE, one.name])[1] === name);
+  const subject = subjects.find((one) => copyOf(one.name) === name);
   if (subject === undefined || trouble === "no fault") return undefined;
   return async () => {
     subject.told = true;

@@ -38,7 +38,9 @@ const body: Part = {
   onHost: (value) => subsetsOf(value!),
 };
 
-/** Those whose edits can be removals come first. */
+/** Those that no patch has to do with, and that Services have too. */
+export const PLAIN_PARTS: readonly Part[] = [note, label];
+/** Those of Endpoints. */
 export const PARTS: readonly Part[] = [note, label, team, body];
 
 /** `vcluster.yaml` that goes with them. */

@@ -14,7 +14,7 @@ export const ROOT = resolve(import.meta.dirname, "../..");
 
 /** What has not come after so long, in milliseconds, will not come. No expectation: a machine may be ten times slower than another one. */
 export const PATIENCE_MS = 120_000;
-const LOOK_MS = 15;
+const LOOK_MS = 40;
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();

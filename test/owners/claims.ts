@@ -1,5 +1,5 @@
 /**
- * What tenants and others write about owners: markers of other syncers, names that mean two things, objects that only look like somebody's.
+ * What tenants and others write about owners: markers of other syncers, names that mean two things, objects that only look like copies.
  *
  * @module
  */
@@ -146,7 +146,7 @@ async function realSyncer(world: World): Promise<string> {
 
 const SERVICE = { spec: { ports: [{ port: 80 }] } };
 
-/** Services that the operator has in a mapped namespace are nobody's, whatever a tenant calls its Endpoints. */
+/** Services that the operator has in a mapped namespace are no copies, whatever a tenant calls its Endpoints. */
 async function foreignServices(world: World): Promise<string> {
   await world.host.api.namespaces("v1", "h-team-a");
   const blue = await world.add({ ...BLUE, mappings: { "team-*": "h-team-*" }, args: ["--services", "external"] });

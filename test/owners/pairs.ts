@@ -9,6 +9,7 @@ import type { Case } from "../outside/cases.ts";
 import { hold } from "../outside/cases.ts";
 import type { Place } from "../outside/names.ts";
 import { until } from "../outside/processes.ts";
+import { faultOf } from "../outside/syncer.ts";
 import { holdEnded, inWorld } from "./world.ts";
 import type { VirtualCluster, World } from "./world.ts";
 
@@ -96,6 +97,7 @@ async function playPair(world: World, { shape, order, acted }: Pair): Promise<st
   });
   await world.phase("start after the cleanup", [one], () => start(one));
   await rebuild(world, one);
+  await world.phase("plan and audit", [], () => inspected(both));
   const [here, there] = both.map(({ hostProxy }) => hostProxy.accepted.length);
   return `${here} and ${there} host writes`;
 }
@@ -151,6 +153,20 @@ async function change(member: VirtualCluster): Promise<void> {
   await member.remove(ENDPOINTS, OLD);
 }
 
+/** What the commands say of one is about its own objects. */
+async function inspected(both: readonly [VirtualCluster, VirtualCluster]): Promise<void> {
+  for (const [one, other] of [both, [both[1], both[0]] as const]) {
+    for (const command of ["plan", "audit"]) {
+      const { code, output } = await one.syncer.command(command);
+      // Something of the operator stands where a copy belongs: audit tells it.
+      hold(code === (command === "audit" ? 1 : 0), `${command} of ${one.label} ended with ${code}: ${output.slice(-500)}`);
+      const others = [...other.owned].filter((id) => !one.owned.has(id) && !one.denied.has(id)).map((id) => id.split(" ")[1]!);
+      const named = others.filter((place) => output.split(/\s+/).includes(place));
+      hold(named.length === 0, `${command} of ${one.label} names ${named.join(" ")} of ${other.label}`);
+    }
+  }
+}
+
 /** The tenant cluster is gone and another one of its name is there. Nothing happens before someone says which one it stands for. */
 async function rebuild(world: World, one: VirtualCluster): Promise<void> {
   const old = await one.tenant.api.clusterUid();
@@ -160,10 +176,8 @@ async function rebuild(world: World, one: VirtualCluster): Promise<void> {
     one.syncer.options = { ...one.syncer.options, tenant: await world.proxy(one.tenant) };
     const refused = await one.syncer.start();
     hold(refused !== undefined, "run starts although the tenant cluster is another one");
-    hold(
-      refused.code !== 0 && refused.output.includes("CLUSTER_IDENTITY"),
-      `run ended with ${refused.code}: ${refused.output.slice(-600)}`,
-    );
+    hold(refused.code !== 0 && refused.output.includes("CLUSTER_IDENTITY"), `run ended with ${refused.code}: ${faultOf(refused)}`);
+    hold(refused.output.includes(`--adopt-cluster ${old}`), `the remedy is not told: ${faultOf(refused)}`);
   });
   await world.phase("--adopt-cluster", [one], async () => {
     one.forget();

@@ -26,6 +26,7 @@ export const PLACES: readonly Case[] = [
   { name: "a virtual cluster within another one", run: () => inWorld((world) => nested(world, "green")) },
   { name: "a virtual cluster within another one of its name", run: () => inWorld((world) => nested(world, "blue")) },
   { name: "from mapped namespaces to a single one", run: () => inWorld(single) },
+  { name: "the brake of one beside many copies of the other", run: () => inWorld(braked) },
   { name: "copies of two that an earlier version made, both plain", run: () => inWorld((world) => upgraded(world, undefined)) },
   {
     name: "copies of two that an earlier version made, one mapped",
@@ -98,6 +99,28 @@ async function nested(world: World, name: string): Promise<string> {
   await inner.tenant.api.remove(ENDPOINTS, ...SHOP);
   await inner.tenant.api.remove(SERVICES, ...SHOP);
   await until("it goes through both", async () => (await world.host.api.get(ENDPOINTS, ...outerPlace)) === undefined);
+  return "";
+}
+
+/** The other's copies are no part of those of which so many may go. */
+async function braked(world: World): Promise<string> {
+  await world.host.api.namespaces("v1", "v2", "h-team-a");
+  const small = await world.add({ ...BLUE, label: "v1", mappings: { "team-*": "h-team-*" } });
+  const large = await world.add({ ...BLUE, label: "v2", namespace: "v2" });
+  for (const [member, count] of [
+    [large, 90],
+    [small, 22],
+  ] as const) {
+    await furnish(member);
+    for (let at = 0; at < count; at += 1) await member.putEndpoints(["team-a", `many-${at}`]);
+    await member.syncer.begin();
+    await world.agreed([member]);
+  }
+  await small.syncer.stop();
+  for (let at = 0; at < 22; at += 1) await small.tenant.api.remove(ENDPOINTS, "team-a", `many-${at}`);
+  // The tester goes on to expect the copies: nothing may be deleted of them.
+  await world.phase("start without most of its objects", [], () => small.syncer.begin());
+  hold(small.syncer.log.includes("brake"), `the log does not tell of the brake: ${small.syncer.log.slice(-400)}`);
   return "";
 }
 

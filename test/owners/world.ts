@@ -192,7 +192,7 @@ export class World {
     return member;
   }
 
-  /** Everything on the host that somebody decides about. What the host's own controller mirrors is left out: it follows. */
+  /** Everything on the host but what follows from the rest. What the host's own controller mirrors is left out. */
   async look(): Promise<Look> {
     const found = new Map<Id, Thing>();
     for (const kind of KINDS) {

@@ -46,7 +46,7 @@ export class Model {
   readonly #host: Api;
   readonly #chance: Chance;
   readonly #known = new Map<string, Known>();
-  /** What was changed since both sides agreed last: nobody changes the same on the other side before they agree again. */
+  /** What was changed since both sides agreed last. The same is not changed on the other side before they agree again. */
   readonly #touched = new Set<string>();
   #made = 0;
   #value = 0;
