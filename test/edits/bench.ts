@@ -121,9 +121,50 @@ export class Bench {
     if (kill) await this.#syncer.begin();
     const lost = await this.#follow(subjects);
     const blamed = doing.some((what) => what === "tenant sets it back") ? [] : await this.#blamed(byName);
+    await this.#remove(subjects);
+    return { edits: size * doing.length, lost, blamed };
+  }
+
+  /** Edits while the syncer is down, and each time it is killed again over them: the host is never told of any before the last. */
+  async playKills(size: number, kills: number, chance: Chance): Promise<Followed> {
+    const subjects = Array.from({ length: size }, () => this.#subject(["remove"], chance));
+    const byName = new Map(subjects.map((subject) => [subject.name, subject]));
+    await Promise.all(subjects.map((subject) => this.#prepare(subject)));
+    await this.#agreed(subjects);
+    await this.#syncer.kill();
+    const unavailable = { status: 503, type: "application/json", text: '{"kind":"Status","code":503,"reason":"ServiceUnavailable"}' };
+    this.#proxies.host.fault = ({ name }) => {
+      const subject = subjects.find((one) => copyOf(one.name) === name);
+      return subject && (async ({ tell }) => tell(unavailable));
+    };
+    for (const { go } of subjects) go();
+    for (let left = kills; left > 0; left -= 1) {
+      const trouble = chance.one<Trouble>(["killed before the answer", "killed before the base", "lost and killed"]);
+      for (const subject of subjects) {
+        subject.through = 0;
+        const isAway = subject.wanted.has(subject.part) && subject.wanted.get(subject.part)!.value === undefined;
+        await this.#edit(subject, chance.one(isAway ? ["set", "set another part"] : ["set", "set another part", "remove"]));
+      }
+      this.#proxies.tenant.fault = (write) => faultOf(byName.get(write.name), trouble);
+      await this.#syncer.begin();
+      await until(
+        "the edits reach the tenant",
+        () => subjects.every(({ through }) => through > 0),
+        () => this.#syncer.log.slice(-500),
+      );
+      await this.#syncer.kill();
+    }
+    for (const proxy of Object.values(this.#proxies)) proxy.fault = () => undefined;
+    await this.#syncer.begin();
+    const lost = await this.#follow(subjects);
+    const blamed = await this.#blamed(byName);
+    await this.#remove(subjects);
+    return { edits: size * kills, lost, blamed };
+  }
+
+  async #remove(subjects: readonly Subject[]): Promise<void> {
     await Promise.all(subjects.map(({ kind, name }) => this.#tenant.api.remove(kind, NAMESPACE, name)));
     await until("the copies go", async () => (await this.#both(subjects)).every(({ host }) => host === undefined));
-    return { edits: size * doing.length, lost, blamed };
   }
 
   #subject(doing: Doing, chance: Chance): Subject {

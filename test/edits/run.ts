@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { Chance, runCases, seedOf } from "../outside/cases.ts";
 import type { Case } from "../outside/cases.ts";
 import { Bench } from "./bench.ts";
-import type { Doing, Trouble } from "./bench.ts";
+import type { Doing, Followed, Trouble } from "./bench.ts";
 
 /** Objects that are edited at the same time. The syncer has a connection for each of them. */
 const BATCH = 5;
@@ -46,18 +46,27 @@ const seed = seedOf(values.seed);
 const benches: Bench[] = [];
 const total = { edits: 0, lost: 0, blamed: 0 };
 
-const cases: Case[] = TROUBLES.flatMap((trouble) =>
-  Object.entries(DOINGS).map(([what, doing]) => ({ name: `${trouble}: ${what}`, run: () => play(trouble, doing) })),
-);
+/** So often in a row. */
+const KILLS = 4;
 
-async function play(trouble: Trouble, doing: Doing): Promise<string> {
+const cases: Case[] = [
+  ...TROUBLES.flatMap((trouble) =>
+    Object.entries(DOINGS).map(([what, doing]) => ({
+      name: `${trouble}: ${what}`,
+      run: () => play((bench, size, chance) => bench.play(size, trouble, doing, chance)),
+    })),
+  ),
+  { name: `killed ${KILLS} times in a row`, run: () => play((bench, size, chance) => bench.playKills(size, KILLS, chance)) },
+];
+
+async function play(batch: (bench: Bench, size: number, chance: Chance) => Promise<Followed>): Promise<string> {
   const chance = new Chance(seed + times);
   const bench = benches.pop() ?? (await Bench.start());
   const lost: string[] = [];
   const blamed: string[] = [];
   let edits = 0;
   for (let left = times; left > 0; left -= BATCH) {
-    const followed = await bench.play(Math.min(left, BATCH), trouble, doing, chance);
+    const followed = await batch(bench, Math.min(left, BATCH), chance);
     edits += followed.edits;
     lost.push(...followed.lost);
     blamed.push(...followed.blamed);

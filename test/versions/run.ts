@@ -67,7 +67,8 @@ async function play(root: string): Promise<string> {
   // A change that arrives shows that all before it was seen: what is written for it is all that is written.
   writes.push(await counted("one change at rest", 1, () => model.change(1)));
   const during = chance.below(3) === 0 ? await model.change(CHANGES) : [];
-  if (chance.below(2) === 0 || during.length > 0) await syncer.stop();
+  // The earlier version is known to lose edits when it is killed over them.
+  if (chance.below(2) === 0 || (during.length > 0 && root !== ROOT)) await syncer.stop();
   else await syncer.kill();
   const down = chance.below(3) === 0 ? [] : await model.change(1 + chance.below(CHANGES));
   before = during.length + down.length;
