@@ -5,12 +5,16 @@
  * @module
  */
 import { EngineError } from "../base/errors.ts";
-import { cidrContains, parseCidr, parseIp } from "../object/ip.ts";
-import type { Cidr } from "../object/ip.ts";
+import { embeddedIpv4 } from "../object/embedded-ipv4.ts";
+import { cidrContains, formatIp, parseCidr, parseIp } from "../object/ip.ts";
+import type { Cidr, IpAddress } from "../object/ip.ts";
 import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../object/types.ts";
 import { remembered } from "./remembered.ts";
 
-/** The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. */
+/**
+ * The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. An IPv6 address that stands for an
+ * IPv4 one (NAT64, 6to4, Teredo, IPv4-mapped, …) must pass as itself and as that one.
+ */
 export interface AddressPolicy {
   /** CIDRs. Empty: every address that is not refused otherwise. */
   readonly allow: readonly string[];
@@ -67,14 +71,17 @@ export interface CompiledAddressPolicy {
  */
 export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPolicy {
   const [allow, deny] = [policy.allow.map(readCidr), policy.deny.map(readCidr)];
-  const check = (ip: string) => {
-    const address = parseIp(ip);
-    if (address === undefined) return "not an address in canonical text";
+  const judge = (address: IpAddress) => {
     const always = REFUSED_ALWAYS.find(({ cidr }) => cidrContains(cidr, address));
     if (always !== undefined) return always.name;
     if (deny.some((cidr) => cidrContains(cidr, address))) return "denied by addressPolicy.deny";
     if (allow.length > 0 && !allow.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
     return undefined;
+  };
+  const check = (ip: string) => {
+    const address = parseIp(ip);
+    if (address === undefined) return "not an address in canonical text";
+    return judge(address) ?? firstRefused(embeddedIpv4(address), judge);
   };
   const limited = allow.length + deny.length > 0;
   const checkName = (name: string) => {
@@ -83,6 +90,15 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
     return "a host name, whose address addressPolicy can not check";
   };
   return { check, checkName, action: policy.action };
+}
+
+/** An IPv6 address that stands for an IPv4 one is as good as that one: a translator on the way unwraps it. */
+function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress) => string | undefined): string | undefined {
+  for (const address of embedded) {
+    const reason = judge(address);
+    if (reason !== undefined) return `it stands for ${formatIp(address)}: ${reason}`;
+  }
+  return undefined;
 }
 
 /** Nobody knows which address a name will stand for; those are refused that are an address in disguise, or the machine itself. */

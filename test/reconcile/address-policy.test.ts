@@ -50,6 +50,46 @@ describe("compileAddressPolicy", () => {
   });
 });
 
+describe("an IPv6 address that stands for an IPv4 one", () => {
+  /** 10.9.9.9, 169.254.169.254 and 100.100.100.200 in every wrapping. */
+  const WRAPPED: Record<string, readonly [denied: string, linkLocal: string, metadata: string]> = {
+    "IPv4-compatible": ["::a09:909", "::a9fe:a9fe", "::6464:64c8"],
+    "IPv4-mapped": ["::ffff:a09:909", "::ffff:a9fe:a9fe", "::ffff:6464:64c8"],
+    "IPv4-translated": ["::ffff:0:a09:909", "::ffff:0:a9fe:a9fe", "::ffff:0:6464:64c8"],
+    NAT64: ["64:ff9b::a09:909", "64:ff9b::a9fe:a9fe", "64:ff9b::6464:64c8"],
+    "NAT64 for local use, /96": ["64:ff9b:1::a09:909", "64:ff9b:1:2:0:3:a9fe:a9fe", "64:ff9b:1::6464:64c8"],
+    "NAT64 for local use, /64": ["64:ff9b:1:2:a:909:900:0", "64:ff9b:1:0:a9:fea9:fe00:0", "64:ff9b:1:0:64:6464:c800:0"],
+    "NAT64 for local use, /56": ["64:ff9b:1:20a:9:909::", "64:ff9b:1:2a9:fe:a9fe::", "64:ff9b:1:264:64:64c8::"],
+    "NAT64 for local use, /48": ["64:ff9b:1:a09:9:900::", "64:ff9b:1:a9fe:a9:fe00::", "64:ff9b:1:6464:64:c800::"],
+    "6to4": ["2002:a09:909::1", "2002:a9fe:a9fe::", "2002:6464:64c8:1::5"],
+    "Teredo, as client": ["2001:0:808:808::f5f6:f6f6", "2001:0:808:808::5601:5601", "2001:0:808:808::9b9b:9b37"],
+    "Teredo, as server": ["2001:0:a09:909::f7f7:f7f7", "2001:0:a9fe:a9fe::f7f7:f7f7", "2001:0:6464:64c8::f7f7:f7f7"],
+  };
+
+  test.each(Object.entries(WRAPPED))("passes as itself and as that one only: %s", (_name, [denied, linkLocal, metadata]) => {
+    const { check } = compileAddressPolicy({ ...OPEN, deny: ["10.9.0.0/16"] });
+    expect([check(denied), check(linkLocal), check(metadata)]).toEqual([
+      "it stands for 10.9.9.9: denied by addressPolicy.deny",
+      "it stands for 169.254.169.254: link-local",
+      "it stands for 100.100.100.200: cloud metadata",
+    ]);
+    expect(compileAddressPolicy({ ...OPEN, allow: ["::/0", "10.0.0.0/16"] }).check(denied)).toMatch(/not in addressPolicy.allow$/);
+  });
+
+  test.each(["64:ff9b::808:808", "64:ff9b:1::808:808", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7", "2001:db8::a9fe:a9fe"])(
+    "lets %s pass, which leads to nothing that is refused",
+    (ip) => {
+      expect(compileAddressPolicy({ ...OPEN, deny: ["10.9.0.0/16"] }).check(ip)).toBeUndefined();
+      expect(compileAddressPolicy({ ...OPEN, allow: ["::/0", "8.0.0.0/8"] }).check(ip)).toBeUndefined();
+    },
+  );
+
+  test("is allowed by neither of the two alone", () => {
+    for (const allow of [["64:ff9b::/96"], ["8.8.8.0/24"]])
+      expect(compileAddressPolicy({ ...OPEN, allow }).check("64:ff9b::808:808")).toMatch(/not in addressPolicy.allow$/);
+  });
+});
+
 describe("admitAddresses", () => {
   const { check } = compileAddressPolicy(OPEN);
 
