@@ -242,6 +242,12 @@ export const CODES = {
       "Somebody else on the host keeps undoing the sync of an object; an edited copy is left alone until its source changes, a deleted one comes back seldom.",
     remedy: "Find the other writer; metadata.managedFields of the host object names it.",
   },
+  WRITES_SLOWED: {
+    meaning:
+      "An object is written again and again though it does not change in its own cluster: two syncers disagree about it, an expression flips on what it wrote itself, or a webhook changes what is written. It is written less and less often until that ends.",
+    remedy:
+      "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
+  },
   STORE_FAILED: {
     meaning:
       "The store of a cluster can not be used: its disk is full or fails, etcd refuses or holds what can not be read, or the store is closed.",

@@ -224,10 +224,17 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly.",
+        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly. Other writes that no change of the source asks for become less and less frequent.",
       fields: {
         restorations: count(5, 1, 1_000, "Restorations after which it is left alone, or comes back evenly."),
         minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
+        writes: count(
+          10,
+          2,
+          1_000,
+          "Writes of one object within a minute, beside one for each change of its source, after which the next ones wait.",
+        ),
+        slowestMinutes: count(5, 1, 60, "Longest wait between two of them, in minutes; the first is a second."),
       },
     },
     deleteBrake: {

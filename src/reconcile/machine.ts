@@ -33,6 +33,9 @@ export interface Start {
   readonly stoppedAt?: string | undefined;
   /** Somebody has deleted the copy too often: it must not come back for so many milliseconds. Default 0. */
   readonly recreationWaitMs?: number;
+  /** The object is written too often: a plan that writes to the copy only, or to the source too, waits so long. Default 0. */
+  readonly writeWaitMs?: number;
+  readonly flowWaitMs?: number;
   /** Reconciles of this key in a row that met a changed world. */
   readonly outdatedTimes: number;
 }
@@ -202,6 +205,7 @@ function operate(state: ReconcileState): Step {
   if (operation === undefined) return report(state);
   if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
   if (isHeldBack(state)) return report(withNote(state, LOOP_SLOWED));
+  if (slowedMs(state) > 0) return report(withNote(state, WRITES_SLOWED));
   if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
   return write(state, operation);
 }
@@ -214,6 +218,13 @@ const LOOP_STOPPED: Note = {
 const LOOP_SLOWED: Note = {
   code: "LOOP_STOPPED",
   message: "Somebody keeps deleting the copy; it comes back seldom until the object changes in the tenant cluster",
+};
+
+/** What a plan is told as that waits because its object is written too often. */
+export const WRITES_SLOWED: Note = {
+  code: "WRITES_SLOWED",
+  message:
+    "The object is written again and again though it does not change in its own cluster; it is written less and less often until that ends",
 };
 
 function write(state: ReconcileState, operation: Operation): Step {
@@ -267,6 +278,7 @@ function report(state: ReconcileState): Step {
 
 function settled(state: ReconcileState): Ending {
   if (isHeldBack(state)) return { result: "settled", requeueAfterMs: state.start.recreationWaitMs! };
+  if (slowedMs(state) > 0) return { result: "settled", requeueAfterMs: slowedMs(state) };
   const refused = state.notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
   return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }
@@ -297,6 +309,12 @@ function end(state: ReconcileState, ending: Ending): Step {
 function isHeldBack({ start, planned, index }: ReconcileState): boolean {
   const operation = planned.operations[index];
   return operation !== undefined && isCopying(operation) && (start.recreationWaitMs ?? 0) > 0;
+}
+
+/** How long the plan waits because its object is written too often; what has begun is finished. */
+function slowedMs({ start: { writeWaitMs = 0, flowWaitMs = 0 }, planned: { operations }, index }: ReconcileState): number {
+  if (index > 0 || operations.length === 0) return 0;
+  return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
 }
 
 /** Tells whether an operation makes the copy. */

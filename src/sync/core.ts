@@ -35,6 +35,7 @@ import { parseSyncId } from "./sync-id.ts";
 import type { FormerUser } from "./reference-turn.ts";
 import { createTurn } from "./turn.ts";
 import type { Books, SyncHooks, Tracked, Turn } from "./turn.ts";
+import { createWriteBrake } from "./write-brake.ts";
 
 /** What the syncer needs to know before it begins. */
 export interface SyncCoreOptions {
@@ -86,7 +87,9 @@ export interface TurnContext {
   readonly logger?: Logger | undefined;
 }
 
-const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
+function nothingToDo(requeueAfterMs: number | undefined): Request {
+  return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
+}
 
 /** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
@@ -100,8 +103,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const records = createRecords(clock);
   const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
   const guard = createLoopGuard(clock, options.loopGuard);
-  const references = options.references && createReferenceCopies({ ...options, guard, hooks, rules: options.references, user, owner });
-  const books: Books = { records, router, guard, outdated: new Map(), references };
+  const writeBrake = createWriteBrake({ clock, limits: options.loopGuard, logger, metrics });
+  const references =
+    options.references && createReferenceCopies({ ...options, guard, writeBrake, hooks, rules: options.references, user, owner });
+  const books: Books = { records, router, guard, writeBrake, outdated: new Map(), references };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
     limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
@@ -147,10 +152,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       const input = vanished ? { ...seen, vanished } : seen;
       if (records.settled(id, input)) {
         books.outdated.delete(id);
-        return { resource: side.rules.kind.resource, request: NOTHING_TO_DO, answer: () => {} };
+        return { resource: side.rules.kind.resource, request: nothingToDo(writeBrake.rests(id)), answer: () => {} };
       }
       router.claim(side.rules, key);
-      const limits = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
+      const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
+      const limits = { ...fights, ...writeBrake.restraint(id, version) };
       const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
       return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
     },

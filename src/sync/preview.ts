@@ -108,7 +108,7 @@ class PreviewRun {
       tenant: this.#noting(options.tenant),
       host: this.#noting(options.host),
       // A pair that answers itself for ever is to be seen, not stopped.
-      loopGuard: { restorations: Infinity, minutes: 1 },
+      loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
       enqueue: (id) => void this.#queue.add(id),

@@ -12,6 +12,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import type { FoundReference } from "../patch/types.ts";
+import { WRITES_SLOWED } from "../reconcile/machine.ts";
 import type { Note, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, versionText } from "../reconcile/reference-copy.ts";
 import type { ReferencePlan } from "../reconcile/reference-copy.ts";
@@ -29,6 +30,7 @@ import type { FormerUser } from "./reference-turn.ts";
 import { createReferences } from "./references.ts";
 import { parseSyncId, syncId } from "./sync-id.ts";
 import type { ReferenceBook, SyncHooks, Turn } from "./turn.ts";
+import type { WriteBrake } from "./write-brake.ts";
 
 /** See the module comment. */
 export interface ReferenceCopies extends ReferenceBook {
@@ -48,6 +50,7 @@ export interface ReferenceCopiesOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly guard: LoopGuard;
+  readonly writeBrake: WriteBrake;
   readonly hooks: SyncHooks;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -222,7 +225,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   #turn(id: string, entry: Entry, { users, logger }: { users: readonly string[]; logger: Logger }): Turn {
-    const { rules, clock, guard, hooks, metrics, user } = this.#options;
+    const { rules, clock, guard, writeBrake, hooks, metrics, user } = this.#options;
     entry.unusedSince = users.length > 0 ? undefined : (entry.unusedSince ?? clock.monotonic());
     const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
     const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
@@ -245,7 +248,9 @@ class FollowedReferences implements ReferenceCopies {
       outdatedTimes: entry.outdatedTimes - 1,
       mayRestore: () => guard.stoppedAt(id) !== version,
       recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
+      writeWaitMs: () => writeBrake.restraint(id, String(version)).writeWaitMs,
       wrote: (operation, stored) => {
+        writeBrake.wrote(id, String(version));
         if (operation.action === "update" && operation.restores) guard.restored(id, version!);
         if (isRecreation(input, operation)) guard.recreated(id, version!);
         entry.writtenFrom = operation.action === "delete" ? undefined : version;
@@ -255,7 +260,15 @@ class FollowedReferences implements ReferenceCopies {
     });
   }
 
-  #settled(id: string, entry: Entry, { plan, notes, input }: Settled): void {
+  #settled(id: string, entry: Entry, settled: Settled): number | undefined {
+    const { writeBrake } = this.#options;
+    this.#record(id, entry, settled);
+    if (!settled.notes.includes(WRITES_SLOWED)) return writeBrake.rests(id);
+    writeBrake.held(id);
+    return undefined;
+  }
+
+  #record(id: string, entry: Entry, { plan, notes, input }: Settled): void {
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // Somebody may refer to it since the turn began.

@@ -12,6 +12,7 @@ import { keyOf } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
+import { WRITES_SLOWED } from "../reconcile/machine.ts";
 import type { Ending, Request, Response } from "../reconcile/machine.ts";
 import type { Note, Operation } from "../reconcile/plan-types.ts";
 import { planReferenceCopy, sourceSide } from "../reconcile/reference-copy.ts";
@@ -50,8 +51,10 @@ export interface ReferenceTurnOptions {
   mayRestore(): boolean;
   /** Milliseconds until a copy that somebody deleted may come back; 0 for at once. */
   recreationWaitMs(): number;
-  /** Hears how it went; not called when the plan could not be carried out. */
-  settled(plan: ReferencePlan, notes: readonly Note[]): void;
+  /** Milliseconds until a copy that is written too often may be written; 0 for at once. */
+  writeWaitMs(): number;
+  /** Hears how it went; not called when the plan could not be carried out. Returns after how many milliseconds to look again, if ever. */
+  settled(plan: ReferencePlan, notes: readonly Note[]): number | undefined;
 }
 
 /** The same as for other objects, in milliseconds. */
@@ -60,6 +63,11 @@ const OUTDATED_RETRY_MAX_MS = 10_000;
 const REFUSED_RETRY_MS = 60_000;
 /** So many tenant objects are told about an object that they refer to; the status has the rest. */
 export const USERS_TOLD_MAX = 10;
+
+const LOOP_SLOWED: Note = {
+  code: "LOOP_STOPPED",
+  message: "Somebody keeps deleting the copy; it comes back seldom until its source changes",
+};
 
 /** Begins a turn. */
 export function createReferenceTurn(options: ReferenceTurnOptions): Turn {
@@ -154,7 +162,9 @@ class RunningReferenceTurn implements Turn {
     if (operation === undefined) return this.#report();
     if (operation.action === "update" && operation.restores && !this.#options.mayRestore()) return this.#stopLoop();
     if (isRecreation(this.#options.input, operation)) this.#heldBackMs = this.#options.recreationWaitMs();
-    if (this.#heldBackMs > 0) return this.#slowLoop();
+    if (this.#heldBackMs > 0) return this.#holdBack(LOOP_SLOWED);
+    if (this.#index === 0) this.#heldBackMs = this.#options.writeWaitMs();
+    if (this.#heldBackMs > 0) return this.#holdBack(WRITES_SLOWED);
     if (operation.action === "delete" && operation.confirm === "absent") return this.#confirmAbsent(operation);
     if (operation.action === "delete" && this.#plan.confirmUnused) return this.#confirmUnused(operation);
     this.#write(operation);
@@ -165,8 +175,8 @@ class RunningReferenceTurn implements Turn {
     this.#report();
   }
 
-  #slowLoop(): void {
-    this.#note({ code: "LOOP_STOPPED", message: "Somebody keeps deleting the copy; it comes back seldom until its source changes" });
+  #holdBack(note: Note): void {
+    this.#note(note);
     this.#report();
   }
 
@@ -242,8 +252,8 @@ class RunningReferenceTurn implements Turn {
 
   #settle(): void {
     countNotes(this.#options.metrics, this.resource, this.#notes);
-    this.#options.settled(this.#plan, this.#notes);
-    const requeueAfterMs = this.#heldBackMs > 0 ? this.#heldBackMs : this.#refused ? REFUSED_RETRY_MS : this.#plan.againInMs;
+    const restMs = this.#options.settled(this.#plan, this.#notes);
+    const requeueAfterMs = this.#heldBackMs > 0 ? this.#heldBackMs : this.#refused ? REFUSED_RETRY_MS : (this.#plan.againInMs ?? restMs);
     this.#end({ result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) });
   }
 

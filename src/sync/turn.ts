@@ -6,8 +6,8 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isCopying, isRestoration, sourceVersion } from "../reconcile/machine.ts";
-import type { Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
+import { isCopying, isRestoration, sourceVersion, WRITES_SLOWED } from "../reconcile/machine.ts";
+import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Outcome } from "../patch/types.ts";
 import type { Rules } from "../reconcile/rules.ts";
@@ -17,6 +17,7 @@ import type { Latest } from "./latest.ts";
 import { countNotes, countPlan } from "./plan-metrics.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { Records } from "./records.ts";
+import type { WriteBrake } from "./write-brake.ts";
 
 /** What an embedder may look at, change or stop. */
 export interface SyncHooks {
@@ -50,6 +51,7 @@ export interface ReferenceBook {
 /** What is kept from one turn to the next. */
 export interface Books {
   readonly guard: LoopGuard;
+  readonly writeBrake: WriteBrake;
   readonly records: Records;
   readonly router: KeyRouter;
   /** Per id the turns in a row that met a changed world. */
@@ -131,6 +133,7 @@ class RunningTurn implements Turn {
     this.#noteReferences();
     if (request.type === "write") return this.#prepareWrite(request.operation);
     if (request.type === "report" || (request.type === "done" && !wasReported)) this.#close(request);
+    if (request.type === "done") this.#request = { type: "done", ending: this.#withRest(request.ending) };
   }
 
   #planned(planned: Plan): void {
@@ -179,8 +182,21 @@ class RunningTurn implements Turn {
     logger.debug("Applied", { id, action, side, reason, result });
     if (result !== "written" && result !== "deleted") return;
     const { tenant, vanished } = this.#state.input;
+    const made = response.type === "object" && side === "tenant" ? response.object : undefined;
+    if (made === undefined) books.writeBrake.wrote(id, sourceVersion(this.#state.written.tenant));
+    else books.writeBrake.flowed(id, sourceVersion(made));
     if (isRestoration(operation)) books.guard.restored(id, sourceVersion(tenant));
     if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
+  }
+
+  /** A slowed object is looked at once more when it may have rested. */
+  #withRest(ending: Ending): Ending {
+    const { id, books } = this.#options;
+    if (ending.result !== "settled") return ending;
+    if (this.#state.notes.includes(WRITES_SLOWED)) books.writeBrake.held(id);
+    if (ending.requeueAfterMs !== undefined) return ending;
+    const restMs = books.writeBrake.rests(id);
+    return restMs === undefined ? ending : { ...ending, requeueAfterMs: restMs };
   }
 
   /** Writes down how the turn ended. */

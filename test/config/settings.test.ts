@@ -38,7 +38,7 @@ describe("parseSettings", () => {
         "control-plane.alpha.kubernetes.io/leader",
       ],
       setOwner: true,
-      loopGuard: { restorations: 5, minutes: 10 },
+      loopGuard: { restorations: 5, minutes: 10, writes: 10, slowestMinutes: 5 },
       leaderElection: { leaseDurationSeconds: 15, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 },
       deleteBrake: { percent: 30, count: 20 },
       workers: 10,

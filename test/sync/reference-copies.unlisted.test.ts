@@ -9,6 +9,7 @@ import type { Operation } from "../../src/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../src/reconcile/reference-copy.ts";
 import { createLoopGuard } from "../../src/sync/loop-guard.ts";
 import { createReferenceCopies } from "../../src/sync/reference-copies.ts";
+import { createWriteBrake } from "../../src/sync/write-brake.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { referenceInput, secret, testReferenceRules } from "../support/references.ts";
 import { stored } from "../support/rules.ts";
@@ -38,6 +39,7 @@ function unused() {
     ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
     ...{ tenant: { source: () => tenant }, host: { source: () => host } },
     guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+    writeBrake: createWriteBrake({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
     user: () => undefined,
     owner: () => undefined,
     enqueue: () => {},

@@ -39,7 +39,8 @@ function begin(options: Partial<ReferenceTurnOptions> = {}) {
     wrote: (operation) => wrote.push(operation),
     mayRestore: () => true,
     recreationWaitMs: () => 0,
-    settled: (plan, notes) => settled.push({ plan, notes }),
+    writeWaitMs: () => 0,
+    settled: (plan, notes) => void settled.push({ plan, notes }),
     ...options,
   });
   return { turn, settled, wrote };
