@@ -225,7 +225,7 @@ export const CODES = {
     remedy: "Nothing to do; where a patch wrote it, let the patch write spec.type too.",
   },
   EXCLUDED: {
-    meaning: "The object is not synced: it is default/kubernetes, paused, or not selected.",
+    meaning: "The object is not synced: it is default/kubernetes, paused, not selected, or being deleted.",
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {

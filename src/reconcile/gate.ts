@@ -28,9 +28,18 @@ const OWN_SERVICE = "default/kubernetes";
 export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
   return (
     ownRules(rules, key, tenant) ??
-    (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, around)) ??
+    (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??
     COPY
   );
+}
+
+/** A tenant Service that is being deleted has no copy any more, and nothing waits for one. */
+function lasting({ tenantService, ...around }: Surroundings): Surroundings {
+  return tenantService === undefined || isGoing(tenantService) ? around : { ...around, tenantService };
+}
+
+function isGoing({ metadata }: KubeObject): boolean {
+  return typeof metadata.deletionTimestamp === "string";
 }
 
 function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | undefined {
@@ -39,6 +48,10 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
     return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
   if (name === OWN_SERVICE) {
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
+  }
+  if (isGoing(tenant)) {
+    // A finalizer may hold it for long, and it can not come back.
+    return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
   }
   if (isPaused(rules.translator.markerPrefix, tenant)) {
     return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };

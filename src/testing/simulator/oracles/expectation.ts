@@ -25,9 +25,10 @@ const anything = (why: Code): Expectation => ({ kind: "anything", why });
 export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): Expectation {
   const { annotations = {}, labels } = tenant.metadata;
   if (!rules.enabled) return anything("SYNC_DISABLED");
+  if (tenant.metadata.deletionTimestamp) return noCopy("EXCLUDED");
   if (annotations[`${rules.translator.markerPrefix}pause`] === "true") return anything("EXCLUDED");
   if (hostKey === undefined) return noCopy("NAME_NOT_MAPPED");
-  const tenantService = serviceAt(world, "tenant", formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! }));
+  const tenantService = lastingService(world, formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! }));
   if (rules.kind.resource === SERVICES) {
     if ((tenant as Service).spec?.type === "ExternalName") return noCopy("EXCLUDED");
   } else if (rules.kind.resource === ENDPOINT_SLICES) {
@@ -48,7 +49,7 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
 function besideService(world: World, rules: Rules, service: ObjectKey): Expectation | undefined {
   const hostKey = rules.translator.toHost(service, SERVICES);
   const hostService = hostKey && serviceAt(world, "host", formatKey(hostKey));
-  const tenantService = serviceAt(world, "tenant", formatKey(service));
+  const tenantService = lastingService(world, formatKey(service));
   if (Object.keys(hostService?.spec?.selector ?? {}).length > 0) return noCopy("HOST_SERVICE_SELECTOR");
   if (rules.services === "external") return hostService === undefined ? anything("HOST_SERVICE_MISSING") : undefined;
   const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
@@ -84,4 +85,10 @@ function hasMarkLabels(world: World, { translator }: Rules, host: KubeObject): b
 
 function serviceAt(world: World, side: "tenant" | "host", id: string): Service | undefined {
   return world.clusters[side].objects(SERVICES).get(id) as Service | undefined;
+}
+
+/** A Service that is being deleted is as good as gone. */
+function lastingService(world: World, id: string): Service | undefined {
+  const service = serviceAt(world, "tenant", id);
+  return service?.metadata.deletionTimestamp ? undefined : service;
 }
