@@ -150,7 +150,7 @@ export const CODES = {
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because another object, which is not the syncer's, stands where the copy belongs.",
-    remedy: "Rename or remove one of the two. The other one is never overwritten.",
+    remedy: "Rename the referenced object, or ask the owner of the other one, which is never overwritten or deleted.",
   },
   REFERENCE_REFUSED: {
     meaning: "A referenced Secret is a credential for its own cluster, a token of a service account for example, and is not copied.",
@@ -178,7 +178,7 @@ export const CODES = {
   },
   NAME_COLLISION: {
     meaning: "Two tenant objects translate to one host name.",
-    remedy: "Rename one of them; the first one keeps its copy.",
+    remedy: "Rename the one that the message names first: the other one keeps its copy, and nothing of it is deleted.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -202,11 +202,12 @@ export const CODES = {
   },
   HOST_OBJECT_FOREIGN: {
     meaning: "An object that is not the syncer's has the host name.",
-    remedy: "Rename the tenant object, or remove the object on the host. It is never overwritten.",
+    remedy: "Rename the tenant object, or ask the owner of the object on the host. It is never overwritten or deleted.",
   },
   OTHER_SYNCER: {
     meaning: "Objects on the host carry the markers of another syncer of the same virtual cluster.",
-    remedy: "Stop the other syncer, then start with --adopt and the prefix that the message names.",
+    remedy:
+      "Stop the other syncer, then start with --adopt and the prefix that the message names. The objects that it names become this syncer's, and go with their tenant objects.",
   },
   ADOPTED: {
     meaning: "The copy of another syncer was taken over, as --adopt asks for.",

@@ -1,4 +1,5 @@
 import type { StringMap } from "../object/types.ts";
+import { isSyncerKey } from "../translate/foreign-markers.ts";
 
 /** Label and annotation keys that never cross, either way. */
 export type KeyFilter = (key: string) => boolean;
@@ -10,7 +11,8 @@ export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
 
 /**
- * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending.
+ * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending. The keys of syncers are excluded whatever the
+ * list says.
  *
  * @example
  * compileExcludedKeys(["argocd.argoproj.io/*"])("argocd.argoproj.io/tracking-id"); // true
@@ -18,7 +20,7 @@ export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
 export function compileExcludedKeys(entries: readonly string[]): KeyFilter {
   const exact = new Set(entries.filter((entry) => !entry.endsWith("*")));
   const prefixes = entries.filter((entry) => entry.endsWith("*")).map((entry) => entry.slice(0, -1));
-  return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix));
+  return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || isSyncerKey(key);
 }
 
 /** The entries of `map` whose key is not excluded; the same reference when that is all of them. */

@@ -5,8 +5,8 @@ import type { Code } from "../base/codes.ts";
 import { matchesSelector } from "../object/selector.ts";
 import type { KubeObject, Service } from "../object/types.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import type { Source } from "../translate/markers.ts";
 import type { Translator } from "../translate/translator.ts";
+import { hostServiceOwner } from "./host-service.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
 /** What should become of an object's copy on the host. */
@@ -98,16 +98,29 @@ function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: 
       restsOnServices: ["host"],
     };
   }
-  return rules.services === "external" ? besideExternal(hostService) : besideManaged(rules, service, around);
+  return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
 }
 
 function plural({ kind }: Rules): string {
   return kind.resource === ENDPOINTS ? "Endpoints" : "EndpointSlices";
 }
 
-function besideExternal(hostService: Service | undefined): Gate | undefined {
-  if (hostService !== undefined) return undefined;
-  return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
+function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): Gate | undefined {
+  const { hostService } = around;
+  if (hostService === undefined) {
+    return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
+  }
+  const owner = hostServiceOwner(rules, key, { ...around, hostService });
+  if (owner.whose === "this") return undefined;
+  return owner.whose === "other" ? besideCopy(owner.of, key) : besideForeign(rules, key);
+}
+
+function besideForeign(rules: Rules, key: ObjectKey): Gate {
+  return {
+    action: "leave",
+    code: "HOST_OBJECT_FOREIGN",
+    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${plural(rules)} are not written`,
+  };
 }
 
 function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): Gate | undefined {
@@ -118,12 +131,8 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
     return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: missingService(translator, tenantService) } : undefined;
   }
   const source = ourMarkers(rules, hostService, SERVICES);
-  if (source !== undefined) return besideCopy(source, key);
-  return {
-    action: "leave",
-    code: "HOST_OBJECT_FOREIGN",
-    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${plural(rules)} are not written`,
-  };
+  if (source === undefined) return besideForeign(rules, key);
+  return sameKey(source, key) ? undefined : besideCopy(source, key);
 }
 
 function missingService({ markerPrefix }: Translator, tenantService: Service): string {
@@ -136,12 +145,12 @@ function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }
 
-/** Endpoints beside the copy of another tenant Service with the same host name would become its backends. */
-function besideCopy(source: Source, key: ObjectKey): Gate | undefined {
-  if (sameKey(source, key)) return undefined;
+/** Endpoints beside the copy of another tenant Service with the same host name are its backends, and keep those of its own out. */
+function besideCopy(other: ObjectKey, key: ObjectKey): Gate {
   return {
-    action: "leave",
+    action: "remove",
     code: "NAME_COLLISION",
-    message: `"${formatKey(key)}" and the Service "${formatKey(source)}" have the same host name`,
+    message: `"${formatKey(key)}" and the Service "${formatKey(other)}" have the same host name`,
+    restsOnServices: ["host"],
   };
 }

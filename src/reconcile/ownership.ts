@@ -9,12 +9,13 @@ import { ENDPOINTS } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ourMarkers } from "../translate/identity.ts";
 import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../translate/markers.ts";
-import { readForeignMarkers } from "../translate/foreign-markers.ts";
+import { isMarkedBySyncer, readForeignMarkers } from "../translate/foreign-markers.ts";
 import type { ForeignSource } from "../translate/foreign-markers.ts";
 import { changedSides, readBase } from "./base.ts";
 import type { Unit } from "./base.ts";
-import { MANAGED_BY_CONTROLLER, withoutKeys } from "./excluded-keys.ts";
-import type { Rules, Surroundings } from "./rules.ts";
+import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
+import type { PlanInput } from "./plan-types.ts";
+import type { Rules } from "./rules.ts";
 
 /** Tells whether `host` is our copy of exactly this tenant object. */
 export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolean {
@@ -42,9 +43,15 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
 }
 
 /** Tells whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
-export function mayTakeOver(rules: Rules, { tenantService, hostService }: Surroundings, host: KubeObject): boolean {
+export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
-  return readMarkers(rules.translator.markerPrefix, host) === undefined && foreignSource(rules, host) === undefined;
+  if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;
+  return isCopyOf(rules, withMarkerLabels(rules, host, key), key) || (isControllers(host) && !isMarkedBySyncer(host));
+}
+
+/** The endpoints controller marks what it writes since Kubernetes 1.33; before, it leaves the time of the change that made it write. */
+function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  return Object.hasOwn(labels, MANAGED_BY_CONTROLLER) || Object.hasOwn(annotations, TRIGGER_TIME);
 }
 
 /**
@@ -56,8 +63,8 @@ export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolea
   return kind.resource === ENDPOINTS && labelled;
 }
 
-/** What another syncer's markers say about an object that would be ours by its name. */
-function foreignSource({ translator, kind }: Rules, host: KubeObject): ForeignSource | undefined {
+/** What other syncers' markers say about an object that would be ours by its name. */
+function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly ForeignSource[] {
   const { markerPrefix, vcluster } = translator;
   return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
 }
@@ -65,8 +72,8 @@ function foreignSource({ translator, kind }: Rules, host: KubeObject): ForeignSo
 /** Tells whether `host` is the copy of exactly this tenant object, by the syncer whose copies are to be adopted. */
 export function mayAdopt(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   if (rules.adopt === undefined) return false;
-  const source = foreignSource(rules, host);
-  return source?.prefix === rules.adopt && source.uid !== "" && source.uid === tenant.metadata.uid && sameKey(source, keyOf(tenant));
+  const source = foreignSources(rules, host).find(({ prefix }) => prefix === rules.adopt);
+  return source !== undefined && source.uid !== "" && source.uid === tenant.metadata.uid && sameKey(source, keyOf(tenant));
 }
 
 /** The object without anything of the syncer whose copies are adopted. */

@@ -41,6 +41,8 @@ export interface Surroundings {
   readonly tenantService?: Service | undefined;
   /** The host Service at the host key of that Service. */
   readonly hostService?: Service | undefined;
+  /** An embedder says that the host Service is the one of the tenant Service, whatever stands on it. */
+  readonly ownsHostService?: boolean | undefined;
   /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
   readonly slices?: SliceCount | undefined;
 }

@@ -18,7 +18,7 @@ export interface GatherOptions {
   readonly brake: DeleteBrake;
   /** Owner of new copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
-  /** Which host Services count where somebody else makes them. Default all. */
+  /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
 }
 
@@ -48,8 +48,9 @@ export function createGather({ tenant, host, tracked, router, brake, ownerServic
     return countSlices(rules, hostKey, pairs);
   }
 
-  function hostService({ services }: Rules, key: ObjectKey): Service | undefined {
-    return services === "external" && ownsHostService?.(key) === false ? undefined : service("host", key);
+  function hostService({ services }: Rules, key: ObjectKey): Pick<PlanInput, "hostService" | "ownsHostService"> {
+    const owns = services === "external" ? ownsHostService?.(key) : undefined;
+    return owns === false ? {} : { hostService: service("host", key), ...(owns === true && { ownsHostService: true }) };
   }
 
   return (id, side, key) => {
@@ -62,7 +63,7 @@ export function createGather({ tenant, host, tracked, router, brake, ownerServic
       tenant: tenantObject,
       host: hostKey && side.host.get(hostKey),
       tenantService: serviceKey && service("tenant", serviceKey),
-      hostService: hostServiceKey && hostService(side.rules, hostServiceKey),
+      ...(hostServiceKey && hostService(side.rules, hostServiceKey)),
       slices: slicesOf(side.rules, key, hostKey),
       owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
       deletesHeld: brake.holds(id),

@@ -101,11 +101,22 @@ export function createRecords(clock: Clock): Records {
 }
 
 /** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
-function fingerprintOf({ tenant, host, tenantService, hostService, slices, owner, deletesHeld, strays = [] }: PlanInput): string {
+function fingerprintOf({
+  tenant,
+  host,
+  tenantService,
+  hostService,
+  ownsHostService,
+  slices,
+  owner,
+  deletesHeld,
+  strays = [],
+}: PlanInput): string {
   const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
   const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
   const held = tenant === undefined && deletesHeld === true ? "held" : "";
-  return `${objects} ${strays.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held}`;
+  const owned = ownsHostService === true ? "owned" : "";
+  return `${objects} ${strays.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned}`;
 }
 
 function versionOf(object: KubeObject | undefined): string {

@@ -31,7 +31,8 @@ export interface SyncHooks {
   recordEvent?(event: ToldEvent): void | Promise<void>;
   /**
    * With `services: "external"`, tells whether the host Service at this host key is one of those that copies may stand beside.
-   * One that is not counts as missing. Default: all are.
+   * One that is not counts as missing, one that is counts whatever stands on it. Default: its markers, or those of another syncer, name
+   * this virtual cluster and the tenant Service, or its annotation `stands-for` below the marker prefix does.
    */
   ownsHostService?(hostKey: ObjectKey): boolean;
 }

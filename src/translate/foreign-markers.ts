@@ -18,28 +18,50 @@ export interface ForeignSource {
   readonly uid: string;
 }
 
+/** The product of this family that most hosts have; all below it is its own. */
+const FIRST_OF_FAMILY = "vcluster.loft.sh/";
+
+const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
+
+/**
+ * Tells whether a label or annotation key is one by which syncers of this family know their objects, below whatever prefix, or one by
+ * which the host's operator speaks to them. What a tenant writes there must not decide whose an object on the host is.
+ *
+ * @example
+ * isSyncerKey("a.io/object-name"); // true
+ */
+export function isSyncerKey(key: string): boolean {
+  return key.startsWith(FIRST_OF_FAMILY) || FAMILY_KEY.test(key);
+}
+
 /** Every syncer of this family writes this annotation below its prefix. */
 const NAME_KEY = /^([^/]+\/)object-name$/;
 
+/** Tells whether an object carries markers of any syncer, whatever they say. */
+export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject): boolean {
+  return Object.keys(annotations).some((key) => NAME_KEY.test(key));
+}
+
 /**
- * What the markers of another syncer say, if they name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is nobody's copy. Undefined unless all of them are there and agree.
+ * What the markers of other syncers say, of those that name this virtual cluster, the object's kind and the object itself: an object
+ * that merely inherited them is nobody's copy. All of one prefix must be there and agree. A syncer that copies annotations may have
+ * brought further ones along that a tenant wrote: those of the family's first product come first.
  *
  * @example
- * readForeignMarkers(copy, { vcluster: "blue", resource: ENDPOINTS, ownPrefix: "sync.platform/" })?.prefix; // "vcluster.loft.sh/"
+ * readForeignMarkers(copy, { vcluster: "blue", resource: ENDPOINTS, ownPrefix: "sync.platform/" })[0]?.prefix; // "vcluster.loft.sh/"
  */
 export function readForeignMarkers(
   object: KubeObject,
   about: { readonly vcluster: string; readonly resource: ResourceType; readonly ownPrefix: string },
-): ForeignSource | undefined {
-  for (const key of Object.keys(object.metadata.annotations ?? {})) {
-    const prefix = NAME_KEY.exec(key)?.[1];
-    if (prefix === undefined || prefix === about.ownPrefix) continue;
-    const source = readUnder(prefix, object, about);
-    if (source !== undefined) return source;
-  }
-  return undefined;
+): readonly ForeignSource[] {
+  const prefixes = Object.keys(object.metadata.annotations ?? {}).flatMap((key) => NAME_KEY.exec(key)?.[1] ?? []);
+  const foreign = prefixes.filter((prefix) => prefix !== about.ownPrefix);
+  if (foreign.length === 0) return NOTHING;
+  const sources = foreign.flatMap((prefix) => readUnder(prefix, object, about) ?? []);
+  return sources.sort((left, right) => Number(right.prefix === FIRST_OF_FAMILY) - Number(left.prefix === FIRST_OF_FAMILY));
 }
+
+const NOTHING: readonly ForeignSource[] = [];
 
 function readUnder(
   prefix: string,

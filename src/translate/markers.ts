@@ -99,6 +99,12 @@ export const MANAGED_BY = "managed-by";
 export const NAMESPACE = "namespace";
 
 /**
+ * Annotation (below the prefix) by which the host's operator says which tenant object an object of his own stands for, as
+ * `NAMESPACE/NAME`: a Service whose backends that object has, or a Secret that is meant for it. It never crosses.
+ */
+export const STANDS_FOR = "stands-for";
+
+/**
  * A kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
  *
  * @example

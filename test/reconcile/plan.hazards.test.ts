@@ -4,7 +4,7 @@ import type { KubeObject, Service } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import type { PlanInput } from "../../src/reconcile/plan-types.ts";
 import { SERVICES_KIND } from "../../src/reconcile/services.ts";
-import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
+import { namedService, ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
 const rules = testRules();
@@ -49,6 +49,8 @@ describe("Endpoints whose host name is that of another object's Service", () => 
   });
 });
 
+const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
+
 describe("an object on its way out", () => {
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   const going = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, deletionTimestamp } });
@@ -64,9 +66,9 @@ describe("an object on its way out", () => {
     const host = going({
       apiVersion: "v1",
       kind: "Endpoints",
-      metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" },
+      metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7", labels: CONTROLLERS },
     });
-    const around = { tenantService: service("shop", "web", {}), hostService: service("vc", "web-x-shop-x-blue", {}) };
+    const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
     expect(plan(external, { key: KEY, tenant: tenantEndpoints(), host, ...around })).toMatchObject({
       state: "waiting",
       operations: [],
@@ -77,8 +79,9 @@ describe("an object on its way out", () => {
 
 test("Endpoints that can not be written are not said to be taken over", () => {
   const broken = testRules({ services: "external", patches: [{ path: "subsets", expression: '"none"' }] });
-  const host = { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" } };
-  const around = { tenantService: service("shop", "web", {}), hostService: service("vc", "web-x-shop-x-blue", {}) };
+  const metadata = { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7", labels: CONTROLLERS };
+  const host = { apiVersion: "v1", kind: "Endpoints", metadata };
+  const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
   const planned = plan(broken, { key: KEY, tenant: tenantEndpoints(), host, ...around });
   expect([planned.state, planned.notes.map(({ code }) => code)]).toEqual(["refused", ["EXPRESSION_RESULT"]]);
 });

@@ -4,8 +4,10 @@
 import { describe, expect, test } from "vitest";
 import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
 import { plan } from "../../src/reconcile/plan.ts";
-import { ONE_ADDRESS, service, tenantEndpoints, testRules } from "../support/rules.ts";
+import { namedService, ONE_ADDRESS, service, tenantEndpoints, testRules } from "../support/rules.ts";
 import { firstCopy, inputFor, only, writtenBy } from "./plan-support.ts";
+
+const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
 describe("the host Service beside the Endpoints", () => {
   const rules = testRules();
@@ -29,7 +31,7 @@ describe("the host Service beside the Endpoints", () => {
   });
 
   test("external and without selector: the Endpoints are written", () => {
-    expect(plan(external, inputFor(rules, { hostService: service("vc", "web-x-shop-x-blue", {}) })).operations).toHaveLength(1);
+    expect(plan(external, inputFor(rules, { hostService: namedService() })).operations).toHaveLength(1);
   });
 
   test("that gets a selector takes over: a copy as we wrote it goes", () => {
@@ -53,7 +55,7 @@ describe("the host Service beside the Endpoints", () => {
     const left = {
       apiVersion: "v1",
       kind: "Endpoints",
-      metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" },
+      metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7", labels: CONTROLLERS },
       subsets: [],
     };
     const planned = plan(rules, inputFor(rules, { host: left, tenantService }));
@@ -81,8 +83,9 @@ describe("the host Service beside the Endpoints", () => {
   });
 
   test("that no tenant Service stands behind leaves Endpoints beside it alone", () => {
-    const left = { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7" } };
-    const hostService = service("vc", "web-x-shop-x-blue", {});
+    const metadata = { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7", labels: CONTROLLERS };
+    const left = { apiVersion: "v1", kind: "Endpoints", metadata };
+    const hostService = namedService();
     const planned = plan(external, inputFor(external, { host: left, hostService }));
     expect([planned.operations, planned.notes.map(({ code }) => code)]).toEqual([[], ["HOST_OBJECT_FOREIGN"]]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/object/types.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import type { Operation, Plan, PlanInput } from "../../src/reconcile/plan-types.ts";
-import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
+import { namedService, ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
 const rules = testRules();
@@ -27,7 +27,7 @@ test("a late cache does not take over a copy whose labels the host's controller 
     { ...copy, metadata: { ...copy.metadata, labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } } },
     "21",
   );
-  const around = { tenantService: service("shop", "web", {}), hostService: service("vc", "web-x-shop-x-blue", {}) };
+  const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
   const input: PlanInput = { key: KEY, tenant: tenantEndpoints({ resourceVersion: "9" }), host, ...around };
   expect(plan(external, input)).toMatchObject({ state: "stale", operations: [] });
   expect(plan(external, { ...input, tenant: tenantEndpoints({ resourceVersion: "10" }) }).notes).toMatchObject([{ code: "TAKEN_OVER" }]);
@@ -139,11 +139,15 @@ test("a copy that somebody deleted comes back only if a live read finds its sour
 
 describe("what a cache alone says of Services is read live before", () => {
   const tenantService = service("shop", "web", {});
-  const hostService = service("vc", "web-x-shop-x-blue", {});
+  const hostService = namedService();
   const withSelector = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
   const required = testRules({ services: "external", settings: { requireService: true } });
   const input = (parts: Partial<PlanInput>): PlanInput => ({ key: KEY, tenant: tenantEndpoints(), host: undefined, ...parts });
-  const foreign: KubeObject = { apiVersion: "v1", kind: "Endpoints", metadata: { ...hostService.metadata } };
+  const foreign: KubeObject = {
+    apiVersion: "v1",
+    kind: "Endpoints",
+    metadata: { namespace: "vc", name: "web-x-shop-x-blue", labels: { "endpoints.kubernetes.io/managed-by": "x" } },
+  };
 
   test.each([
     ["a copy is made where no host Service is known", rules, input({}), ["host"]],

@@ -63,6 +63,12 @@ export interface TestMeta {
   readonly resourceVersion?: string;
 }
 
+/** A host Service that the host's operator has given to tenant Service `shop/web`. */
+export function namedService(spec: NonNullable<Service["spec"]> = {}): Service {
+  const made = service("vc", "web-x-shop-x-blue", spec);
+  return { ...made, metadata: { ...made.metadata, annotations: { "sync.platform/stands-for": "shop/web" } } };
+}
+
 export const ONE_ADDRESS: readonly EndpointSubset[] = [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }];
 
 /** Tenant Endpoints `shop/web`. */

@@ -137,10 +137,10 @@ describe("the markers of another syncer", () => {
     { why: "do not count when label and annotation disagree", changed: { "object-namespace": "elsewhere" }, found: false },
   ])("$why", ({ changed, found }) => {
     const read = readForeignMarkers(olderCopy(changed), about);
-    expect(read).toEqual(found ? { prefix: OLDER, namespace: "shop", name: "web", uid } : undefined);
+    expect(read).toEqual(found ? [{ prefix: OLDER, namespace: "shop", name: "web", uid }] : []);
   });
 
   test("do not count under our own prefix", () => {
-    expect(readForeignMarkers(olderCopy({}, "sync.platform/"), about)).toBeUndefined();
+    expect(readForeignMarkers(olderCopy({}, "sync.platform/"), about)).toEqual([]);
   });
 });

@@ -2,90 +2,22 @@
  * Two virtual clusters of one name on one host, tenant clusters that were rebuilt, and clusters that were swapped: nobody touches what
  * is not his.
  */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemChance } from "../../src/base/chance.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { noMetrics } from "../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
-import { resolveConfig } from "../../src/config/config.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createInformedAccess } from "../../src/sync/informed-access.ts";
-import { createSyncer } from "../../src/syncer.ts";
-import type { Syncer } from "../../src/syncer.ts";
-import { createFakeClock } from "../support/fake-clock.ts";
-import type { FakeClock } from "../support/fake-clock.ts";
+import { clock, cluster, fill, start as startSyncer, stopAll, useRunningSyncers } from "./running-syncers.ts";
+import type { Start } from "./running-syncers.ts";
 
-let clock: FakeClock;
+useRunningSyncers();
+
 let host: EmbeddedCluster;
-const clusters: EmbeddedCluster[] = [];
-const syncers: { stop(): Promise<unknown> }[] = [];
 
-async function cluster(...namespaces: readonly string[]): Promise<EmbeddedCluster> {
-  const made = await createEmbeddedCluster({ clock });
-  clusters.push(made);
-  for (const name of namespaces) await made.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  return made;
-}
+beforeEach(async () => void (host = await cluster("v1", "v2", "h-team-a")));
 
-async function fill(tenant: EmbeddedCluster, namespace: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const metadata = { namespace, name };
-    const ports = [{ port: 80 }];
-    await tenant.client.create(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec: { ports } });
-    await tenant.client.create(ENDPOINTS, {
-      apiVersion: "v1",
-      kind: "Endpoints",
-      metadata,
-      subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports }],
-    });
-  }
-}
+type Blue = Omit<Start, "on"> & { readonly on?: EmbeddedCluster };
 
-beforeEach(async () => {
-  clock = createFakeClock();
-  host = await cluster("v1", "v2", "h-team-a");
-});
-
-afterEach(async () => {
-  for (const one of syncers.splice(0)) await one.stop();
-  await Promise.all(clusters.splice(0).map((one) => one.stop()));
-});
-
-interface Start {
-  readonly tenant: EmbeddedCluster;
-  readonly on?: EmbeddedCluster;
-  readonly namespace: string;
-  readonly mapped?: Readonly<Record<string, string>>;
-  readonly adoptCluster?: string;
-}
-
-/** Starts a syncer of virtual cluster "blue" and lets it come to rest. */
-async function start({ tenant, on = host, namespace, mapped, adoptCluster }: Start): Promise<Syncer> {
-  const shared = { clock, chance: systemChance, logger: silentLogger, metrics: noMetrics };
-  const sides = [tenant, on].map(({ client }) => createInformedAccess({ client, ...shared }));
-  const namespaces = mapped && { sync: { toHost: { namespaces: { enabled: true, mappings: { byName: mapped } } } } };
-  const resolved = resolveConfig(namespaces ?? {});
-  if (!resolved.ok) throw new Error("The configuration has errors");
-  const access = { tenant: sides[0]!, host: sides[1]! };
-  const adopted = adoptCluster !== undefined && { adoptCluster };
-  const syncer = await createSyncer({ config: resolved.config, vcluster: { name: "blue", namespace }, ...access, ...adopted, clock });
-  const stop = () => Promise.all([syncer.stop(), ...sides.map((side) => side.stop())]);
-  syncers.push({ stop });
-  const started = syncer.start();
-  let ended = false;
-  const end = () => void (ended = true);
-  started.then(end, end);
-  while (!ended) await clock.advance(5);
-  await started;
-  await clock.advance(5_000);
-  return syncer;
-}
-
-async function stopAll(): Promise<void> {
-  for (const one of syncers.splice(0)) await one.stop();
-}
+const start = ({ on = host, ...blue }: Blue) => startSyncer({ on, ...blue });
 
 /** Services and Endpoints of a host namespace, with their versions: two equal answers mean that nothing was written. */
 async function copiesIn(namespace: string, on = host): Promise<string[]> {

@@ -1,8 +1,9 @@
-import { formatKey } from "../../object/key.ts";
+import { formatKey, sameKey } from "../../object/key.ts";
+import type { ObjectKey } from "../../object/key.ts";
 import { ENDPOINTS, SERVICES } from "../../object/resource.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject, Service } from "../../object/types.ts";
-import { present, withEntry, withMeta } from "./act.ts";
+import { hostKeyOf, present, withEntry, withMeta } from "./act.ts";
 import type { Act } from "./act.ts";
 import { drawObject, drawSubsets, PRIVATE_ANNOTATION } from "./objects.ts";
 import { isCopy, prefixOf, translatorOf } from "./oracles/marks.ts";
@@ -23,6 +24,24 @@ function hasMarked(options: UserActOptions): Act {
     const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
     return world.write(side, (writer) => writer.create(resource, object));
   });
+}
+
+/** A Service of somebody else; where another syncer makes them, most stand for the tenant Service of the name. */
+function hasService(options: UserActOptions): Act {
+  return userAct("host has a foreign Service", options, (world, random, key) => {
+    const { resource, side } = options;
+    if (present(world, side, resource, key) !== undefined) return undefined;
+    const object = drawObject(random, resource, key);
+    const isExternal = world.generation.rules[0]!.services === "external";
+    const tenant = isExternal && random.happens(0.8) ? world.options.names.find((name) => isAt(world, resource, name, key)) : undefined;
+    const annotations = tenant && { ...object.metadata.annotations, [`${prefixOf(world)}stands-for`]: formatKey(tenant) };
+    return world.write(side, (writer) => writer.create(resource, annotations === undefined ? object : withMeta(object, { annotations })));
+  });
+}
+
+function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: ObjectKey): boolean {
+  const place = hostKeyOf(world, resource, tenant);
+  return place !== undefined && sameKey(place, key);
 }
 
 /** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
@@ -78,7 +97,7 @@ export const HOST_USERS: readonly Act[] = [
   changes("host strips markers", of(ENDPOINTS, 0.7), stripMarkers),
   changes("host strips a Service's markers", of(SERVICES, 0.3), stripMarkers),
   creates("host has a foreign Endpoints", of(ENDPOINTS, 0.7)),
-  creates("host has a foreign Service", of(SERVICES, 0.7)),
+  hasService(of(SERVICES, 0.7)),
   hasMarked(of(ENDPOINTS, 0.7)),
   hasMarked(of(SERVICES, 0.5)),
   deletes("host deletes Endpoints", of(ENDPOINTS, 1)),

@@ -6,7 +6,7 @@ import { matchesSelector } from "../../../object/selector.ts";
 import type { KubeObject, Service } from "../../../object/types.ts";
 import type { Rules } from "../../../reconcile/rules.ts";
 import type { World } from "../world.ts";
-import { adoptableSource, isCopy, marksOf } from "./marks.ts";
+import { adoptableSource, isCopy, isMarked, ownMarks, prefixOf } from "./marks.ts";
 
 /** What the contract wants to stand on the host for one tenant object, once all is at rest. */
 export type Expectation =
@@ -51,15 +51,25 @@ function besideService(world: World, rules: Rules, service: ObjectKey): Expectat
   const hostService = hostKey && serviceAt(world, "host", formatKey(hostKey));
   const tenantService = lastingService(world, formatKey(service));
   if (Object.keys(hostService?.spec?.selector ?? {}).length > 0) return noCopy("HOST_SERVICE_SELECTOR");
-  if (rules.services === "external") return hostService === undefined ? anything("HOST_SERVICE_MISSING") : undefined;
+  if (rules.services === "external") return besideForeignService(world, hostService, formatKey(service));
   const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
   if (hostService === undefined) return expected ? anything("HOST_SERVICE_MISSING") : undefined;
   const marks = isCopy(world, hostService);
   if (marks === undefined) return anything("HOST_OBJECT_FOREIGN");
-  return marks.source === formatKey(service) ? undefined : anything("NAME_COLLISION");
+  return marks.source === formatKey(service) ? undefined : noCopy("NAME_COLLISION");
 }
 
-/** Somebody else's object in the place of the copy stays, unless it is Endpoints that nobody marked beside a Service on both sides. */
+/** A Service that the engine did not make has backends of the tenant Service only that it is known to stand for. */
+function besideForeignService(world: World, hostService: Service | undefined, service: string): Expectation | undefined {
+  if (hostService === undefined) return anything("HOST_SERVICE_MISSING");
+  const { annotations = {} } = hostService.metadata;
+  const marks = isCopy(world, hostService);
+  if (marks !== undefined) return marks.source === service ? undefined : noCopy("NAME_COLLISION");
+  const isMarked = annotations[`${prefixOf(world)}object-name`] !== undefined;
+  return !isMarked && annotations[`${prefixOf(world)}stands-for`] === service ? undefined : anything("HOST_OBJECT_FOREIGN");
+}
+
+/** Somebody else's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
 function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): Expectation {
   const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
   if (host === undefined) return COPY;
@@ -70,17 +80,13 @@ function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: Obje
   if (adoptable !== undefined)
     return adoptable.source === source && adoptable.uid === tenant.metadata.uid ? COPY : anything("HOST_OBJECT_FOREIGN");
   const services = serviceAt(world, "tenant", source) !== undefined && serviceAt(world, "host", formatKey(hostKey)) !== undefined;
-  const unmarked = marksOf(world, host) === undefined || !hasMarkLabels(world, rules, host);
-  return rules.kind.resource === ENDPOINTS && services && unmarked ? COPY : anything("HOST_OBJECT_FOREIGN");
+  const isLeft = !isMarked(world, host) && (ownMarks(world, host)?.source === source || isControllers(world, host));
+  return rules.kind.resource === ENDPOINTS && services && isLeft ? COPY : anything("HOST_OBJECT_FOREIGN");
 }
 
-function hasMarkLabels(world: World, { translator }: Rules, host: KubeObject): boolean {
-  const labels = host.metadata.labels ?? {};
-  const marks = marksOf(world, host);
-  return (
-    labels[`${translator.markerPrefix}managed-by`] === marks?.vcluster &&
-    marks?.source.startsWith(`${labels[`${translator.markerPrefix}namespace`]}/`) === true
-  );
+/** The host's controller made it, and nothing that a syncer wrote is left on it. */
+function isControllers(world: World, { metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  return labels["endpoints.kubernetes.io/managed-by"] !== undefined && annotations[`${prefixOf(world)}object-name`] === undefined;
 }
 
 function serviceAt(world: World, side: "tenant" | "host", id: string): Service | undefined {

@@ -7,7 +7,7 @@ import type { Rules } from "../../../reconcile/rules.ts";
 import type { Change, Side, SimulatedCluster } from "../cluster.ts";
 import type { Oracle, Write } from "../history.ts";
 import type { World } from "../world.ts";
-import { ownMarks } from "./marks.ts";
+import { isCopy, ownMarks } from "./marks.ts";
 
 /**
  * S3: no copy is deleted while its source lives, unless the contract says that there should be no copy. The reason must have been
@@ -39,27 +39,37 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
       (service) => service?.spec?.type === "ExternalName" || headless(service) !== headless(before),
     );
   }
-  const withSelector = (id: string) => servicesOf(of("host", SERVICES, id)).some((service) => service?.spec?.selector !== undefined);
+  // The host's controller writes its backends, or the Endpoints of the tenant Service that it is the copy of do.
+  const writtenByOthers = (id: string, tenantService: string) =>
+    servicesOf(of("host", SERVICES, id)).some((service) => {
+      const ofAnother = service !== undefined && (isCopy(world, service)?.source ?? tenantService) !== tenantService;
+      return service?.spec?.selector !== undefined || ofAnother;
+    });
   if (rules.kind.resource === ENDPOINT_SLICES) {
-    return of("tenant", ENDPOINT_SLICES, source).some((slice) => isSliceUnwanted(rules, slice, withSelector));
+    return of("tenant", ENDPOINT_SLICES, source).some((slice) => isSliceUnwanted(rules, slice, writtenByOthers));
   }
   if (rules.kind.resource !== ENDPOINTS) return false;
   const { selector, requireService } = rules.settings;
   return (
-    withSelector(key) ||
+    writtenByOthers(key, source) ||
     of("tenant", ENDPOINTS, source).some((object) => !matchesSelector(selector, object?.metadata.labels)) ||
     (requireService &&
       servicesOf(of("tenant", SERVICES, source)).some((service) => service === undefined || service.spec?.selector !== undefined))
   );
 }
 
-/** It names no Service, or one whose host Service has a selector. */
-function isSliceUnwanted({ translator }: Rules, slice: KubeObject | undefined, withSelector: (id: string) => boolean): boolean {
+/** It names no Service, or one whose backends others write on the host. */
+function isSliceUnwanted(
+  { translator }: Rules,
+  slice: KubeObject | undefined,
+  writtenByOthers: (id: string, tenantService: string) => boolean,
+): boolean {
   if (slice === undefined) return false;
   const name = slice.metadata.labels?.["kubernetes.io/service-name"];
   if (name === undefined) return true;
-  const host = translator.toHost({ namespace: slice.metadata.namespace!, name }, SERVICES);
-  return host !== undefined && withSelector(formatKey(host));
+  const service = { namespace: slice.metadata.namespace!, name };
+  const host = translator.toHost(service, SERVICES);
+  return host !== undefined && writtenByOthers(formatKey(host), formatKey(service));
 }
 
 function servicesOf(states: readonly (KubeObject | undefined)[]): readonly (Service | undefined)[] {
