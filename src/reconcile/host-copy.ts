@@ -4,6 +4,7 @@ import type { Source } from "../translate/markers.ts";
 import { isAsWritten, readBase, writeBase } from "./base.ts";
 import type { Base, Unit } from "./base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "./excluded-keys.ts";
+import { ownedBy } from "./owner.ts";
 import type { CopyInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
 
@@ -39,15 +40,14 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
   const excluded = (key: string) => !rules.settings.excluded(key) || own.includes(key);
-  const body = rules.kind.withBody(host, copy);
-  const { labels = {}, annotations = {}, ownerReferences = copy.metadata.ownerReferences } = body.metadata;
+  const body = ownedBy(rules.kind.withBody(host, copy), copy.metadata.ownerReferences?.[0]);
+  const { labels = {}, annotations = {} } = body.metadata;
   return {
     ...body,
     metadata: {
       ...body.metadata,
       labels: { ...withoutKeys(labels, excluded), ...copy.metadata.labels },
       annotations: { ...withoutKeys(annotations, excluded), ...copy.metadata.annotations },
-      ...(ownerReferences !== undefined && { ownerReferences }),
     },
   };
 }
@@ -59,11 +59,11 @@ export interface UpdateParts extends CopyParts {
   readonly changed: readonly Unit[];
 }
 
-/** The host object with the changed parts, and with markers and base of this moment. */
-export function updatedCopy({ rules, host, desired, changed, source, base }: UpdateParts): KubeObject {
+/** The host object with the changed parts, and with markers, base and owner of this moment. */
+export function updatedCopy({ rules, host, desired, changed, source, base, owner }: UpdateParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
-  const body = changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host;
+  const body = ownedBy(changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host, owner);
   const field = (name: "labels" | "annotations"): StringMap => {
     const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
     const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);

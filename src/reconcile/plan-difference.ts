@@ -11,6 +11,7 @@ import { forward } from "./forward.ts";
 import type { Forward } from "./forward.ts";
 import { readFlowed, stamped } from "./flow-stamp.ts";
 import { sourceOf, updatedCopy } from "./host-copy.ts";
+import { missingOwner } from "./owner.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "./plan-types.ts";
 import type { Answer, CopyInput, Note, Operation, Plan } from "./plan-types.ts";
@@ -46,6 +47,8 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
   });
 }
 
+const OWNER = "The Service of the virtual cluster owns the copy now";
+
 interface Difference {
   readonly wanted: Forward;
   readonly units: readonly Unit[];
@@ -60,11 +63,13 @@ function hostUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, { wan
   const owned = units.filter(({ id }) => !left.has(id));
   const newBase = agreedBase(owned);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
-  if (changed.length === 0 && sameBase(base, newBase)) return [];
-  const object = updatedCopy({ rules, host: input.host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase });
+  const { host, owner } = input;
+  const agreed = changed.length === 0 && sameBase(base, newBase);
+  if (agreed && missingOwner(host, owner) === undefined) return [];
+  const object = updatedCopy({ rules, host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase, owner });
   const restores = changed.length > 0 && changed.every(({ id }) => edits.some((edit) => edit.id === id));
-  const reason =
-    changed.length === 0 ? "Both sides agree anew" : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
+  const nothingElse = agreed ? OWNER : "Both sides agree anew";
+  const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
   return [{ action: "update", side: "host", object, reason, ...(restores && { restores }) }];
 }
 

@@ -15,7 +15,7 @@ export interface PlanInput extends Surroundings {
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was mapped anew. */
   readonly strays?: readonly KubeObject[];
-  /** Owner of new copies, so that uninstalling the virtual cluster collects them. */
+  /** Owner of copies, so that uninstalling the virtual cluster collects them. */
   readonly owner?: OwnerReference | undefined;
   /** The delete brake holds what an absent tenant object would take along. */
   readonly deletesHeld?: boolean;

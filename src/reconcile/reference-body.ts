@@ -5,11 +5,12 @@
  * @module
  */
 import { isRecord, jsonEqual } from "../base/json.ts";
-import type { KubeObject, StringMap } from "../object/types.ts";
+import type { KubeObject, OwnerReference, StringMap } from "../object/types.ts";
 import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../translate/markers.ts";
 import { agreement, readBase, writeBase } from "./base.ts";
 import type { Base, UnitId } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
+import { missingOwner, ownedBy } from "./owner.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
 /** What a copy says that is not markers. */
@@ -54,15 +55,14 @@ export function desiredCopy({ translator, excluded }: ReferenceRules, { kind, so
 
 /** A new copy, with markers, base and owner. */
 export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: DesiredCopy): KubeObject {
-  const { kind, key, hostKey, owner } = input;
+  const { kind, key, hostKey } = input;
   const { apiVersion, kind: name } = kind.resource;
   const place = kind.direction === "toHost" ? hostKey : key;
-  const ownerReferences = kind.direction === "toHost" && owner !== undefined ? { ownerReferences: [owner] } : {};
-  const empty: KubeObject = { apiVersion, kind: name, metadata: { namespace: place.namespace, name: place.name, ...ownerReferences } };
+  const empty: KubeObject = { apiVersion, kind: name, metadata: { namespace: place.namespace, name: place.name } };
   return refreshedCopy(rules, input, { target: empty, desired });
 }
 
-/** The copy with everything that is the source's as it should be. */
+/** The copy with its owner, and with everything that is the source's as it should be. */
 export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const before = readBase(prefix, target) ?? new Map<UnitId, string>();
@@ -71,7 +71,7 @@ export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { targ
     const written = (key: string) => before.has(`${field}/${key}`);
     return { ...withoutKeys(target.metadata[field] ?? {}, written), ...desired[field] };
   };
-  const { apiVersion, kind, metadata, status } = target as KubeObject & { status?: unknown };
+  const { apiVersion, kind, metadata, status } = ownedBy(target, ownerOf(input)) as KubeObject & { status?: unknown };
   return {
     apiVersion,
     kind,
@@ -83,6 +83,11 @@ export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { targ
     ...desired.body,
     ...(status !== undefined && { status }),
   };
+}
+
+/** Copies in the tenant cluster are no part of what goes with the virtual cluster. */
+function ownerOf({ kind, owner }: SourcedInput): OwnerReference | undefined {
+  return kind.direction === "toHost" ? owner : undefined;
 }
 
 function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, hostKey, source }: SourcedInput) {
@@ -108,11 +113,7 @@ function baseOf({ labels, annotations }: DesiredCopy): Base {
 }
 
 /** How a copy differs from what it should say; `recreate` when it can not be changed into that. */
-export function differsFrom(
-  rules: ReferenceRules,
-  { source }: SourcedInput,
-  { target, desired }: CopyPair,
-): "none" | "update" | "recreate" {
+export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
   const body = bodyOf(target);
   const bodyDiffers = !jsonEqual(body, desired.body);
   if (bodyDiffers && (target["immutable"] === true || body["type"] !== desired.body["type"])) return "recreate";
@@ -120,7 +121,8 @@ export function differsFrom(
   const base = readBase(prefix, target) ?? new Map<UnitId, string>();
   const agrees =
     !bodyDiffers &&
-    readMarkers(prefix, target)?.uid === (source.metadata.uid ?? "") &&
+    readMarkers(prefix, target)?.uid === (input.source.metadata.uid ?? "") &&
+    missingOwner(target, ownerOf(input)) === undefined &&
     sameEntries(base, baseOf(desired)) &&
     (["labels", "annotations"] as const).every((field) => contains(target.metadata[field] ?? {}, desired[field]));
   return agrees ? "none" : "update";

@@ -42,7 +42,7 @@ export interface ReferenceInput {
   readonly target: KubeObject | undefined;
   /** How long nobody has referred to it, in milliseconds; undefined while somebody does. */
   readonly unusedMs: number | undefined;
-  /** Owner of a new copy on the host. */
+  /** Owner of copies on the host. */
   readonly owner?: OwnerReference | undefined;
   /** True when a live read said that the source is no newer than this one. */
   readonly sourceConfirmed?: boolean;

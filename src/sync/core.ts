@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { sameKey } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
@@ -31,7 +32,7 @@ import type { SyncMemory } from "./memory.ts";
 import { createRecords } from "./records.ts";
 import type { SyncRecord } from "./records.ts";
 import { createReferenceCopies } from "./reference-copies.ts";
-import { parseSyncId } from "./sync-id.ts";
+import { parseSyncId, syncId } from "./sync-id.ts";
 import type { FormerUser } from "./reference-turn.ts";
 import { createTurn } from "./turn.ts";
 import type { Books, SyncHooks, Tracked, Turn } from "./turn.ts";
@@ -45,7 +46,7 @@ export interface SyncCoreOptions {
   readonly rules: readonly Rules[];
   /** How objects that reference patches name are brought across; left out, they are not. */
   readonly references?: ReferenceRules;
-  /** Sets the owner of new copies to this host Service, if it exists. */
+  /** The host Service that owns copies, if it exists. */
   readonly ownerService?: ObjectKey;
   readonly loopGuard: LoopGuardLimits;
   /** Default {@link DEFAULT_BRAKE_LIMITS}. */
@@ -139,6 +140,18 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
   }
 
+  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it is there. */
+  let ownerUid = owner()?.uid;
+  const endOwner = host.source(SERVICES).onChange((key) => {
+    if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;
+    ownerUid = owner()?.uid;
+    if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) options.enqueue(syncId(resource, tenantKey));
+  });
+
+  function allRecords(): readonly SyncRecord[] {
+    return [...records.list(), ...(references?.records() ?? [])];
+  }
+
   return {
     begin(id, { logger: labelled = logger } = {}) {
       const { plural, key } = parseSyncId(id);
@@ -164,8 +177,9 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       return router.synced;
     },
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
-    records: () => [...records.list(), ...(references?.records() ?? [])],
+    records: allRecords,
     close() {
+      endOwner();
       references?.close();
       router.close();
       brake.close();

@@ -16,7 +16,7 @@ export interface GatherOptions {
   readonly tracked: readonly Tracked[];
   readonly router: KeyRouter;
   readonly brake: DeleteBrake;
-  /** Owner of new copies, if it exists. */
+  /** Owner of copies, if it exists. */
   readonly ownerService: ObjectKey | undefined;
   /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;

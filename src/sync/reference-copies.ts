@@ -57,7 +57,7 @@ export interface ReferenceCopiesOptions {
   readonly metrics: Metrics;
   /** A tenant object by its id, as it is known now. */
   user(id: string): FormerUser | undefined;
-  /** Owner of new copies on the host. */
+  /** Owner of copies on the host. */
   owner(): OwnerReference | undefined;
   enqueue(id: string): void;
 }
