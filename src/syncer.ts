@@ -32,6 +32,7 @@ import type { SyncRecord } from "./sync/records.ts";
 import { sameClusterOnly, verifiedOnly } from "./sync/same-cluster.ts";
 import { checkOtherSyncers } from "./sync/other-syncers.ts";
 import { createSyncMemory } from "./sync/memory.ts";
+import { namespaceOfId } from "./sync/sync-id.ts";
 import { createSyncLoop } from "./sync/syncer.ts";
 import type { SyncLoop } from "./sync/syncer.ts";
 import type { SyncHooks } from "./sync/turn.ts";
@@ -155,7 +156,9 @@ class RunningSyncer implements Syncer {
     this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
     this.#clock = options.clock ?? systemClock;
     const metrics = options.metrics ?? noMetrics;
-    this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics });
+    // One worker is left for other namespaces, however long the clusters take to answer for one.
+    const shares = { flowOf: namespaceOfId, runningMax: Math.max(1, engine.settings.workers - 1) };
+    this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics, ...shares });
     this.#queue.pause();
     this.#recent = new RecentKeys({ clock: this.#clock, withinMs: RECENT_MS });
   }
@@ -319,7 +322,7 @@ class RunningSyncer implements Syncer {
     return createController({
       name: "endpoint-sync",
       queue: this.#queue,
-      reconcile: (id, { logger: labelled }) => this.#loop!.reconcile(id, { logger: labelled }),
+      reconcile: (id, { logger: labelled, charge }) => this.#loop!.reconcile(id, { logger: labelled, charge }),
       clock: this.#clock,
       chance,
       workers: this.#engine.settings.workers,

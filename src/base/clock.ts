@@ -36,6 +36,16 @@ export const systemClock: Clock = {
 };
 
 /**
+ * Resolves when timers that are due and sockets that wait have had their turn, without any delay beside that.
+ *
+ * @example
+ * await nextMacrotask();
+ */
+export function nextMacrotask(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/**
  * Resolves after `delayMs`, or at once when `signal` aborts. Never rejects. Keeps the process alive meanwhile: somebody waits.
  *
  * @example

@@ -16,6 +16,8 @@ export interface ReconcileResult {
 export interface ReconcileContext {
   /** Ends when the controller stops or the time is up. */
   readonly signal: AbortSignal;
+  /** Says what some of the work has cost, in milliseconds of the thread that all share; the queue counts it against the key's flow. */
+  charge(costMs: number): void;
   /** Puts the id of this very reconcile on every line, as the field `reconcileID`. */
   readonly logger: Logger;
 }
@@ -144,27 +146,29 @@ class WorkerPool implements Controller {
   async #work(): Promise<void> {
     const { queue } = this.#options;
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      await this.#runOne(key);
-      queue.done(key);
+      queue.done(key, await this.#runOne(key));
     }
   }
 
-  /** Never throws. */
-  async #runOne(key: string): Promise<void> {
+  /** Never throws. Returns what it has cost. */
+  async #runOne(key: string): Promise<number> {
     const { name, clock, chance } = this.#options;
     const startedMs = clock.monotonic();
+    let cost = 1;
+    const charge = (costMs: number) => void (cost += costMs);
     const logger = withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
     this.#setActive(this.#active + 1);
     try {
-      this.#succeeded(key, await this.#reconcile(key, logger), logger);
+      this.#succeeded(key, await this.#reconcile(key, { logger, charge }), logger);
     } catch (error) {
       this.#failed(key, error, logger);
     }
     this.#setActive(this.#active - 1);
     this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
+    return cost;
   }
 
-  async #reconcile(key: string, logger: Logger): Promise<ReconcileResult | void> {
+  async #reconcile(key: string, context: Omit<ReconcileContext, "signal">): Promise<ReconcileResult | void> {
     const { name, clock, reconcile, reconcileTimeoutMs = 120_000 } = this.#options;
     const interruption = this.#interruption.signal;
     const ending = new AbortController();
@@ -175,7 +179,7 @@ class WorkerPool implements Controller {
       ending.abort();
     });
     try {
-      return await reconcile(key, { signal: ending.signal, logger });
+      return await reconcile(key, { ...context, signal: ending.signal });
     } finally {
       timer.cancel();
       interruption.removeEventListener("abort", stop);

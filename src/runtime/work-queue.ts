@@ -6,6 +6,8 @@
  * - Every key that was added is taken after its last add (unless the queue is shut down).
  * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
  *   of changes does not starve the initial sync.
+ * - Where keys belong to flows, each flow has its turn in each lane: a flow with ten thousand keys delays the first key of another by
+ *   one. What its keys cost is charged to a flow.
  * - Nothing is remembered of a key that neither waits, runs nor failed.
  *
  * @module
@@ -14,7 +16,8 @@ import { backoffDelay, type BackoffOptions } from "../base/backoff.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import { noMetrics, type Metrics } from "../base/metrics.ts";
-import { Lane, type LaneName } from "./lane.ts";
+import { FairLane } from "./fair-lane.ts";
+import type { LaneName } from "./lane.ts";
 import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
 
 /** After so many fresh keys in a row a waiting background key has its turn. */
@@ -32,6 +35,10 @@ export interface WorkQueueOptions {
   readonly random?: () => number;
   /** Delays of {@link WorkQueue.retry}. Default {@link QUEUE_BACKOFF}. */
   readonly backoff?: BackoffOptions;
+  /** The flow of a key: flows share the workers fairly. Default: all keys are of one. */
+  readonly flowOf?: (key: string) => string;
+  /** So many keys of one flow run at the same time at most, so that a flow whose keys take long leaves workers for others. Default: all. */
+  readonly runningMax?: number;
   readonly metrics?: Metrics;
 }
 
@@ -54,8 +61,8 @@ export interface WorkQueue {
   forget(key: string): void;
   /** The next key, as soon as there is one; undefined when the queue is shut down. Each key taken must be given to `done`. */
   take(): Promise<string | undefined>;
-  /** Ends the work on a key. */
-  done(key: string): void;
+  /** Ends the work on a key. `cost` is what it cost beside others, in any unit; default and least 1. */
+  done(key: string, cost?: number): void;
   /** Hands out nothing until {@link WorkQueue.resume}. Keys are added and wait as before. */
   pause(): void;
   resume(): void;
@@ -83,6 +90,8 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
 interface Running {
   readonly startedMs: number;
+  readonly flow: string;
+  readonly lane: LaneName;
   /** The lane to wait in again, if the key was added while it ran. */
   again: LaneName | undefined;
 }
@@ -99,17 +108,25 @@ class KeyedQueue implements WorkQueue {
   readonly #backoff: BackoffOptions;
   readonly #metrics: QueueMetrics;
   /** Keys that wait, with the monotonic time of their add. A key waits in one lane at most, and never while it runs. */
-  readonly #lanes: Readonly<Record<LaneName, Lane<number>>> = { fresh: new Lane(), background: new Lane() };
+  readonly #lanes: Readonly<Record<LaneName, FairLane<number>>>;
+  readonly #flowOf: (key: string) => string;
+  readonly #runningMax: number;
+  /** Keys of each flow that run. */
+  readonly #runningOf = new Map<string, number>();
   readonly #running = new Map<string, Running>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #failures = new Map<string, number>();
-  /** Workers that wait for a key. Never any while a key waits, unless the queue is paused. */
+  /** Workers that wait for a key. Never any while a key waits that may run, unless the queue is paused. */
   readonly #idle: ((key: string | undefined) => void)[] = [];
   #freshInARow = 0;
   #closed = false;
   #paused = false;
 
-  constructor({ name, clock, random = () => 0, backoff = QUEUE_BACKOFF, metrics = noMetrics }: WorkQueueOptions) {
+  constructor({ name, clock, metrics = noMetrics, ...options }: WorkQueueOptions) {
+    const { random = () => 0, backoff = QUEUE_BACKOFF, flowOf = () => "", runningMax = Infinity } = options;
+    this.#flowOf = flowOf;
+    this.#runningMax = runningMax;
+    this.#lanes = { fresh: new FairLane(flowOf), background: new FairLane(flowOf) };
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
@@ -145,7 +162,11 @@ class KeyedQueue implements WorkQueue {
 
   /** Gives what waits to workers that wait. */
   #handOut(): void {
-    while (!this.#paused && this.depth > 0 && this.#idle.length > 0) this.#idle.shift()!(this.#start());
+    while (!this.#paused && this.depth > 0 && this.#idle.length > 0) {
+      const key = this.#start();
+      if (key === undefined) break;
+      this.#idle.shift()!(key);
+    }
     this.#reportDepth();
   }
 
@@ -189,18 +210,28 @@ class KeyedQueue implements WorkQueue {
   }
 
   take(): Promise<string | undefined> {
-    if (this.depth > 0 && !this.#paused) return Promise.resolve(this.#start());
+    const key = this.depth > 0 && !this.#paused ? this.#start() : undefined;
+    if (key !== undefined) return Promise.resolve(key);
+    // Keys that may not run yet are left to the workers that are busy with others of their flow.
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Hands out the next key; one must be waiting. */
-  #start(): string {
-    const lane = this.#nextLane();
+  /** Hands out the next key that may run, if there is one. */
+  #start(): string | undefined {
+    const first = this.#nextLane();
+    return this.#startOf(first) ?? this.#startOf(first === "fresh" ? "background" : "fresh");
+  }
+
+  #startOf(lane: LaneName): string | undefined {
+    const next = this.#lanes[lane].shift((flow) => this.#runs(flow) < this.#runningMax);
+    if (next === undefined) return undefined;
     this.#freshInARow = lane === "fresh" ? this.#freshInARow + 1 : 0;
-    const [key, addedMs] = this.#lanes[lane].shift()!;
+    const [key, addedMs] = next;
     const startedMs = this.#clock.monotonic();
-    this.#running.set(key, { startedMs, again: undefined });
+    const flow = this.#flowOf(key);
+    this.#running.set(key, { startedMs, flow, lane, again: undefined });
+    this.#runningOf.set(flow, this.#runs(flow) + 1);
     this.#metrics.taken(startedMs - addedMs);
     this.#reportDepth();
     return key;
@@ -213,12 +244,21 @@ class KeyedQueue implements WorkQueue {
     return this.#freshInARow < FRESH_IN_A_ROW_MAX ? "fresh" : "background";
   }
 
-  done(key: string): void {
+  #runs(flow: string): number {
+    return this.#runningOf.get(flow) ?? 0;
+  }
+
+  done(key: string, cost = 1): void {
     const running = this.#running.get(key);
     assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which nobody took`);
     this.#running.delete(key);
+    const left = this.#runs(running.flow) - 1;
+    if (left > 0) this.#runningOf.set(running.flow, left);
+    else this.#runningOf.delete(running.flow);
+    this.#lanes[running.lane].charge(running.flow, cost);
     this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
     if (running.again !== undefined) this.#requeue(key, running.again);
+    else if (left + 1 >= this.#runningMax) this.#handOut();
   }
 
   /** The add was counted when it came. */

@@ -86,6 +86,8 @@ export interface SyncCore {
 /** What belongs to one turn only. */
 export interface TurnContext {
   readonly logger?: Logger | undefined;
+  /** Hears what the turn costs the thread, in milliseconds. */
+  readonly charge?: ((costMs: number) => void) | undefined;
 }
 
 function nothingToDo(requeueAfterMs: number | undefined): Request {

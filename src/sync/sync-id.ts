@@ -11,6 +11,18 @@ export function syncId(plural: string, key: ObjectKey): string {
   return `${plural}|${formatKey(key)}`;
 }
 
+/**
+ * The tenant namespace of an id; "" of one that belongs to none. Namespaces share the workers fairly.
+ *
+ * @example
+ * namespaceOfId("endpoints|shop/db"); // "shop"
+ */
+export function namespaceOfId(id: string): string {
+  const bar = id.indexOf("|");
+  const slash = id.indexOf("/", bar);
+  return bar < 0 || slash < 0 ? "" : id.slice(bar + 1, slash);
+}
+
 /** The inverse of {@link syncId}. */
 export function parseSyncId(id: string): { plural: string; key: ObjectKey } {
   const bar = id.indexOf("|");

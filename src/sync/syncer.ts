@@ -14,6 +14,7 @@ import { createSyncCore } from "./core.ts";
 import type { SyncCore, SyncCoreOptions, TurnContext } from "./core.ts";
 import { createEventRecorder } from "./events.ts";
 import { FIND_COPIES, findCopies } from "./find-copies.ts";
+import { createPieces } from "./pieces.ts";
 
 /** What a syncer is made of. */
 export interface SyncLoopOptions extends SyncCoreOptions {
@@ -34,7 +35,7 @@ export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "close">
 
 /** Wires the caches to `enqueue` and waits for {@link SyncLoop.reconcile} to be called. Opens nothing and starts nothing. */
 export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
-  const { tenant, host, clock, logger, hooks } = options;
+  const { tenant, host, clock, logger, metrics, hooks } = options;
   const recorder = (side: "tenant" | "host") =>
     createEventRecorder({
       writer: options[side].writer,
@@ -46,6 +47,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const core = createSyncCore({ ...options, braked: (note) => void hostEvents.record(virtualCluster(options), [note]) });
   const events = recorder("tenant");
   const writers = { tenant: tenant.writer, host: host.writer };
+  const pieces = createPieces({ clock, logger, metrics });
   const missingNamespaces = new Set<string>();
   const { references } = options;
   if (references !== undefined) options.enqueue(FIND_COPIES);
@@ -82,8 +84,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         });
         return {};
       }
-      const turn = core.begin(id, context);
-      while (turn.request.type !== "done") turn.answer(await answerTo(turn.request, turn.resource, context));
+      const of = { id, charge: context.charge };
+      const turn = await pieces.run(of, () => core.begin(id, context));
+      while (turn.request.type !== "done") {
+        const response = await answerTo(turn.request, turn.resource, context);
+        await pieces.run(of, () => turn.answer(response));
+      }
       return outcomeOf(turn.request.ending);
     },
     get synced() {

@@ -42,6 +42,23 @@ describe("a controller", () => {
     expect(queue.remembered).toBe(0);
   });
 
+  test("tells the queue what a key has cost, also if it failed", async () => {
+    const costs: [string, number | undefined][] = [];
+    const { queue, controller } = createWorld(async (key, { charge }) => {
+      for (const costMs of [20, 30]) charge(costMs);
+      if (key === "bad") throw new Error("no");
+    });
+    const done = queue.done.bind(queue);
+    queue.done = (key, cost) => (costs.push([key, cost]), done(key, cost));
+    controller.start();
+    for (const key of ["good", "bad"]) queue.add(key);
+    await settle();
+    expect(costs).toEqual([
+      ["good", 51],
+      ["bad", 51],
+    ]);
+  });
+
   test("never runs one key twice at a time, nor more keys than it has workers", async () => {
     const running = new Map<string, number>();
     let most = 0;

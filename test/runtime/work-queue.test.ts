@@ -345,3 +345,52 @@ describe("a queue that is paused", () => {
     expect(await next).toBeUndefined();
   });
 });
+
+describe("a queue of several flows", () => {
+  const flowOf = (name: string) => name.split("/")[0]!;
+  const several = (runningMax = Infinity) => createWorkQueue({ name: "q", clock: createFakeClock(), flowOf, runningMax });
+
+  test("has a key of each flow early, whichever of the lanes one flow floods", async () => {
+    for (const lane of ["fresh", "background"] as const) {
+      const queue = several();
+      for (let index = 0; index < 10_000; index += 1) queue.add(`greedy/${index}`, { lane });
+      const others = Array.from({ length: 50 }, (_, index) => `n${index}/web`);
+      for (const name of others) queue.add(name, { lane });
+      const taken: (string | undefined)[] = [];
+      for (let count = 0; count < 51; count += 1) {
+        const name = await queue.take();
+        taken.push(name);
+        queue.done(name!);
+      }
+      expect(others.filter((name) => !taken.includes(name))).toEqual([]);
+    }
+  });
+
+  test("has a flow wait whose keys were costly, while others wait", async () => {
+    const queue = several();
+    for (let index = 0; index < 10; index += 1) for (const flow of ["costly", "cheap"]) queue.add(`${flow}/${index}`);
+    const taken: string[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const name = (await queue.take())!;
+      taken.push(flowOf(name));
+      queue.done(name, flowOf(name) === "costly" ? 6 : 1);
+    }
+    expect(taken.filter((flow) => flow === "costly").length).toBe(2);
+  });
+
+  test("leaves a worker to others, however many keys of one flow wait", async () => {
+    const queue = several(2);
+    const taken: (string | undefined)[] = [];
+    for (let worker = 0; worker < 3; worker += 1) void queue.take().then((name) => taken.push(name));
+    for (let index = 0; index < 5; index += 1) queue.add(`slow/${index}`);
+    await settle();
+    expect(taken).toEqual(["slow/0", "slow/1"]);
+    queue.add("other/0", { lane: "background" });
+    await settle();
+    expect(taken).toEqual(["slow/0", "slow/1", "other/0"]);
+    void queue.take().then((name) => taken.push(name));
+    queue.done("slow/0");
+    await settle();
+    expect([taken.slice(3), queue.depth]).toEqual([["slow/2"], 2]);
+  });
+});

@@ -1,0 +1,123 @@
+import { Lane } from "./lane.ts";
+
+/** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
+const DEBT_MAX = 1_000;
+
+interface Flow<Value> {
+  readonly name: string;
+  readonly lane: Lane<Value>;
+  /** Rounds for which it is passed over while others wait. */
+  debt: number;
+}
+
+/**
+ * Keys of several flows, one of each flow in turn, and within a flow in the order they came. Flows are charged for what their keys
+ * cost: who cost as much as ten others is passed over nine times, as long as others wait. Nothing is remembered of a flow once no key waits.
+ *
+ * @example
+ * const lane = new FairLane<number>((key) => key.split("/")[0]!);
+ * for (const key of ["a/1", "a/2", "b/1"]) lane.push(key, 0);
+ * [lane.shift()![0], lane.shift()![0], lane.shift()![0]]; // ["a/1", "b/1", "a/2"]
+ */
+export class FairLane<Value> {
+  readonly #flowOf: (key: string) => string;
+  readonly #flows = new Map<string, Flow<Value>>();
+  /** All flows in the order of their turns, from `#head` on. */
+  #ring: Flow<Value>[] = [];
+  #head = 0;
+  #size = 0;
+
+  constructor(flowOf: (key: string) => string) {
+    this.#flowOf = flowOf;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(key: string): boolean {
+    return this.#flows.get(this.#flowOf(key))?.lane.has(key) === true;
+  }
+
+  /** Appends a key that the lane does not hold. */
+  push(key: string, value: Value): void {
+    this.#flow(this.#flowOf(key)).lane.push(key, value);
+    this.#size += 1;
+  }
+
+  #flow(name: string): Flow<Value> {
+    const known = this.#flows.get(name);
+    if (known !== undefined) return known;
+    const flow = { name, lane: new Lane<Value>(), debt: 0 };
+    this.#flows.set(name, flow);
+    this.#ring.push(flow);
+    return flow;
+  }
+
+  /** Takes a key out of the middle; its value, or undefined when the lane does not hold it. */
+  remove(key: string): Value | undefined {
+    const lane = this.#flows.get(this.#flowOf(key))?.lane;
+    if (lane === undefined || !lane.has(key)) return undefined;
+    const value = lane.remove(key);
+    this.#taken();
+    return value;
+  }
+
+  /** Takes the next key of a flow that may have a turn; undefined when no such flow has a key. */
+  shift(mayTake: (flow: string) => boolean = () => true): [key: string, value: Value] | undefined {
+    for (;;) {
+      let leastDebt = Infinity;
+      for (let left = this.#ring.length - this.#head; left > 0; left -= 1) {
+        const flow = this.#next();
+        const waits = flow.lane.size > 0 && mayTake(flow.name);
+        if (flow.debt > 0) flow.debt -= 1;
+        else if (waits) return this.#take(flow);
+        else if (flow.lane.size === 0) {
+          this.#flows.delete(flow.name);
+          continue;
+        }
+        this.#ring.push(flow);
+        if (waits) leastDebt = Math.min(leastDebt, flow.debt);
+      }
+      if (leastDebt === Infinity) return undefined;
+      // Rounds in which everybody would be passed over.
+      for (const flow of this.#flows.values()) flow.debt = Math.max(0, flow.debt - leastDebt);
+    }
+  }
+
+  /** Charges a flow for a key that was taken from it; 1 is what taking it has cost. */
+  charge(name: string, cost: number): void {
+    if (this.#size === 0 || !(cost > 1)) return;
+    const flow = this.#flow(name);
+    flow.debt = Math.min(DEBT_MAX, flow.debt + cost - 1);
+  }
+
+  clear(): void {
+    this.#flows.clear();
+    this.#ring = [];
+    this.#head = 0;
+    this.#size = 0;
+  }
+
+  #next(): Flow<Value> {
+    const flow = this.#ring[this.#head]!;
+    this.#head += 1;
+    if (this.#head * 2 > this.#ring.length) {
+      this.#ring.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return flow;
+  }
+
+  #take(flow: Flow<Value>): [key: string, value: Value] {
+    const taken = flow.lane.shift()!;
+    this.#ring.push(flow);
+    this.#taken();
+    return taken;
+  }
+
+  #taken(): void {
+    this.#size -= 1;
+    if (this.#size === 0) this.clear();
+  }
+}

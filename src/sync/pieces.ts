@@ -1,0 +1,77 @@
+/**
+ * The syncer's work on the thread that all share, in pieces: between two of them sockets are read, timers fire and probes are answered.
+ * Answers that are there already, as those of a cluster in the same process, would otherwise let nothing else have its turn.
+ *
+ * @module
+ */
+import { nextMacrotask } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
+
+/** After so much work in a row everything else has its turn, in milliseconds. */
+const BREATH_MS = 10;
+/** A piece that takes longer is counted and told, in milliseconds. */
+export const LONG_PIECE_MS = 50;
+/** Objects of which it is remembered that a long piece was told. */
+const TOLD_MAX = 1_000;
+
+/** What a piece belongs to. */
+export interface PieceOf {
+  /** The id of the object. */
+  readonly id: string;
+  /** Hears how long it took, in milliseconds. */
+  readonly charge?: ((costMs: number) => void) | undefined;
+}
+
+/** Runs pieces of work, see the module comment. */
+export interface Pieces {
+  /** Runs `work`, as soon as others have had their turn. Throws what it throws. */
+  run<Result>(of: PieceOf, work: () => Result): Promise<Result>;
+}
+
+/** What pieces are measured with. */
+export interface PiecesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Resolves when everything else has had its turn. Default: the machine's event loop decides. */
+  readonly breathe?: () => Promise<void>;
+}
+
+/** No work yet. */
+export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
+  const told = new Set<string>();
+  let workedMs = 0;
+  let breath: Promise<void> | undefined;
+  metrics.count("endpoint_sync_long_pieces_total", {}, 0);
+
+  async function takeBreath(): Promise<void> {
+    await breathe();
+    workedMs = 0;
+    breath = undefined;
+  }
+
+  function tell(id: string, tookMs: number): void {
+    metrics.count("endpoint_sync_long_pieces_total");
+    if (told.has(id) || told.size >= TOLD_MAX) return;
+    told.add(id);
+    logger.warn("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
+  }
+
+  return {
+    async run({ id, charge }, work) {
+      // Whoever else waited for the same breath may have worked since.
+      while (workedMs >= BREATH_MS) await (breath ??= takeBreath());
+      const begunMs = clock.monotonic();
+      try {
+        return work();
+      } finally {
+        const tookMs = clock.monotonic() - begunMs;
+        workedMs += tookMs;
+        charge?.(tookMs);
+        if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
+      }
+    },
+  };
+}
