@@ -214,8 +214,8 @@ export const CODES = {
     remedy: "Nothing to do.",
   },
   TOO_MANY_KEYS: {
-    meaning: "The object has more labels and annotations than its copy can keep track of; it is not written.",
-    remedy: "Remove some: about 1,500 fit, fewer with long keys.",
+    meaning: "The object has more labels and annotations than its copy can keep track of; the rest is not copied either way, addresses are.",
+    remedy: "Remove some: about 1,500 fit, fewer with long keys, and 256 KiB of annotations with the copy's own.",
   },
   ADDRESS_REFUSED: {
     meaning: "An address is refused by the address policy and was left out.",

@@ -55,19 +55,13 @@ export function writeBase(prefix: string, base: Base): Record<string, string> {
   return { [`${prefix}base`]: `{${members.join(",")}}` };
 }
 
-/** Longest text of a base. All annotations of an object together may have 256 KiB, and the tenant's own need room beside it. */
-const BASE_LENGTH_MAX = 64 * 1024;
-
-/** What there is to say about an object that exceeds its base. */
-export const MANY_KEYS = {
-  code: "TOO_MANY_KEYS",
-  message: "The object has more labels and annotations than can be kept track of",
-} as const;
-
-/** Tells whether an object has more keys than a base can remember. */
-export function exceedsBase(prefix: string, host: KubeObject): boolean {
-  return (host.metadata.annotations?.[`${prefix}base`] ?? "").length > BASE_LENGTH_MAX;
+/** Characters that one part has in the text of a base; fewer where both sides are the same. */
+export function entryLength(id: UnitId, isSame: boolean): number {
+  return JSON.stringify(id).length + (isSame ? DIGEST_LENGTH : 2 * DIGEST_LENGTH + 1) + ENTRY_MARKS;
 }
+
+/** Quotes, colon and comma. */
+const ENTRY_MARKS = 4;
 
 /** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {

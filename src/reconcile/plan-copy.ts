@@ -7,15 +7,17 @@ import { formatKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import { readMarkers } from "../translate/markers.ts";
+import { readMarkers, writeMarkers } from "../translate/markers.ts";
 import { agreedBase, readBase } from "./base.ts";
+import { withoutKeys } from "./excluded-keys.ts";
 import { forward } from "./forward.ts";
 import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
 import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
 import { planDifference } from "./plan-difference.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "./plan-types.ts";
-import type { Answer, CopyInput, Plan } from "./plan-types.ts";
+import type { Answer, CopyInput, Note, Plan } from "./plan-types.ts";
+import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
 
@@ -41,12 +43,23 @@ function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
   const wanted = forward(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
-  const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
-  const object = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
-  const operations = [{ action: "create", side: "host", object, reason: "The tenant object has no copy" }] as const;
+  const { copy, notes } = newCopy(rules, input, wanted.object);
+  const operations = [{ action: "create", side: "host", object: copy, reason: "The tenant object has no copy" }] as const;
   // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
   const rests = { restsOnSource: input.vanished === true, restsOnServices: servicesBeside(rules, input) };
-  return answer("copied", { ...parts, operations, ...rests });
+  return answer("copied", { ...parts, notes: [...parts.notes, ...notes], operations, ...rests });
+}
+
+/** A copy that has nothing of an earlier one, as far as there is room for what it should have. */
+function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
+  const source = sourceOf(rules, input);
+  const units = unitsOf(rules, input.tenant, desired, desired);
+  const excluded = (key: string) => rules.settings.excluded(key);
+  const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
+  const others = { ...kept, ...writeMarkers(rules.translator.markerPrefix, source).annotations };
+  const left = unitsWithoutRoom(rules, { units, edits: [], others, fresh: true });
+  const base = agreedBase(units.filter(({ id }) => !left.has(id)));
+  return { copy: copyOf({ rules, desired: withoutUnits(desired, left), source, base, owner: input.owner }), notes: roomNotes(left) };
 }
 
 /**
@@ -93,10 +106,10 @@ function planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answ
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   if (rules.kind.mustRecreate(input.host, wanted.object)) return answer("copied", { ...parts, operations: [recreation(input.host)] });
-  const units = unitsOf(rules, input.tenant, wanted.object, wanted.object);
-  const copy = copyOf({ rules, desired: wanted.object, source: sourceOf(rules, input), base: agreedBase(units), owner: input.owner });
+  const { copy, notes } = newCopy(rules, input, wanted.object);
   return answer("copied", {
     ...parts,
+    notes: [...parts.notes, ...notes],
     operations: [{ action: "update", side: "host", object: rebuiltCopy(rules, input.host, copy), reason }],
   });
 }

@@ -3,10 +3,13 @@
  *
  * @module
  */
-import type { KubeObject } from "../object/types.ts";
+import type { KubeObject, StringMap } from "../object/types.ts";
+import { writeMarkers } from "../translate/markers.ts";
 import { agreedBase, changedSides } from "./base.ts";
 import type { Base, Unit, UnitId } from "./base.ts";
+import { withoutKeys } from "./excluded-keys.ts";
 import { flowBack } from "./flow-back.ts";
+import type { FlowBack } from "./flow-back.ts";
 import { forward } from "./forward.ts";
 import type { Forward } from "./forward.ts";
 import { readFlowed, stamped } from "./flow-stamp.ts";
@@ -15,6 +18,7 @@ import { missingOwner } from "./owner.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "./plan-types.ts";
 import type { Answer, CopyInput, Note, Operation, Plan } from "./plan-types.ts";
+import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
 
@@ -27,18 +31,20 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
   const flowed = readFlowed(rules, input, units, written);
   const base = new Map([...written, ...flowed.units]);
   const differing = units.filter((unit) => unit.desired !== unit.host);
-  const compared = flowed.isOld ? [] : differing;
-  const edits = compared.filter((unit) => onlyHostChanged(unit, base));
-  const back = flowBack(rules, input, edits);
-  const notes = [...parts.notes, ...conflicts(compared, base), ...back.refusals.map(({ code, message }) => ({ code, message }))];
-  const outcomes = [...parts.outcomes, ...back.outcomes];
-  if (back.flowing.length > 0) {
-    const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
-    const flowing = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => back.flowing.includes(id));
-    const object = stamped(rules, input, back.tenant, flowing, flowed.units);
-    return answer("copied", { ...parts, outcomes, notes, operations: [{ action: "update", side: "tenant", object, reason }] });
-  }
-  const left = new Set(edits.filter(isForeign).map(({ id }) => id));
+  const edits = differing.filter((unit) => onlyHostChanged(unit, base));
+  const noRoom = unitsWithoutRoom(rules, { units, edits, others: othersOn(rules, input, units) });
+  const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
+  const flow = planFlow(rules, input, {
+    wanted,
+    written,
+    before: flowed.units,
+    edits: compared.filter((unit) => onlyHostChanged(unit, base)),
+  });
+  const refusals = flow.refusals.map(({ code, message }) => ({ code, message }));
+  const notes = [...parts.notes, ...conflicts(compared, base), ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
+  const outcomes = [...parts.outcomes, ...flow.outcomes];
+  if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
+  const left = new Set([...noRoom, ...edits.filter(isForeign).map(({ id }) => id)]);
   return answer("copied", {
     ...parts,
     outcomes,
@@ -48,6 +54,45 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
 }
 
 const OWNER = "The Service of the virtual cluster owns the copy now";
+
+interface Flow extends Pick<FlowBack, "refusals" | "outcomes"> {
+  readonly operation?: Operation;
+  /** Edits that the tenant object has no room for. */
+  readonly noRoom: readonly UnitId[];
+}
+
+/** The tenant write that lets edits flow, if any may: all of them, or where they are too long for the tenant object only the body. */
+function planFlow(rules: Rules, input: CopyInput & { host: KubeObject }, { edits, wanted, written, before }: Flowing): Flow {
+  const back = flowBack(rules, input, edits);
+  if (back.flowing.length === 0) return { ...back, noRoom: [] };
+  const flowing = new Set(back.flowing);
+  const after = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => flowing.has(id));
+  const object = stamped(rules, input, back.tenant, after, before);
+  if (annotationsLength(object.metadata.annotations) > ANNOTATIONS_LENGTH_MAX) {
+    const body = edits.filter(({ id }) => id === "body");
+    const noRoom = back.flowing.filter((id) => id !== "body");
+    if (noRoom.length === 0) return { ...back, noRoom: back.flowing };
+    return { ...planFlow(rules, input, { edits: body, wanted, written, before }), noRoom };
+  }
+  const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
+  return { ...back, operation: { action: "update", side: "tenant", object, reason }, noRoom: [] };
+}
+
+interface Flowing {
+  readonly edits: readonly Unit[];
+  readonly wanted: Forward;
+  readonly written: Base;
+  /** What flowed before, and still holds. */
+  readonly before: Base;
+}
+
+/** What a copy has for annotations beside its units and its base. */
+function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: readonly Unit[]): StringMap {
+  const ids = new Set<string>(units.map(({ id }) => id));
+  const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
+  const kept = withoutKeys(input.host.metadata.annotations ?? {}, (key) => !isOther(key));
+  return { ...kept, ...writeMarkers(rules.translator.markerPrefix, sourceOf(rules, input)).annotations };
+}
 
 interface Difference {
   readonly wanted: Forward;

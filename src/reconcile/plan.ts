@@ -7,7 +7,6 @@
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
 import { readMarkers } from "../translate/markers.ts";
-import { exceedsBase, MANY_KEYS } from "./base.ts";
 import { gate } from "./gate.ts";
 import { strippedCopy } from "./host-copy.ts";
 import { bodyIsAsWritten, isCopyOf, withMarkerLabels } from "./ownership.ts";
@@ -18,16 +17,9 @@ import type { Rules } from "./rules.ts";
 
 /** Decides what to do about one key. Applying the operations and planning again yields none. */
 export function plan(rules: Rules, input: PlanInput): Plan {
-  const planned = remembered(rules, planEverywhere(rules, input));
+  const planned = planEverywhere(rules, input);
   if (input.tenant !== undefined || input.deletesHeld !== true || planned.operations.length === 0) return planned;
   return { ...planned, state: "waiting", operations: [], notes: [BRAKE] };
-}
-
-/** Without a base host edits could not be told from changes of the tenant. */
-function remembered({ translator }: Rules, planned: Plan): Plan {
-  const written = planned.operations.flatMap((operation) => (operation.action === "delete" ? [] : [operation.object]));
-  if (!written.some((object) => exceedsBase(translator.markerPrefix, object))) return planned;
-  return { ...planned, state: "refused", operations: [], notes: [...planned.notes, MANY_KEYS] };
 }
 
 const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missing together with many others; its copy is kept" };

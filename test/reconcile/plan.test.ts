@@ -118,14 +118,3 @@ describe("addresses", () => {
     expect(plan(rules, inputFor(rules, {}))).toMatchObject({ state: "refused", operations: [] });
   });
 });
-
-test("an object with more keys than its copy can keep track of is refused, new or not", () => {
-  const rules = testRules();
-  const annotations = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`key-${index}`, "value"]));
-  const tenant = tenantEndpoints({ annotations });
-  const input = { key: { namespace: "shop", name: "web" }, tenant, host: undefined };
-  expect(plan(rules, input)).toMatchObject({ state: "refused", operations: [], notes: [{ code: "TOO_MANY_KEYS" }] });
-  const small = plan(rules, { ...input, tenant: tenantEndpoints({ annotations: { a: "1" } }) });
-  const host = stored((small.operations[0] as { object: KubeObject }).object, "20");
-  expect(plan(rules, { ...input, host })).toMatchObject({ state: "refused", operations: [] });
-});
