@@ -13,13 +13,13 @@ export interface Reversed {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Applies the patches of the way back, last one first, to what of a host object may cross. */
-export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | undefined): Reversed {
+/** Applies the patches of the way back (default: all of the rules), last one first, to what of a host object may cross. */
+export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | undefined, patches = rules.patches): Reversed {
   const visible = visibleHostObject(rules, host)!;
   const { labels = {}, annotations = {} } = visible.metadata;
   const crosses = (map: StringMap) => withoutKeys(map, neverCrosses(rules));
   const crossable = { ...visible, metadata: { ...visible.metadata, labels: crosses(labels), annotations: crosses(annotations) } };
-  return applyPatches(rules.patches, crossable, {
+  return applyPatches(patches, crossable, {
     direction: "toTenant",
     engine: rules.engine,
     names: rules.names,

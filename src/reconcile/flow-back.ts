@@ -28,8 +28,9 @@ export interface FlowBack {
 }
 
 /**
- * Decides which host edits reach the tenant. An edit `h` flows only if `forward(reverse(h))` is `h` again: otherwise the two
- * sides would answer each other for ever.
+ * Decides which host edits reach the tenant. An edit `h` flows only if `forward(reverse(h))` is `h` again: expressions that do not
+ * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
+ * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
  */
 export function flowBack(rules: Rules, input: ForwardInput & { readonly host: KubeObject }, edits: readonly Unit[]): FlowBack {
   const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
@@ -37,14 +38,19 @@ export function flowBack(rules: Rules, input: ForwardInput & { readonly host: Ku
   if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
 
   const reversed = reverse(rules, input.host, input.tenant);
+  const cancelled = cancelling(rules, input, reversed);
   for (;;) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
+    const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
     // Only a body can have no way back at all; what else was edited must not suffer for it.
     const lost =
-      attempt === undefined ? candidates.filter(({ id }) => id === "body") : lostUnits(rules, input, attempt, candidates, reversed);
+      attempt === undefined || inverse === undefined
+        ? candidates.filter(({ id }) => id === "body")
+        : lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
     if (lost.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
     refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
-    candidates = candidates.filter((unit) => !lost.includes(unit));
+    const gone = new Set(lost);
+    candidates = candidates.filter((unit) => !gone.has(unit));
     if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
   }
 }
@@ -80,18 +86,33 @@ function splitId(id: UnitId): [field: string, key: string] {
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-/** The units that do not come back as the host has them. */
-function lostUnits(
-  rules: Rules,
-  input: ForwardInput & { host: KubeObject },
-  attempt: KubeObject,
-  units: readonly Unit[],
-  reversed: Reversed,
-): readonly Unit[] {
-  const again = forward(rules, { ...input, tenant: attempt });
-  if (again.rejected !== undefined) return units;
-  const desired = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.desired]));
-  return units.filter(({ id, host }) => failureAt(id, reversed.outcomes) !== undefined || desired.get(id) !== host);
+/** What the patches that also go to the host make of the host object; `reversed` where those are all that do anything. */
+function cancelling(rules: Rules, { host, tenant }: { host: KubeObject; tenant: KubeObject }, reversed: Reversed): Reversed {
+  const both = rules.patches.filter(({ expression, reverseExpression }) => expression !== undefined || reverseExpression === undefined);
+  return both.length === rules.patches.length ? reversed : reverse(rules, host, tenant, both);
+}
+
+interface Attempt {
+  /** The tenant object with what all patches answer. */
+  readonly attempt: KubeObject;
+  /** The same without the patches that only come back. */
+  readonly inverse: KubeObject;
+  readonly units: readonly Unit[];
+  readonly reversed: Reversed;
+}
+
+/** The units that do not come back as the host has them, or that say nothing new to the tenant. */
+function lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tried: Attempt): readonly Unit[] {
+  const { attempt, inverse, units, reversed } = tried;
+  const again = forward(rules, { ...input, tenant: inverse });
+  const after = attempt === inverse ? again : forward(rules, { ...input, tenant: attempt });
+  if (again.rejected !== undefined || after.rejected !== undefined) return units;
+  const desired = new Map(unitsOf(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
+  const tenant = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));
+  const fails = ({ id }: Unit) =>
+    failureAt(id, reversed.outcomes) !== undefined ||
+    (attempt !== inverse && (failureAt(id, after.outcomes) !== undefined || (id === "body" && after.refusedAddresses.length > 0)));
+  return units.filter((unit) => fails(unit) || desired.get(unit.id) !== unit.host || tenant.get(unit.id) === unit.tenant);
 }
 
 function notInverse(unit: Unit, reversed: Reversed): Refusal {

@@ -126,7 +126,7 @@ const roundTrip: Law = {
       ...(again ? [stepOf("host", again)] : []),
     ];
     const flows = again?.kind === "value" && jsonEqual(again.value, forth.value);
-    return { steps, explanation: explainJourney({ before: value, host: forth.value, back, flows }) };
+    return { steps, explanation: explainJourney({ before: value, host: forth.value, back, flows: flows || !trip.goesToHost }) };
   },
 };
 
@@ -140,6 +140,8 @@ const hostEdits: Law = {
     if (isForgiven(back, context) || back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
+    // Nothing is there to be cancelled: what comes back is what both sides have then.
+    if (!trip.goesToHost) return undefined;
     const again = trip.toHost(back.value, situation, { value });
     if (isForgiven(again, context)) return "void";
     if (again.kind === "value" && jsonEqual(again.value, value)) return undefined;
