@@ -6,6 +6,7 @@
  */
 import { ENDPOINTS, SERVICES } from "../outside/api.ts";
 import type { Api, Kind, Thing } from "../outside/api.ts";
+import { hold } from "../outside/cases.ts";
 import type { Chance } from "../outside/cases.ts";
 import { startClusterProcess } from "../outside/cluster.ts";
 import type { ClusterProcess } from "../outside/cluster.ts";
@@ -98,6 +99,7 @@ export class Bench {
     await Promise.all(subjects.map((subject) => this.#prepare(subject)));
     await this.#agreed(subjects);
     const kill = trouble.includes("kill");
+    const marks = [this.#proxies.tenant.writes.length, this.#proxies.host.writes.length] as const;
     this.#proxies.tenant.fault = (write) => faultOf(byName.get(write.name), trouble);
     if (kill) this.#proxies.host.fault = (write) => withheld(subjects, write, trouble);
     const [first, ...later] = doing;
@@ -121,6 +123,8 @@ export class Bench {
     if (kill) await this.#syncer.begin();
     const lost = await this.#follow(subjects);
     const blamed = doing.some((what) => what === "tenant sets it back") ? [] : await this.#blamed(byName);
+    // The stamp of an edit that flows is in the write that it needs anyway.
+    if (trouble === "no fault" && doing.length === 1) await this.#wroteOnce(size, marks);
     await this.#remove(subjects);
     return { edits: size * doing.length, lost, blamed };
   }
@@ -160,6 +164,14 @@ export class Bench {
     const blamed = await this.#blamed(byName);
     await this.#remove(subjects);
     return { edits: size * kills, lost, blamed };
+  }
+
+  /** Each edit is one write to the tenant and one to the host. */
+  async #wroteOnce(edits: number, [tenant, host]: readonly [number, number]): Promise<void> {
+    const made = () => [this.#proxies.tenant.writes.length - tenant, this.#proxies.host.writes.length - host] as const;
+    await until("the host is told", () => made()[1] >= edits);
+    const [toTenant, toHost] = made();
+    hold(toTenant === edits && toHost === edits, `${edits} edits took ${toTenant} writes to the tenant and ${toHost} to the host`);
   }
 
   async #remove(subjects: readonly Subject[]): Promise<void> {

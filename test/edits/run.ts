@@ -12,7 +12,7 @@ import { Bench } from "./bench.ts";
 import type { Doing, Followed, Trouble } from "./bench.ts";
 
 /** Objects that are edited at the same time. The syncer has a connection for each of them. */
-const BATCH = 5;
+const BATCH = 7;
 
 const TROUBLES: readonly Trouble[] = [
   "no fault",

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ENDPOINTS, SERVICES } from "../outside/api.ts";
+import { ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
 import type { Case } from "../outside/cases.ts";
 import { hold } from "../outside/cases.ts";
 import { checkOut, EARLIER } from "../outside/earlier.ts";
@@ -25,6 +25,7 @@ export const PLACES: readonly Case[] = [
   { name: "swapped kubeconfigs", run: () => inWorld(swapped) },
   { name: "a virtual cluster within another one", run: () => inWorld((world) => nested(world, "green")) },
   { name: "a virtual cluster within another one of its name", run: () => inWorld((world) => nested(world, "blue")) },
+  { name: "imports of the outer one in the host namespace of the inner one", run: () => inWorld(nestedImports) },
   { name: "from mapped namespaces to a single one", run: () => inWorld(single) },
   { name: "the brake of one beside many copies of the other", run: () => inWorld(braked) },
   { name: "copies of two that an earlier version made, both plain", run: () => inWorld((world) => upgraded(world, undefined)) },
@@ -150,6 +151,43 @@ async function upgraded(world: World, mappings: Readonly<Record<string, string>>
     const uid = ["--cluster-uid", await mapped.tenant.api.clusterUid()];
     holdEnded(await mapped.syncer.command("cleanup", ["--yes", ...uid]), 0, "cleanup");
   });
+  return "";
+}
+
+/**
+ * Both have one name and one namespace. What the outer one imports for the copies of the inner one stands where the inner one has its
+ * copies, and says name and namespace of both.
+ */
+async function nestedImports(world: World): Promise<string> {
+  const patch = { path: 'metadata.annotations["example.com/secret"]', reference: { apiVersion: "v1", kind: "Secret" } };
+  const toHost = { endpoints: { patches: [patch] } };
+  await world.host.api.namespaces("v1");
+  const outer = await world.add({ ...BLUE, toHost });
+  const inner = await world.add({ ...BLUE, label: "inner", toHost: {} }, outer.tenant);
+  await outer.tenant.api.namespaces("v1");
+  await inner.tenant.api.namespaces("shop");
+  const copy = hostPlace(inner.virtual, SHOP);
+  await world.operator(SECRETS, hostPlace(outer.virtual, ["v1", "creds"]), { data: { text: "c2VjcmV0" } });
+  await inner.putEndpoints(SHOP, { "example.com/secret": "creds" });
+  const imported = () => outer.tenant.api.get(SECRETS, "v1", "creds");
+  await inner.syncer.begin();
+  await outer.syncer.begin();
+  await until(
+    "the outer one imports",
+    async () => (await imported()) !== undefined,
+    () => outer.syncer.log.slice(-300),
+  );
+  const before = (await imported())!;
+  for (const member of [inner, outer]) await member.syncer.stop();
+  for (const member of [inner, outer]) await member.syncer.begin();
+  const ip = () => [...inner.said.values()][0]!.text;
+  await inner.putEndpoints(SHOP);
+  const arrived = async () => JSON.stringify((await world.host.api.get(ENDPOINTS, ...hostPlace(outer.virtual, copy)))?.["subsets"] ?? "");
+  await until("a change goes through both", async () => (await arrived()).includes(`"${ip()}"`));
+  await inner.syncer.stop();
+  await inner.syncer.command("cleanup", ["--yes"]);
+  const after = await imported();
+  hold(after?.metadata.resourceVersion === before.metadata.resourceVersion, "the inner one touched what the outer one has imported");
   return "";
 }
 
