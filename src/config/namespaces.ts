@@ -8,6 +8,7 @@ import { fieldPath } from "../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt } from "../schema/node.ts";
 import type { MapEntry, Node } from "../schema/node.ts";
 import type { Position, Report } from "../schema/problem.ts";
+import { sharedNamespace } from "./shared-namespaces.ts";
 
 /** Name and host namespace of the virtual cluster. */
 export interface VclusterIdentity {
@@ -20,6 +21,8 @@ const PREFIX_MAX = 32;
 
 const PLACEHOLDER = "${name}";
 const FIELD = "sync.toHost.namespaces.mappings.byName";
+
+const NOT_SHARED = "Two tenant namespaces can not share a host namespace";
 
 /** One side of a mapping. */
 interface Side {
@@ -52,6 +55,7 @@ export function checkNamespaces(section: Node | undefined, options: { report: Re
     sides.flatMap(([, host]) => host ?? []),
     options.report,
   );
+  checkShared(sides, options);
 }
 
 /**
@@ -126,9 +130,34 @@ function sideProblem({ written, text, of }: Side): string | undefined {
 function checkTwice(sides: readonly Side[], report: Report): void {
   const seen = new Set<string>();
   for (const side of sides) {
-    const hint = side.of === "host" ? "Two tenant namespaces can not share a host namespace" : "Remove one of the two entries";
+    const hint = side.of === "host" ? NOT_SHARED : "Remove one of the two entries";
     if (seen.has(side.text)) refuse(report, side, `The ${side.of} namespace ${JSON.stringify(side.text)} is mapped twice`, hint);
     seen.add(side.text);
+  }
+}
+
+/** Of entries that are wrong by themselves nothing is said, nor of a name that is not known yet. */
+function checkShared(sides: readonly (readonly [Side, Side | undefined])[], { report, vcluster }: Options): void {
+  const isSound = (side: Side) => sideProblem(side) === undefined && (vcluster !== undefined || !side.written.includes(PLACEHOLDER));
+  const sound = sides.flatMap(([tenant, host]) => {
+    if (host === undefined || !isSound(tenant) || !isSound(host) || isPattern(tenant) !== isPattern(host)) return [];
+    const refused = host.text === "*" || (vcluster !== undefined && covers(host, vcluster.namespace));
+    return refused ? [] : [{ line: tenant.at.line, side: host, tenant: tenant.text, host: host.text }];
+  });
+  for (const [index, later] of sound.entries()) {
+    for (const earlier of sound.slice(0, index)) {
+      const shared = later.host === earlier.host ? undefined : sharedNamespace(earlier, later, sound);
+      if (shared === undefined) continue;
+      const [one, other] = shared.tenants.map((name) => JSON.stringify(name));
+      const where = `by line ${earlier.line} and by this one`;
+      refuse(
+        report,
+        later.side,
+        `The tenant namespaces ${one} and ${other} would share ${JSON.stringify(shared.host)}, ${where}`,
+        NOT_SHARED,
+      );
+      break;
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import type { KubeObject, Service } from "../object/types.ts";
 import { ourMarkers } from "../translate/identity.ts";
 import type { Translator } from "../translate/translator.ts";
 import { hostServiceOwner } from "./host-service.ts";
+import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
 /** What should become of an object's copy on the host. */
@@ -132,7 +133,7 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
   }
   const source = ourMarkers(rules, hostService, SERVICES);
   if (source === undefined) return besideForeign(rules, key);
-  return sameKey(source, key) ? undefined : besideCopy(source, key);
+  return sameKey(source, key) ? undefined : (besideFormer(rules, source, key) ?? besideCopy(source, key));
 }
 
 function missingService({ markerPrefix }: Translator, tenantService: Service): string {
@@ -143,6 +144,14 @@ function missingService({ markerPrefix }: Translator, tenantService: Service): s
 
 function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
+}
+
+/** Its own object takes the host Service to another place, or the tenant Service of this name takes its place. */
+function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): Gate | undefined {
+  const here = translator.toHost(key, SERVICES);
+  if (here === undefined || !isMappedElsewhere(translator, SERVICES, other, here)) return undefined;
+  const message = `The host Service is still that of "${formatKey(other)}", which is mapped elsewhere now`;
+  return { action: "leave", code: "HOST_SERVICE_MISSING", message };
 }
 
 /** Endpoints beside the copy of another tenant Service with the same host name are its backends, and keep those of its own out. */

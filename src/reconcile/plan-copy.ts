@@ -12,6 +12,7 @@ import { agreedBase, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
 import { forward } from "./forward.ts";
 import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
+import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
 import { planDifference } from "./plan-difference.ts";
 import { rejection, reported } from "./plan-report.ts";
@@ -27,6 +28,8 @@ export function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
   if (host === undefined) return planCreate(rules, input, answer);
   if (isCopyOf(rules, host, key)) return planUpdate(rules, { ...input, host }, answer);
   const other = ourMarkers(rules, host, rules.kind.resource);
+  if (other !== undefined && isMappedElsewhere(rules.translator, rules.kind.resource, other, input.hostKey))
+    return planReplacement(rules, { ...input, host }, answer);
   if (other !== undefined) {
     const message = `"${formatKey(key)}" and "${formatKey(other)}" have the same host name`;
     return answer("refused", { notes: [{ code: "NAME_COLLISION", message }] });
@@ -78,6 +81,16 @@ function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, ans
   const planned = planRebuild(rules, input, answer, reason);
   const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
   return { ...planned, notes: [...planned.notes, ...taken], restsOnServices: ["host", "tenant"] };
+}
+
+/**
+ * The copy of an object that belongs elsewhere becomes ours in one write. Waiting until it is gone would never end where two objects
+ * have changed places: each would wait for the other.
+ */
+function planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+  if (input.host.metadata.deletionTimestamp) return answer("waiting");
+  const planned = planRebuild(rules, input, answer, "The copy that stood here is of an object that is mapped elsewhere now");
+  return { ...planned, restsOnSource: true };
 }
 
 /** The tenant wins, silently: what the other syncer agreed on with the host is not known. */

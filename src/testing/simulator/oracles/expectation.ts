@@ -1,7 +1,8 @@
 import type { Code } from "../../../base/codes.ts";
-import { formatKey, keyOf } from "../../../object/key.ts";
+import { formatKey, keyOf, parseKey } from "../../../object/key.ts";
 import type { ObjectKey } from "../../../object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../object/resource.ts";
+import type { ResourceType } from "../../../object/resource.ts";
 import { matchesSelector } from "../../../object/selector.ts";
 import type { KubeObject, Service } from "../../../object/types.ts";
 import type { Rules } from "../../../reconcile/rules.ts";
@@ -56,7 +57,8 @@ function besideService(world: World, rules: Rules, service: ObjectKey): Expectat
   if (hostService === undefined) return expected ? anything("HOST_SERVICE_MISSING") : undefined;
   const marks = isCopy(world, hostService);
   if (marks === undefined) return anything("HOST_OBJECT_FOREIGN");
-  return marks.source === formatKey(service) ? undefined : noCopy("NAME_COLLISION");
+  if (marks.source === formatKey(service)) return undefined;
+  return isElsewhere(rules, SERVICES, marks.source, hostKey!) ? anything("HOST_SERVICE_MISSING") : noCopy("NAME_COLLISION");
 }
 
 /** A Service that the engine did not make has backends of the tenant Service only that it is known to stand for. */
@@ -75,13 +77,20 @@ function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: Obje
   if (host === undefined) return COPY;
   const source = formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! });
   const marks = isCopy(world, host);
-  if (marks !== undefined) return marks.source === source ? COPY : anything("NAME_COLLISION");
+  if (marks !== undefined)
+    return marks.source === source || isElsewhere(rules, rules.kind.resource, marks.source, hostKey) ? COPY : anything("NAME_COLLISION");
   const adoptable = adoptableSource(world, host);
   if (adoptable !== undefined)
     return adoptable.source === source && adoptable.uid === tenant.metadata.uid ? COPY : anything("HOST_OBJECT_FOREIGN");
   const services = serviceAt(world, "tenant", source) !== undefined && serviceAt(world, "host", formatKey(hostKey)) !== undefined;
   const isLeft = !isMarked(world, host) && (ownMarks(world, host)?.source === source || isControllers(world, host));
   return rules.kind.resource === ENDPOINTS && services && isLeft ? COPY : anything("HOST_OBJECT_FOREIGN");
+}
+
+/** What belongs somewhere else is not in the way. */
+function isElsewhere({ translator }: Rules, resource: ResourceType, source: string, hostKey: ObjectKey): boolean {
+  const place = translator.toHost(parseKey(source), resource);
+  return place === undefined || formatKey(place) !== formatKey(hostKey);
 }
 
 /** The host's controller made it, and nothing that a syncer wrote is left on it. */

@@ -1,0 +1,62 @@
+/** One mapping of namespaces, `${name}` filled in: both sides exact, or both ending in `*`. */
+export interface NamespaceMapping {
+  readonly tenant: string;
+  readonly host: string;
+}
+
+/** Two tenant namespaces with one host namespace. */
+export interface SharedNamespace {
+  readonly tenants: readonly [string, string];
+  readonly host: string;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** What a `*` may stand for, of which one is tried that no other entry speaks of. */
+const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
+
+/**
+ * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined when there are none. What
+ * a third mapping takes to another place is no example.
+ *
+ * @example
+ * const mappings = [{ tenant: "a", host: "h-b" }, { tenant: "*", host: "h-*" }] as const;
+ * sharedNamespace(...mappings, mappings); // { tenants: ["a", "b"], host: "h-b" }
+ */
+export function sharedNamespace(
+  left: NamespaceMapping,
+  right: NamespaceMapping,
+  all: readonly NamespaceMapping[],
+): SharedNamespace | undefined {
+  const [longer, shorter] = beginning(left.host).length >= beginning(right.host).length ? [left, right] : [right, left];
+  if (!isPattern(shorter) || !beginning(longer.host).startsWith(beginning(shorter.host))) return undefined;
+  const between = beginning(longer.host).slice(beginning(shorter.host).length);
+  for (const rest of isPattern(longer) ? RESTS : [""]) {
+    const host = beginning(longer.host) + rest;
+    const tenantOf = (mapping: NamespaceMapping) => beginning(mapping.tenant) + (mapping === shorter ? between : "") + rest;
+    const tenants = [tenantOf(left), tenantOf(right)] as const;
+    if (tenants[0] === tenants[1] || !tenants.every((tenant) => NAME.test(tenant))) continue;
+    if (tenants.every((tenant) => hostOf(tenant, all) === host)) return { tenants, host };
+  }
+  return undefined;
+}
+
+function isPattern({ tenant }: NamespaceMapping): boolean {
+  return tenant.endsWith("*");
+}
+
+function beginning(text: string): string {
+  return text.endsWith("*") ? text.slice(0, -1) : text;
+}
+
+/** An exact entry goes before a pattern, a longer pattern before a shorter one. */
+function hostOf(namespace: string, all: readonly NamespaceMapping[]): string | undefined {
+  const exact = all.find(({ tenant }) => tenant === namespace);
+  if (exact !== undefined) return exact.host;
+  const covering = all.filter((mapping) => isPattern(mapping) && covers(beginning(mapping.tenant), namespace));
+  const [longest] = covering.sort((left, right) => right.tenant.length - left.tenant.length);
+  return longest && beginning(longest.host) + namespace.slice(beginning(longest.tenant).length);
+}
+
+function covers(prefix: string, namespace: string): boolean {
+  return namespace.length > prefix.length && namespace.startsWith(prefix);
+}
