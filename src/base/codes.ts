@@ -153,8 +153,10 @@ export const CODES = {
     remedy: "Rename the referenced object, or ask the owner of the other one, which is never overwritten or deleted.",
   },
   REFERENCE_REFUSED: {
-    meaning: "A referenced Secret is a credential for its own cluster, a token of a service account for example, and is not copied.",
-    remedy: "Put what the other cluster needs into a Secret of another type.",
+    meaning:
+      "A referenced Secret is a credential for its own cluster, a token of a service account for example, or an object on the host is, or may be, meant for somebody else; it is not copied.",
+    remedy:
+      "Put what the other cluster needs into a Secret of another type; or let the host's operator annotate the object on the host, as the message says.",
   },
   REFERENCE_LIMIT: {
     meaning: "More objects are referenced than are followed, so that this one is not copied.",

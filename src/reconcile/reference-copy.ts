@@ -14,6 +14,7 @@ import { formatKind, readMarkers } from "../translate/markers.ts";
 import type { Note, Operation, Plan } from "./plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
+import { whyNotImported } from "./reference-source.ts";
 
 /** The answer of {@link planReferenceCopy}. */
 export interface ReferencePlan extends Plan {
@@ -28,6 +29,9 @@ export interface ReferencePlan extends Plan {
 /** Types of Secrets that let somebody into the cluster that they are of. */
 const CREDENTIAL_TYPES: readonly unknown[] = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
 
+/** An object of the host that may be meant for somebody else is looked at again after this time, in milliseconds. */
+const FOREIGN_AGAIN_MS = 60_000;
+
 /**
  * Decides what to do about one referenced object. Applying the operations and planning again yields none.
  *
@@ -40,7 +44,11 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
   // Nobody may take a copy for a source: it is from before the configuration turned the direction round.
   if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
   if (source === undefined) return planMissing(rules, input);
-  if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"])) return planRefused(rules, input, source);
+  if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"]))
+    return planRefused(rules, input, `is of type ${String(source["type"])}, which lets its holder into a cluster; it is not copied`);
+  const foreign = whyNotImported(rules, { ...input, source });
+  // Namespaces come and go unseen.
+  if (foreign !== undefined) return { ...planRefused(rules, input, `is not copied: ${foreign}`), againInMs: FOREIGN_AGAIN_MS };
   return planWanted(rules, { ...input, source });
 }
 
@@ -77,9 +85,8 @@ function planMissing(rules: ReferenceRules, input: ReferenceInput): ReferencePla
   return answer(input, "waiting", { operations: [{ ...deletion(input, target, "The source is gone"), confirm: "absent" }], notes });
 }
 
-function planRefused(rules: ReferenceRules, input: ReferenceInput, source: KubeObject): ReferencePlan {
-  const message = `${named(input)} is of type ${String(source["type"])}, which lets its holder into a cluster; it is not copied`;
-  const notes: Note[] = [{ code: "REFERENCE_REFUSED", message }];
+function planRefused(rules: ReferenceRules, input: ReferenceInput, reason: string): ReferencePlan {
+  const notes: Note[] = [{ code: "REFERENCE_REFUSED", message: `${named(input)} ${reason}` }];
   const { target } = input;
   if (!isLiveCopy(rules, input, target)) return answer(input, "refused", { notes });
   return answer(input, "refused", { operations: [deletion(input, target, "The source must not be copied")], notes });

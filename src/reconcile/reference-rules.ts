@@ -46,6 +46,8 @@ export interface ReferenceInput {
   readonly owner?: OwnerReference | undefined;
   /** True when a live read said that the source is no newer than this one. */
   readonly sourceConfirmed?: boolean;
+  /** Of an import: another tenant namespace exists in which an object may be meant by the same host name; undefined before that is known. */
+  readonly namesakeExists?: boolean;
   /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
   readonly known?: KubeObject | undefined;
   /** uid and version of the source that was written last: should the copy differ from it again, somebody has edited the copy. */

@@ -11,7 +11,7 @@ import { formatKey, keyOf } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { ChangeListener } from "../object/object-source.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
-import { EVENTS, qualifiedPlural } from "../object/resource.ts";
+import { EVENTS, NAMESPACES, qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { ClusterAccess, FollowedSource } from "./access.ts";
@@ -77,7 +77,8 @@ class MemoryView implements ClusterView {
   }
 
   readonly writer = {
-    get: (resource: ResourceType, key: ObjectKey) => Promise.resolve(this.now(resource, key)),
+    get: (resource: ResourceType, key: ObjectKey) =>
+      resource === NAMESPACES ? this.#namespace(key) : Promise.resolve(this.now(resource, key)),
     create: (resource: ResourceType, object: KubeObject) => this.#create(resource, object),
     update: async (resource: ResourceType, object: KubeObject) => this.#update(resource, object),
     delete: async (resource: ResourceType, key: ObjectKey, preconditions: DeletePreconditions = {}) =>
@@ -116,6 +117,11 @@ class MemoryView implements ClusterView {
     if (this.#reading.size === 0) return false;
     await Promise.all(this.#reading);
     return true;
+  }
+
+  async #namespace({ name }: ObjectKey): Promise<KubeObject | undefined> {
+    if (!(await this.#options.namespaceExists(name))) return undefined;
+    return { apiVersion: NAMESPACES.apiVersion, kind: NAMESPACES.kind, metadata: { name } };
   }
 
   #table(resource: ResourceType, known: Table["known"]): Table {

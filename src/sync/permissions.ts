@@ -63,6 +63,9 @@ export function requiredPermissions({ rules, references, translator }: Permissio
     ]),
     ...(written.some((resource) => resource !== SERVICES) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
+    ...((references?.kinds ?? []).some(({ direction }) => direction === "toTenant")
+      ? permissions("tenant", ["get"], { resource: NAMESPACES, namespaces: ALL, required: false })
+      : []),
     ...permissions("tenant", ["create"], { resource: EVENTS, namespaces: ALL, required: false }),
     ...permissions("host", ["create"], { resource: EVENTS, namespaces: own, required: false }),
   ];

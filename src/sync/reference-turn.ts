@@ -5,11 +5,12 @@
  *
  * @module
  */
-import { EngineError, isEngineError } from "../base/errors.ts";
+import { assert, EngineError, isEngineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { keyOf } from "../object/key.ts";
 import type { ObjectKey } from "../object/key.ts";
+import { NAMESPACES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { WRITES_SLOWED } from "../reconcile/machine.ts";
@@ -18,6 +19,7 @@ import type { Note, Operation } from "../reconcile/plan-types.ts";
 import { planReferenceCopy, sourceSide } from "../reconcile/reference-copy.ts";
 import type { ReferencePlan } from "../reconcile/reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "../reconcile/reference-rules.ts";
+import { namesakes, wordOf } from "../reconcile/reference-source.ts";
 import type { Latest } from "./latest.ts";
 import { countNotes, countPlan } from "./plan-metrics.ts";
 import type { SyncHooks, Turn } from "./turn.ts";
@@ -103,7 +105,7 @@ interface NoticeOptions {
 
 class RunningReferenceTurn implements Turn {
   readonly #options: ReferenceTurnOptions;
-  #plan!: ReferencePlan;
+  #plan: ReferencePlan | undefined;
   #index = 0;
   #notes: readonly Note[] = [];
   #refused = false;
@@ -117,27 +119,48 @@ class RunningReferenceTurn implements Turn {
   constructor(options: ReferenceTurnOptions) {
     this.#options = options;
     this.resource = options.input.kind.resource;
-    this.#begin(options.input);
+    this.#consider(options.input);
   }
 
   answer(response: Response): void {
-    if (response.type === "failed" && !this.#mayBelieveCache(response.error))
+    if (response.type === "failed" && !this.#isHidden(response.error) && !this.#mayBelieveCache(response.error))
       return this.#end({ result: "failed", error: withoutWords(response.error) });
     this.#next(response);
   }
 
+  /** Without the right to look at namespaces, each of them may exist. */
+  #isHidden(error: unknown): boolean {
+    return this.request.type === "get" && this.request.resource === NAMESPACES && isEngineError(error, "API_FORBIDDEN");
+  }
+
   /** As for other objects: a copy that somebody deleted comes back while its source can not be asked. */
   #mayBelieveCache(error: unknown): boolean {
-    return this.request.type === "get" && this.#plan.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
+    return this.request.type === "get" && this.#plan?.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
+  }
+
+  /** Few names can mean several objects; for these the tenant cluster is asked which of the namespaces there are. */
+  #consider(input: ReferenceInput): void {
+    const { rules } = this.#options;
+    const { kind, source, unusedMs } = input;
+    const isImport = kind.direction === "toTenant" && source !== undefined && unusedMs === undefined;
+    const others = isImport && wordOf(rules, input, source) === undefined ? namesakes(rules, input) : [];
+    this.#askNamespaces(others, input);
+  }
+
+  #askNamespaces([name, ...rest]: readonly string[], input: ReferenceInput): void {
+    if (name === undefined) return this.#begin({ ...input, namesakeExists: false });
+    this.#ask({ side: "tenant", key: { namespace: "", name }, resource: NAMESPACES }, (response) =>
+      response.type === "absent" ? this.#askNamespaces(rest, input) : this.#begin({ ...input, namesakeExists: true }),
+    );
   }
 
   #begin(input: ReferenceInput): void {
     const { rules, hooks, metrics } = this.#options;
-    this.#plan = planReferenceCopy(rules, input);
-    this.#notes = this.#plan.notes;
-    hooks.onPlan?.(input.key, this.resource.plural, this.#plan);
-    countPlan(metrics, this.resource, this.#plan);
-    if (this.#plan.state === "stale") return this.#confirmSource(input);
+    const planned = (this.#plan = planReferenceCopy(rules, input));
+    this.#notes = planned.notes;
+    hooks.onPlan?.(input.key, this.resource.plural, planned);
+    countPlan(metrics, this.resource, planned);
+    if (planned.state === "stale") return this.#confirmSource(input);
     this.#operate();
   }
 
@@ -152,13 +175,18 @@ class RunningReferenceTurn implements Turn {
     );
   }
 
-  #ask({ side, key }: { side: "tenant" | "host"; key: ObjectKey }, next: (response: Response) => void): void {
-    this.request = { type: "get", side, key };
+  #ask(about: Omit<Extract<Request, { type: "get" }>, "type">, next: (response: Response) => void): void {
+    this.request = { type: "get", ...about };
     this.#next = next;
   }
 
+  get #planned(): ReferencePlan {
+    assert(this.#plan !== undefined, "a turn that goes on has a plan");
+    return this.#plan;
+  }
+
   #operate(): void {
-    const operation = this.#plan.operations[this.#index];
+    const operation = this.#planned.operations[this.#index];
     if (operation === undefined) return this.#report();
     if (operation.action === "update" && operation.restores && !this.#options.mayRestore()) return this.#stopLoop();
     if (isRecreation(this.#options.input, operation)) this.#heldBackMs = this.#options.recreationWaitMs();
@@ -166,7 +194,7 @@ class RunningReferenceTurn implements Turn {
     if (this.#index === 0) this.#heldBackMs = this.#options.writeWaitMs();
     if (this.#heldBackMs > 0) return this.#holdBack(WRITES_SLOWED);
     if (operation.action === "delete" && operation.confirm === "absent") return this.#confirmAbsent(operation);
-    if (operation.action === "delete" && this.#plan.confirmUnused) return this.#confirmUnused(operation);
+    if (operation.action === "delete" && this.#planned.confirmUnused) return this.#confirmUnused(operation);
     this.#write(operation);
   }
 
@@ -252,8 +280,8 @@ class RunningReferenceTurn implements Turn {
 
   #settle(): void {
     countNotes(this.#options.metrics, this.resource, this.#notes);
-    const restMs = this.#options.settled(this.#plan, this.#notes);
-    const requeueAfterMs = this.#heldBackMs > 0 ? this.#heldBackMs : this.#refused ? REFUSED_RETRY_MS : (this.#plan.againInMs ?? restMs);
+    const restMs = this.#options.settled(this.#planned, this.#notes);
+    const requeueAfterMs = this.#heldBackMs > 0 ? this.#heldBackMs : this.#refused ? REFUSED_RETRY_MS : (this.#planned.againInMs ?? restMs);
     this.#end({ result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) });
   }
 

@@ -134,7 +134,7 @@ describe("what is needed", () => {
       "create events in all of tenant",
       "create events in vc-blue of host",
       "get namespaces in all of host",
-      "get namespaces in all of tenant",
+      "get,get namespaces in all of tenant",
       "get,list,watch secrets in vc-blue of host",
       "list,watch secrets in all of tenant",
     ]);
