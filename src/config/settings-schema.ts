@@ -107,7 +107,12 @@ const REFERENCES = {
       description: "follow: the named objects are brought across too. rewrite-only: only their names are translated.",
     },
     retentionMinutes: count(10, 0, 10_080, "A copy goes so long after the last reference to it is gone, in minutes."),
-    objects: count(100, 1, 10_000, "Most objects that are followed. Each costs a watch of its own in either cluster."),
+    objects: count(
+      100,
+      1,
+      10_000,
+      "Most objects that are followed. Each costs a watch of its own in either cluster. When there are more, the tenant namespaces that refer to them have equal shares.",
+    ),
     kinds: {
       type: "list",
       default: [],

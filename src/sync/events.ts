@@ -4,6 +4,8 @@ import { sha256Hex } from "../base/digest.ts";
 import { isEngineError } from "../base/errors.ts";
 import { loggableMessage } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import { noMetrics } from "../base/metrics.ts";
+import type { Metrics } from "../base/metrics.ts";
 import { EVENTS } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import type { Note } from "../reconcile/plan-types.ts";
@@ -18,12 +20,18 @@ export const EVENT_SILENCE_MS = 10 * 60_000;
 const EVENTS_REMEMBERED = 4096;
 /** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
 export const EVENTS_AT_ONCE = 10;
+/** Events of one tenant namespace in a burst; after that, one a second. The status has the rest. */
+export const EVENTS_BURST = 25;
+const EVENT_INTERVAL_MS = 1_000;
 /** What the API server accepts. */
 const MESSAGE_LENGTH_MAX = 1024;
 
 /** Tells people about an object, as Events beside it in the tenant cluster. */
 export interface EventRecorder {
-  /** Never throws: an Event that can not be written is logged, to `logger` if one is given. */
+  /**
+   * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that can
+   * not be written is logged, to `logger` if one is given.
+   */
   record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
 }
 
@@ -42,14 +50,21 @@ export interface EventRecorderOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: keeps nothing. */
+  readonly metrics?: Metrics;
   /** Takes what would be written, in the place of the writer. */
   readonly instead?: (event: ToldEvent) => void | Promise<void>;
 }
 
-/** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}. */
+/** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}, and lets no namespace have more than its share. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { writer, clock, instead } = options;
+  const { writer, clock, metrics = noMetrics, instead } = options;
+  metrics.count("endpoint_sync_events_dropped_total", {}, 0);
   const said = new Map<string, number>();
+  /** By namespace: until when its Events so far use up its share. Those that do so no longer are forgotten. */
+  const usedUntil = new Map<string, number>();
+  /** By namespace: the end of the Events that are being written. */
+  const writing = new Map<string, Promise<void>>();
 
   function isNews(id: string): boolean {
     const now = clock.monotonic();
@@ -61,24 +76,54 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return true;
   }
 
+  function isShareLeft(namespace: string): boolean {
+    const now = clock.monotonic();
+    const until = Math.max(now, usedUntil.get(namespace) ?? now) + EVENT_INTERVAL_MS;
+    if (until - now > EVENTS_BURST * EVENT_INTERVAL_MS) return false;
+    usedUntil.delete(namespace);
+    usedUntil.set(namespace, until);
+    const [oldest, oldestUntil] = usedUntil.entries().next().value!;
+    if (oldestUntil <= now) usedUntil.delete(oldest);
+    return true;
+  }
+
+  /** After the others of its namespace: a cluster that is slow for one namespace is not asked more and more for it. */
+  function inTurn(namespace: string, write: () => Promise<void>): Promise<void> {
+    const written = (writing.get(namespace) ?? Promise.resolve()).then(write);
+    writing.set(namespace, written);
+    return written.then(() => void (writing.get(namespace) === written && writing.delete(namespace)));
+  }
+
   async function send(event: KubeObject, told: Omit<ToldEvent, "reason">): Promise<void> {
     if (instead === undefined) await writer.create(EVENTS, event);
     else await instead({ ...told, reason: reasonOf(told.code) });
   }
 
+  /** Never rejects. */
+  async function write(event: KubeObject, told: Omit<ToldEvent, "reason">, logger: Logger): Promise<void> {
+    try {
+      await send(event, told);
+    } catch (error) {
+      // The name is made of what the Event says: it was recorded before this process started.
+      if (!isEngineError(error, "API_ALREADY_EXISTS"))
+        logger.warn("Could not record an Event", { code: told.code, error: loggableMessage(error) });
+    }
+  }
+
   return {
     async record(object, notes, { logger = options.logger } = {}) {
+      const { namespace = "" } = object.metadata;
+      const written: Promise<void>[] = [];
       for (const note of worthAnEvent(notes)) {
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
         if (!isNews(event.metadata.name!)) continue;
-        try {
-          await send(event, { object, ...note });
-        } catch (error) {
-          // The name is made of what the Event says: it was recorded before this process started.
-          if (!isEngineError(error, "API_ALREADY_EXISTS"))
-            logger.warn("Could not record an Event", { code: note.code, error: loggableMessage(error) });
+        if (isShareLeft(namespace)) written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
+        else {
+          said.delete(event.metadata.name!);
+          metrics.count("endpoint_sync_events_dropped_total");
         }
       }
+      await Promise.all(written);
     },
   };
 }

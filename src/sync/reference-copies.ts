@@ -27,8 +27,10 @@ import type { LoopGuard } from "./loop-guard.ts";
 import type { SyncRecord } from "./records.ts";
 import { createNoticeTurn, createReferenceTurn, isRecreation } from "./reference-turn.ts";
 import type { FormerUser } from "./reference-turn.ts";
+import { createReferencePlaces } from "./reference-places.ts";
+import type { ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
-import { parseSyncId, syncId } from "./sync-id.ts";
+import { namespaceOfId, parseSyncId, syncId } from "./sync-id.ts";
 import type { ReferenceBook, SyncHooks, Turn } from "./turn.ts";
 import type { WriteBrake } from "./write-brake.ts";
 
@@ -105,11 +107,11 @@ class FollowedReferences implements ReferenceCopies {
   readonly #records = new Map<string, SyncRecord>();
   /** Copies of an earlier process that nobody has looked at yet. */
   readonly #found = new Map<string, KubeObject>();
-  /** What would be followed if there were not so many already. */
-  readonly #tooMany = new Set<string>();
+  readonly #places: ReferencePlaces;
 
   constructor(options: ReferenceCopiesOptions) {
     this.#options = options;
+    this.#places = createReferencePlaces(options.rules.objectsMax, (id) => this.#entries.get(id)?.known === undefined);
   }
 
   get followed(): number {
@@ -156,29 +158,36 @@ class FollowedReferences implements ReferenceCopies {
     const kind = this.#options.rules.kinds.find(({ resource }) => qualifiedPlural(resource) === plural);
     if (kind === undefined) return undefined;
     const users = this.#references.users(id);
-    const entry = this.#entries.get(id) ?? this.#open({ id, kind, key, isUsed: users.length > 0 });
+    const entry = this.#entries.get(id) ?? this.#open({ id, kind, key, users });
     if (entry === undefined) return this.#notFollowed(kind, { id, key }, users);
     if (!entry.source.synced || !entry.target.synced)
       return createNoticeTurn({ resource: kind.resource, requeueAfterMs: this.#waitFor(entry) });
     return this.#turn(id, entry, { users, logger });
   }
 
-  #open({ id, kind, key, isUsed }: { id: string; kind: ReferenceKind; key: ObjectKey; isUsed: boolean }): Entry | undefined {
+  #open({ id, kind, key, users }: { id: string; kind: ReferenceKind; key: ObjectKey; users: readonly string[] }): Entry | undefined {
     const { rules } = this.#options;
     const hostKey = rules.translator.toHost(key, kind.resource);
-    const wanted = isUsed || this.#found.has(id);
-    if (!wanted && this.#tooMany.delete(id)) this.#offerPlace();
+    const wanted = users.length > 0 || this.#found.has(id);
+    if (!wanted) this.#release(id);
     if (!wanted || hostKey === undefined) return undefined;
-    if (this.#entries.size >= rules.objectsMax) {
-      this.#tooMany.add(id);
-      return undefined;
-    }
-    this.#tooMany.delete(id);
+    const place = this.#places.take(id, shareOf(key, users));
+    if (place === "waits") return undefined;
+    if (place.evicted !== undefined) this.#evict(place.evicted);
     const entry = this.#follow({ id, kind, key, hostKey });
     entry.known = this.#found.get(id);
     this.#found.delete(id);
     this.#entries.set(id, entry);
     return entry;
+  }
+
+  /** Its copy, if there is one, stays as it is, and is looked after when there is a place again. */
+  #evict(id: string): void {
+    const entry = this.#entries.get(id)!;
+    entry.stop();
+    this.#entries.delete(id);
+    if (entry.known !== undefined) this.#found.set(id, entry.known);
+    this.#options.enqueue(id);
   }
 
   #follow({ id, kind, key, hostKey }: { id: string; kind: ReferenceKind; key: ObjectKey; hostKey: ObjectKey }): Entry {
@@ -209,12 +218,13 @@ class FollowedReferences implements ReferenceCopies {
 
   /** Either nobody needs it (any more), or there are too many. */
   #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): Turn {
-    if (!this.#tooMany.has(id)) {
+    if (!this.#places.isWaiting(id)) {
       this.#records.delete(id);
       return createNoticeTurn({ resource: kind.resource });
     }
     const { objectsMax } = this.#options.rules;
-    const message = `${kind.resource.kind} "${formatKey(key)}" is not copied: more than ${objectsMax} objects are referenced`;
+    const reason = `more than ${objectsMax} objects are referenced, and namespace "${shareOf(key, users)}" has its share`;
+    const message = `${kind.resource.kind} "${formatKey(key)}" is not copied: ${reason}`;
     const notes: readonly Note[] = [{ code: "REFERENCE_LIMIT", message }];
     this.#records.set(id, recordOf({ kind, key }, { state: "refused", hostKey: undefined, notes }));
     return createNoticeTurn({ resource: kind.resource, users: this.#objectsOf(users), notes });
@@ -269,6 +279,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   #record(id: string, entry: Entry, { plan, notes, input }: Settled): void {
+    if (this.#entries.get(id) !== entry) return;
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // Somebody may refer to it since the turn began.
@@ -282,19 +293,23 @@ class FollowedReferences implements ReferenceCopies {
     this.#entries.delete(id);
     this.#records.delete(id);
     this.#options.guard.forget(id);
-    this.#offerPlace();
+    this.#release(id);
   }
 
-  /** To the first of those that wait for one. */
-  #offerPlace(): void {
-    const [first] = this.#tooMany;
-    if (first !== undefined) this.#options.enqueue(first);
+  #release(id: string): void {
+    const next = this.#places.release(id);
+    if (next !== undefined) this.#options.enqueue(next);
   }
 
   close(): void {
     for (const entry of this.#entries.values()) entry.stop();
     this.#entries.clear();
   }
+}
+
+/** The namespace on whose account an object is followed: that of the first object that refers to it. */
+function shareOf(key: ObjectKey, [user]: readonly string[]): string {
+  return user === undefined ? key.namespace : namespaceOfId(user);
 }
 
 function followOne(caches: ClusterCaches, { resource }: ReferenceKind, key: ObjectKey): FollowedSource {

@@ -40,7 +40,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     createEventRecorder({
       writer: options[side].writer,
       clock,
-      logger,
+      ...{ logger, metrics },
       ...(hooks?.recordEvent && { instead: (event) => hooks.recordEvent?.(event) }),
     });
   const hostEvents = recorder("host");
@@ -58,7 +58,8 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
       return response;
     }
-    await events.record(request.object, request.notes, context);
+    // The turn goes on meanwhile: whether people hear of it changes nothing.
+    void events.record(request.object, request.notes, context);
     return REPORTED;
   }
 

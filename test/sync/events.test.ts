@@ -4,7 +4,9 @@ import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { createLineLogger, silentLogger } from "../../src/base/logger.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import { createEventRecorder, EVENT_SILENCE_MS, EVENTS_AT_ONCE } from "../../src/sync/events.ts";
+import { createEventRecorder, EVENT_SILENCE_MS, EVENTS_AT_ONCE, EVENTS_BURST } from "../../src/sync/events.ts";
+import type { ToldEvent } from "../../src/sync/events.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { tenantEndpoints } from "../support/rules.ts";
 
@@ -76,4 +78,48 @@ test("an object full of faults gets a few Events, and the last one counts the ot
   expect(messages).toHaveLength(EVENTS_AT_ONCE);
   expect(messages.filter((message) => message.endsWith(" (and 990 more)"))).toHaveLength(1);
   expect(Math.max(...messages.map(({ length }) => length))).toBe(1024);
+});
+
+/** A recorder that hands over what it would write, in its own time. */
+function slowRecorder() {
+  const [clock, metrics] = [createFakeClock(), createMetrics()];
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const instead = ({ message }: ToldEvent) => new Promise<void>((resolve) => (begun.push(message), ends.push(resolve)));
+  const recorder = createEventRecorder({ writer: cluster.client, clock, logger: silentLogger, metrics, instead });
+  const tell = (namespace: string, message: string) => {
+    const about = { ...object, metadata: { ...object.metadata, namespace } };
+    return recorder.record(about, [{ code: "ADDRESS_REFUSED", message }]);
+  };
+  return { clock, begun, ends, tell, dropped: () => metrics.value("endpoint_sync_events_dropped_total") };
+}
+
+test("a namespace full of faults has a burst of Events, then one a second, and takes none from others", async () => {
+  const { clock, begun, ends, tell, dropped } = slowRecorder();
+  const written = Array.from({ length: 100 }, (_, index) => tell("noisy", `noisy ${index}`));
+  void tell("shop", "shop 0");
+  for (let turn = 0; turn < 2 * EVENTS_BURST; turn += 1) {
+    for (const end of ends.splice(0)) end();
+    await clock.advance(0);
+  }
+  await Promise.all(written);
+  expect([begun.filter((message) => message.startsWith("noisy")).length, begun.includes("shop 0"), dropped()]).toEqual([25, true, 75]);
+  await clock.advance(2_000);
+  // What was dropped was not told, and may be.
+  for (const index of [97, 98, 99]) void tell("noisy", `noisy ${index}`);
+  await clock.advance(0);
+  for (const end of ends.splice(0)) end();
+  await clock.advance(0);
+  expect([begun.slice(-2), dropped()]).toEqual([["noisy 97", "noisy 98"], 76]);
+});
+
+test("the Events of one namespace are written one after the other, those of others meanwhile", async () => {
+  const { clock, begun, ends, tell } = slowRecorder();
+  for (const message of ["a 0", "a 1"]) void tell("a", message);
+  void tell("b", "b 0");
+  await clock.advance(0);
+  expect(begun).toEqual(["a 0", "b 0"]);
+  ends[0]!();
+  await clock.advance(0);
+  expect(begun).toEqual(["a 0", "b 0", "a 1"]);
 });

@@ -1,0 +1,99 @@
+/**
+ * Places for objects that are followed, of which there are so many, shared by the tenant namespaces that refer to them. While there are
+ * enough, each namespace takes what it needs. Then the one with most gives way to those with fewer, until they have as many.
+ */
+export interface ReferencePlaces {
+  /**
+   * Asks for a place for `id`, on account of `namespace`. "waits": there is none; it is remembered as waiting. `evicted`: whose place
+   * it was until now; that one waits from now on.
+   */
+  take(id: string, namespace: string): "waits" | { readonly evicted?: string };
+  /** Gives a place or a wait back. Returns who should ask again. */
+  release(id: string): string | undefined;
+  isWaiting(id: string): boolean;
+  /** How many places `namespace` has. */
+  count(namespace: string): number;
+}
+
+/** Tells of an object that has a place whether it can go without much harm, because nothing was copied yet. */
+export type IsIdle = (id: string) => boolean;
+
+/**
+ * So many free places.
+ *
+ * @example
+ * const places = createReferencePlaces(2, () => true);
+ * for (const id of ["secrets|a/1", "secrets|a/2"]) places.take(id, "a"); // {}
+ * places.take("secrets|b/1", "b"); // { evicted: "secrets|a/2" }
+ */
+export function createReferencePlaces(placesMax: number, isIdle: IsIdle): ReferencePlaces {
+  const [held, waiting] = [createShares(), createShares()];
+
+  /** Whose place goes to a namespace that has so many: the newest of the richest, one that nothing was copied of if there is one. */
+  function victimFor(has: number): string | undefined {
+    const richest = held.richest();
+    // One more would only turn things round.
+    if (richest === undefined || richest.ids.size <= has + 1) return undefined;
+    const newestFirst = [...richest.ids].reverse();
+    return newestFirst.find(isIdle) ?? newestFirst[0];
+  }
+
+  return {
+    take(id, namespace) {
+      waiting.remove(id);
+      if (held.has(id)) return {};
+      const evicted = held.size < placesMax ? undefined : victimFor(held.count(namespace));
+      if (held.size >= placesMax && evicted === undefined) {
+        waiting.add(id, namespace);
+        return "waits";
+      }
+      if (evicted !== undefined) waiting.add(evicted, held.remove(evicted)!);
+      held.add(id, namespace);
+      return evicted === undefined ? {} : { evicted };
+    },
+    release(id) {
+      const had = held.remove(id) !== undefined;
+      const waited = waiting.remove(id) !== undefined;
+      return had || waited ? waiting.firstOfPoorest((namespace) => held.count(namespace)) : undefined;
+    },
+    isWaiting: (id) => waiting.has(id),
+    count: (namespace) => held.count(namespace),
+  };
+}
+
+/** Ids by namespace, those of a namespace in the order they came. */
+function createShares() {
+  const namespaceOf = new Map<string, string>();
+  const shares = new Map<string, Set<string>>();
+  return {
+    get size() {
+      return namespaceOf.size;
+    },
+    has: (id: string) => namespaceOf.has(id),
+    count: (namespace: string) => shares.get(namespace)?.size ?? 0,
+    add(id: string, namespace: string) {
+      namespaceOf.set(id, namespace);
+      shares.set(namespace, (shares.get(namespace) ?? new Set()).add(id));
+    },
+    /** Returns the namespace that it was of. */
+    remove(id: string): string | undefined {
+      const namespace = namespaceOf.get(id);
+      if (namespace === undefined) return undefined;
+      namespaceOf.delete(id);
+      const share = shares.get(namespace)!;
+      share.delete(id);
+      if (share.size === 0) shares.delete(namespace);
+      return namespace;
+    },
+    richest(): { readonly namespace: string; readonly ids: ReadonlySet<string> } | undefined {
+      let richest: { readonly namespace: string; readonly ids: ReadonlySet<string> } | undefined;
+      for (const [namespace, ids] of shares) if (ids.size > (richest?.ids.size ?? 0)) richest = { namespace, ids };
+      return richest;
+    },
+    firstOfPoorest(has: (namespace: string) => number): string | undefined {
+      let poorest: string | undefined;
+      for (const namespace of shares.keys()) if (poorest === undefined || has(namespace) < has(poorest)) poorest = namespace;
+      return poorest === undefined ? undefined : shares.get(poorest)!.values().next().value;
+    },
+  };
+}
