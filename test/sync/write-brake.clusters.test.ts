@@ -8,8 +8,7 @@ import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import type { ObjectKey } from "../../src/object/key.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import { createSyncer } from "../../src/syncer.ts";
@@ -20,8 +19,8 @@ import { countCalls, noCalls } from "../support/measured-client.ts";
 const KEY = { namespace: "shop", name: "web" };
 const HOST_KEY = { namespace: "vc", name: "web-x-shop-x-blue" };
 const MINUTE_MS = 60_000;
-/** A burst of 10, and one after each wait of 1, 2, 4 … 256 seconds; the first write of all is the source's. */
-const WRITES_MAX = 10 + 10 + 1;
+/** A burst of 10, and one after each wait of 1, 2, 4 … 256 seconds; the first write of all is the source's, and one makes the Service. */
+const WRITES_MAX = 10 + 10 + 1 + 1;
 
 let clock: FakeClock;
 let clusters: Record<"tenant" | "host", EmbeddedCluster>;
@@ -48,7 +47,7 @@ interface Webhooks {
 }
 
 async function startSyncer(patches: Patches, hooks: Webhooks = {}) {
-  const resolved = resolveConfig({ sync: { toHost: { services: { enabled: false }, endpoints: { patches } } } });
+  const resolved = resolveConfig({ sync: { toHost: { endpoints: { patches } } } });
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
   const [calls, metrics] = [{ tenant: noCalls(), host: noCalls() }, createMetrics()];
   const access = (side: "tenant" | "host") => {
@@ -60,7 +59,6 @@ async function startSyncer(patches: Patches, hooks: Webhooks = {}) {
   const syncer = await createSyncer({
     config: resolved.config,
     vcluster: { name: "blue", namespace: "vc" },
-    services: "external",
     ...options,
   });
   ends.push(async () => void (await Promise.all([syncer.stop(), tenant.stop(), host.stop()])));
@@ -82,11 +80,9 @@ const endpoints = (ip: string, annotations: Record<string, string> = {}): KubeOb
   subsets: [{ addresses: [{ ip }] }],
 });
 
-async function makeBoth(annotations: Record<string, string> = {}): Promise<void> {
-  const service = (key: ObjectKey): KubeObject => ({ apiVersion: "v1", kind: "Service", metadata: key, spec: { clusterIP: "None" } });
-  const SERVICES = { apiVersion: "v1", kind: "Service", plural: "services", namespaced: true };
-  await clusters.tenant.client.create(SERVICES, service(KEY));
-  await clusters.host.client.create(SERVICES, service(HOST_KEY));
+async function makeTenant(annotations: Record<string, string> = {}): Promise<void> {
+  const service: KubeObject = { apiVersion: "v1", kind: "Service", metadata: KEY, spec: { clusterIP: "None" } };
+  await clusters.tenant.client.create(SERVICES, service);
   await clusters.tenant.client.create(ENDPOINTS, endpoints("10.0.0.1", annotations));
 }
 
@@ -125,7 +121,7 @@ const flipping = [
 ];
 
 test("two syncers with different patches slow each other down, and changes of the tenant still arrive", async () => {
-  await makeBoth({ team: "shop" });
+  await makeTenant({ team: "shop" });
   const one = await startSyncer([{ path: "metadata.annotations.team", expression: "value + '-one'" }]);
   const two = await startSyncer([{ path: "metadata.annotations.team", expression: "value + '-two'" }]);
   await clock.advance(10 * MINUTE_MS);
@@ -142,7 +138,7 @@ test("two syncers with different patches slow each other down, and changes of th
 });
 
 test("an expression that flips on what it wrote is slowed, and all is forgotten once it is at rest", async () => {
-  await makeBoth({ team: "shop" });
+  await makeTenant({ team: "shop" });
   const { syncer, writes, metric } = await startSyncer(flipping);
   await clock.advance(10 * MINUTE_MS);
   expect(writes()).toBeLessThanOrEqual(WRITES_MAX);
@@ -152,12 +148,12 @@ test("an expression that flips on what it wrote is slowed, and all is forgotten 
   expect(metric("endpoint_sync_braked_objects")).toBe(1);
   await clusters.tenant.client.delete(ENDPOINTS, KEY);
   await clock.advance(12 * MINUTE_MS);
-  const left = syncer.status().objects.filter(({ tenantKey }) => tenantKey.namespace === "shop");
+  const left = syncer.status().objects.filter(({ resource, tenantKey }) => resource === "endpoints" && tenantKey.namespace === "shop");
   expect([left, metric("endpoint_sync_braked_objects")]).toEqual([[], 0]);
 });
 
 test("a host webhook that reverts what is written is slowed", async () => {
-  await makeBoth();
+  await makeTenant();
   await clusters.tenant.client.patch(ENDPOINTS, KEY, "merge", { metadata: { labels: { team: "shop" } } });
   const { writes } = await startSyncer([{ path: "metadata.labels.team", expression: "value + '-x'" }], {
     host: (client) => rewriting(client, "team", "ops"),
@@ -173,7 +169,7 @@ test("a host webhook that reverts what is written is slowed", async () => {
 });
 
 test("a tenant webhook that reverts host edits is slowed", async () => {
-  await makeBoth();
+  await makeTenant();
   await clusters.tenant.client.patch(ENDPOINTS, KEY, "merge", { metadata: { labels: { team: "shop" } } });
   const { writes } = await startSyncer([], { tenant: (client) => rewriting(client, "team", "shop") });
   for (let second = 0; second < 600; second += 1) {
@@ -184,7 +180,7 @@ test("a tenant webhook that reverts host edits is slowed", async () => {
 });
 
 test("host edits at the pace of people are not slowed", async () => {
-  await makeBoth();
+  await makeTenant();
   const { metric } = await startSyncer([]);
   for (let count = 0; count < 20; count += 1) {
     await clusters.host.client.patch(ENDPOINTS, HOST_KEY, "merge", { metadata: { annotations: { team: `ops-${count}` } } });
