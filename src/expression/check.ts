@@ -6,10 +6,10 @@
  * @module
  */
 import { EngineError } from "../base/errors.ts";
-import { excerptOf, placeOfOffset, quote, showPlace } from "./excerpt.ts";
+import { excerptOf, placeOfOffset, placesOfOffsets, quote, showPlace } from "./excerpt.ts";
 import { adviseOn } from "./hints.ts";
 import { refuseNode } from "./left-out.ts";
-import { declaredNames, ordinaryFunctions } from "./names.ts";
+import { declaredNames } from "./names.ts";
 import { findReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { parseExpression, walk } from "./syntax.ts";
@@ -30,6 +30,7 @@ export interface CheckedExpression {
   readonly text: string;
   /** Member paths below `context` that the expression can read; "all" when it uses `context` in another way. */
   readonly reads: Reads;
+  /** The first ones, `FINDINGS_MAX` at most, in source order. */
   readonly warnings: readonly ExpressionWarning[];
 }
 
@@ -64,17 +65,16 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
 
   const declared = declaredNames(steps);
   const warnings = findWarnings({ root: parsed.root, steps, declared, text: parsed.text });
-  return {
+  const places = placesOfOffsets(
     text,
-    reads: findReads(steps),
-    warnings: warnings.map(({ message, offset, hint }) => ({ message, hint, ...placeOfOffset(text, offset - parsed.start) })),
-  };
+    warnings.map(({ offset }) => offset - parsed.start),
+  );
+  return { text, reads: findReads(steps), warnings: warnings.map(({ message, hint }, index) => ({ message, hint, ...places[index]! })) };
 }
 
 function firstProblem(steps: readonly Step[]): SyntaxProblem | undefined {
-  const functions = ordinaryFunctions(steps);
   for (const step of steps) {
-    const problem = refuseNode(step, functions);
+    const problem = refuseNode(step);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -16,6 +16,7 @@ const QUOTED_MAX = 80;
 const AROUND = 24;
 const OPERAND_MAX = 80;
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+const LINE_ENDS = new RegExp(LINE_END, "g");
 
 /** `text`, quoted and cut for a message. */
 export function quote(text: string): string {
@@ -24,8 +25,21 @@ export function quote(text: string): string {
 
 /** Line and column of an offset from 0. */
 export function placeOfOffset(text: string, offset: number): Place {
-  const before = text.slice(0, offset).split(LINE_END);
-  return { line: before.length, column: before.at(-1)!.length + 1 };
+  return placesOfOffsets(text, [offset])[0]!;
+}
+
+/** The same of many offsets, in ascending order: the text is read once. */
+export function placesOfOffsets(text: string, offsets: readonly number[]): Place[] {
+  let [line, from] = [1, 0];
+  let at = 0;
+  return offsets.map((offset) => {
+    for (const end of text.slice(at, offset).matchAll(LINE_ENDS)) {
+      line += 1;
+      from = at + end.index + end[0].length;
+    }
+    at = offset;
+    return { line, column: offset - from + 1 };
+  });
 }
 
 /**

@@ -85,6 +85,9 @@ function sourceOf(text: string, node: { readonly start: number; readonly end: nu
   return text.slice(node.start, node.end);
 }
 
+/** A rewrite of a longer chain is longer than what anybody reads: it repeats the chain at each of its members. */
+const REWRITTEN_MEMBERS_MAX = 10;
+
 /**
  * `value["k"] = "v"` as an expression that gives the changed value.
  *
@@ -98,7 +101,7 @@ export function rewriteAssignment(text: string, assignment: AssignmentExpression
   let target: typeof left | { type: string } = left;
   while (target.type === "MemberExpression" && "object" in target) {
     const name = memberName(target);
-    if (name === undefined || /^\d+$/.test(name)) return undefined;
+    if (name === undefined || /^\d+$/.test(name) || names.length === REWRITTEN_MEMBERS_MAX) return undefined;
     names.unshift(name);
     target = target.object;
   }

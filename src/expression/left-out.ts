@@ -73,8 +73,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with a node of an otherwise correct tree; offsets count as the tree's do. */
-export function refuseNode(step: Step, functions: readonly AnyNode[]): SyntaxProblem | undefined {
-  const { node, depth } = step;
+export function refuseNode({ node, depth, inFunction }: Step): SyntaxProblem | undefined {
   const offset = node.start;
   if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
   if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
@@ -83,7 +82,7 @@ export function refuseNode(step: Step, functions: readonly AnyNode[]): SyntaxPro
     return { message: "a class that extends another can not have private members", offset, hint: PLAIN_MEMBERS };
   if (node.type !== "Identifier") return undefined;
   if (node.name === "await") return { message: "await is not available", offset, hint: NO_WAITING };
-  if (node.name === "arguments" && !functions.some((owner) => owner.start <= offset && offset < owner.end)) {
+  if (node.name === "arguments" && !inFunction) {
     return { message: "arguments is available inside a function only", offset, hint: "Use `value` and `context`" };
   }
   return undefined;

@@ -26,11 +26,6 @@ export function declaredNames(steps: readonly Step[]): Set<string> {
   return names;
 }
 
-/** The functions of an expression that have their own `arguments`. */
-export function ordinaryFunctions(steps: readonly Step[]): AnyNode[] {
-  return steps.map(({ node }) => node).filter((node) => node.type === "FunctionExpression" || node.type === "FunctionDeclaration");
-}
-
 function patternsOf(node: AnyNode): readonly (Pattern | null | undefined)[] {
   if (node.type === "CatchClause") return [node.param];
   if (node.type === "VariableDeclarator" || node.type === "ClassExpression" || node.type === "ClassDeclaration") return [node.id];

@@ -7,12 +7,13 @@
  * @module
  */
 import type { AnyNode, MemberExpression } from "acorn";
-import { placeOfOffset } from "./excerpt.ts";
+import { placesOfOffsets } from "./excerpt.ts";
+import { FINDINGS_MAX } from "./finding.ts";
 import { declaredNames } from "./names.ts";
 import { memberName } from "./reads.ts";
 import type { Field, KnownShapes, Shape } from "./shape.ts";
 import { childrenOf, parseExpression, walk } from "./syntax.ts";
-import type { Offset } from "./syntax.ts";
+import type { Offset, Step } from "./syntax.ts";
 import type { ExpressionWarning } from "./check.ts";
 
 const UNKNOWN: Shape = { kind: "scalar" };
@@ -35,8 +36,21 @@ interface Around {
   readonly shapes: KnownShapes;
   /** Parameters of callbacks. */
   readonly names: ReadonlyMap<string, Shape>;
-  /** Nodes that were tested before this place is reached. */
-  readonly tests: readonly AnyNode[];
+  /** What was tested before this place is reached, the outermost first. */
+  readonly tests: readonly Stretch[];
+}
+
+/** A stretch of the parsed text: one node, or several that follow each other. */
+interface Stretch {
+  readonly start: Offset;
+  readonly end: Offset;
+}
+
+/** What is found in one text. */
+interface Search {
+  readonly uses: Use[];
+  /** Where each name stands, in source order. */
+  readonly places: ReadonlyMap<string, readonly Offset[]>;
 }
 
 /** A use of what can be absent. */
@@ -54,7 +68,7 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * Warnings for `text`, one expression. A use as the object of another member or call fails when it is absent; a use as the result is
+ * The first {@link FINDINGS_MAX} warnings for `text`, one expression. A use as the object of another member or call fails when it is absent; a use as the result is
  * no result then.
  *
  * @example
@@ -63,23 +77,43 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 export function warnOfOptionalFields(text: string, shapes: KnownShapes): ExpressionWarning[] {
   const parsed = parseExpression(text);
   if ("message" in parsed) return [];
-  const declared = declaredNames(walk(parsed.root));
+  const steps = walk(parsed.root);
+  const declared = declaredNames(steps);
   // With names that mean something else in places, nothing is plain.
   if (declared.has("value") || declared.has("context")) return [];
   const uses: Use[] = [];
-  visit(parsed.root, { shapes, names: new Map(), tests: [] }, { uses, isResult: true });
+  visit(parsed.root, { shapes, names: new Map(), tests: [] }, { uses, places: placesOfNames(steps), isResult: true });
   const sourceOf = ({ start, end }: AnyNode) => parsed.text.slice(start, end);
-  return uses.map(({ chain, offset, use }) => {
+  const found = uses.slice(0, FINDINGS_MAX).sort((left, right) => left.offset - right.offset);
+  const places = placesOfOffsets(
+    text,
+    found.map(({ offset }) => offset - parsed.start),
+  );
+  return found.map(({ chain, use }, index) => {
     const name = sourceOf(chain);
     const { what, write } = WORDS[use];
-    return { message: `\`${name}\` can be absent, ${what}`, hint: `Write ${write(name)}`, ...placeOfOffset(text, offset - parsed.start) };
+    return { message: `\`${name}\` can be absent, ${what}`, hint: `Write ${write(name)}`, ...places[index]! };
   });
 }
 
+function placesOfNames(steps: readonly Step[]): Search["places"] {
+  const places = new Map<string, Offset[]>();
+  for (const { node } of steps) {
+    const name = node.type === "Identifier" ? node.name : node.type === "Literal" ? node.value : undefined;
+    if (typeof name !== "string") continue;
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [node.start]);
+    else known.push(node.start);
+  }
+  return places;
+}
+
 /** Collects the uses at and below `node`. */
-function visit(node: AnyNode, around: Around, found: { readonly uses: Use[]; readonly isResult: boolean }): void {
-  const below = (child: AnyNode, inside: Around = around, isResult = false) => visit(child, inside, { uses: found.uses, isResult });
-  const tested = (...tests: readonly AnyNode[]): Around => ({ ...around, tests: [...around.tests, ...tests] });
+function visit(node: AnyNode, around: Around, found: Search & { readonly isResult: boolean }): void {
+  if (found.uses.length >= FINDINGS_MAX) return;
+  const below = (child: AnyNode, inside: Around = around, isResult = false) => visit(child, inside, { ...found, isResult });
+  const tested = ({ start, end }: Stretch): Around => ({ ...around, tests: [...around.tests, { start, end }] });
+  const afterOthers = (list: readonly AnyNode[], node: AnyNode): Around => tested({ start: list[0]!.start, end: node.start });
   switch (node.type) {
     case "ConditionalExpression":
       below(node.test);
@@ -93,11 +127,11 @@ function visit(node: AnyNode, around: Around, found: { readonly uses: Use[]; rea
     case "SequenceExpression":
       // What the parts before assigned may have filled in what was absent.
       node.expressions.forEach((part, index) => {
-        below(part, tested(...node.expressions.slice(0, index)), found.isResult && index === node.expressions.length - 1);
+        below(part, afterOthers(node.expressions, part), found.isResult && index === node.expressions.length - 1);
       });
       return;
     case "BlockStatement":
-      node.body.forEach((statement, index) => below(statement, tested(...node.body.slice(0, index))));
+      for (const statement of node.body) below(statement, afterOthers(node.body, statement));
       return;
     case "IfStatement":
       for (const child of childrenOf(node)) below(child, child === node.test ? around : tested(node.test));
@@ -112,7 +146,7 @@ function visit(node: AnyNode, around: Around, found: { readonly uses: Use[]; rea
     case "TemplateLiteral":
       for (const child of childrenOf(node)) {
         const isText = node.type === "TemplateLiteral" || node.operator === "+";
-        if (isText && child.type === "MemberExpression" && fieldOf(child, around)?.optional === true && !isTested(child, around))
+        if (isText && child.type === "MemberExpression" && fieldOf(child, around)?.optional === true && !isTested(child, around, found))
           found.uses.push({ chain: child, offset: child.property.start, use: "text" });
         below(child);
       }
@@ -126,20 +160,17 @@ function visit(node: AnyNode, around: Around, found: { readonly uses: Use[]; rea
   }
 }
 
-function visitMember(
-  node: MemberExpression,
-  around: Around,
-  { uses, isResult }: { readonly uses: Use[]; readonly isResult: boolean },
-): void {
+function visitMember(node: MemberExpression, around: Around, found: Search & { readonly isResult: boolean }): void {
   const { object } = node;
+  const { uses, isResult } = found;
   const reached = object.type === "MemberExpression" ? fieldOf(object, around) : undefined;
-  if (reached?.optional === true && !node.optional && object.type === "MemberExpression" && !isTested(object, around)) {
+  if (reached?.optional === true && !node.optional && object.type === "MemberExpression" && !isTested(object, around, found)) {
     uses.push({ chain: object, offset: object.property.start, use: "object" });
-  } else if (isResult && fieldOf(node, around)?.optional === true && !isTested(node, around)) {
+  } else if (isResult && fieldOf(node, around)?.optional === true && !isTested(node, around, found)) {
     uses.push({ chain: node, offset: node.property.start, use: "result" });
   }
-  visit(object, around, { uses, isResult: false });
-  if (node.computed) visit(node.property, around, { uses, isResult: false });
+  visit(object, around, { ...found, isResult: false });
+  if (node.computed) visit(node.property, around, { ...found, isResult: false });
 }
 
 /** The field that a chain reaches; undefined when nothing is known of it. */
@@ -170,13 +201,22 @@ function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Aro
     callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.shape : undefined;
   names.set(argument.params[0].name, list?.kind === "list" ? list.items : UNKNOWN);
   // `filter(x => x.y).map(x => x.y.z)`: what an earlier callback asked for is there.
-  return { ...around, names, tests: [...around.tests, callee] };
+  return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }
 
 /** Whether the last name of a chain occurs in what was tested before. */
-function isTested(chain: MemberExpression, { tests }: Around): boolean {
-  const name = memberName(chain);
-  return tests.some((test) =>
-    walk(test).some(({ node }) => (node.type === "Identifier" && node.name === name) || (node.type === "Literal" && node.value === name)),
-  );
+function isTested(chain: MemberExpression, { tests }: Around, { places }: Search): boolean {
+  const offsets = places.get(memberName(chain) ?? "") ?? [];
+  return tests.some(({ start, end }) => (offsets[firstFrom(offsets, start)] ?? end) < end);
+}
+
+/** Position of the first of the ascending `offsets` that is not before `start`. */
+function firstFrom(offsets: readonly Offset[], start: Offset): number {
+  let [low, high] = [0, offsets.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsets[middle]! < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -33,27 +33,27 @@ export function findReads(steps: readonly Step[]): Reads {
   return withoutCovered(paths);
 }
 
-/** The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`. */
+/**
+ * The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`: what holds
+ * for the whole chain is all that has to be known of them.
+ */
 function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   const names: string[] = [];
-  const seen: AnyNode[] = [];
   let at = node;
   while (at.type === "MemberExpression" || at.type === "ChainExpression") {
-    seen.push(at);
     if (at.type === "MemberExpression") {
       const name = memberName(at);
       // `context[key].name`: the chain ends below, at `context`, which then is read as a whole.
       if (name === undefined) return undefined;
-      names.unshift(name);
-      seen.push(at.property);
-      at = at.object;
-    } else {
-      at = at.expression;
+      names.push(name);
+      inner.add(at.property);
     }
+    inner.add(at);
+    at = at.type === "MemberExpression" ? at.object : at.expression;
   }
   if (at.type !== "Identifier" || at.name !== "context") return undefined;
-  for (const part of [...seen, at]) if (part !== node) inner.add(part);
-  return names;
+  inner.add(at);
+  return names.reverse();
 }
 
 /** The name of a member that is written as `.name`, `["name"]`, `[0]` or with a template without holes. */
@@ -71,11 +71,24 @@ function isCalled(node: AnyNode, parent: AnyNode | undefined): boolean {
   return parent?.type === "TaggedTemplateExpression" && parent.tag === node;
 }
 
+/** Paths by their names, one after the other; `undefined` stands where one of them ends. */
+interface Branches extends Map<string, Branches | undefined> {}
+
 /** The paths without repetitions and without those that lie below another one. */
 function withoutCovered(paths: readonly (readonly string[])[]): (readonly string[])[] {
-  const kept: (readonly string[])[] = [];
-  for (const path of [...paths].sort((left, right) => left.length - right.length)) {
-    if (!kept.some((shorter) => shorter.every((name, index) => path[index] === name))) kept.push(path);
+  const root: Branches = new Map();
+  return [...paths].sort((left, right) => left.length - right.length).filter((path) => addPath(root, path));
+}
+
+/** False when a path that was added before covers it. */
+function addPath(root: Branches, path: readonly string[]): boolean {
+  let at = root;
+  for (const [index, name] of path.entries()) {
+    if (at.has(name) && at.get(name) === undefined) return false;
+    const isLast = index === path.length - 1;
+    const below = at.get(name) ?? new Map<string, never>();
+    at.set(name, isLast ? undefined : below);
+    at = below;
   }
-  return kept;
+  return true;
 }

@@ -4,16 +4,22 @@
  * @module
  */
 import type { AnyNode, ArrowFunctionExpression, Expression, FunctionExpression, MemberExpression } from "acorn";
+import { FINDINGS_MAX } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "./reads.ts";
 import { childrenOf } from "./syntax.ts";
 
-/** Findings about what an expression comes to. `text` is the parsed text. */
+/** The first {@link FINDINGS_MAX} findings about what an expression comes to. `text` is the parsed text. */
 export function warnOfResult(root: Expression, text: string): Finding[] {
   const whole = neverJson(root);
   if (whole !== undefined) return [{ message: `the result can only be ${whole}`, offset: endOf(root).start, hint: "Return the new value" }];
-  return endsOf(root).flatMap((end) => warnOfEnd(end, root, text));
+  const found: Finding[] = [];
+  for (const end of endsOf(root)) {
+    if (found.length >= FINDINGS_MAX) break;
+    found.push(...warnOfEnd(end, root, text));
+  }
+  return found;
 }
 
 function warnOfEnd(end: Expression, root: Expression, text: string): Finding[] {

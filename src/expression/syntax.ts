@@ -120,16 +120,19 @@ export interface Step {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
+  /** Whether it stands in a function that has its own `arguments`. */
+  readonly inFunction: boolean;
 }
 
 /** `root` and every node below it, in source order. */
 export function walk(root: AnyNode): Step[] {
   const steps: Step[] = [];
-  const open: Step[] = [{ node: root, parent: undefined, depth: 0 }];
+  const open: Step[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const { node, depth } = step;
     steps.push(step);
-    for (const child of childrenOf(node).reverse()) open.push({ node: child, parent: node, depth: depth + 1 });
+    const inFunction = step.inFunction || node.type === "FunctionExpression" || node.type === "FunctionDeclaration";
+    for (const child of childrenOf(node).reverse()) open.push({ node: child, parent: node, depth: depth + 1, inFunction });
   }
   return steps;
 }

@@ -5,6 +5,7 @@
  */
 import type { AnyNode, Expression } from "acorn";
 import { suggest } from "../base/suggest.ts";
+import { FINDINGS_MAX } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { SCOPE } from "./left-out.ts";
 import { adviseOnName } from "./name-advice.ts";
@@ -22,19 +23,23 @@ export interface Findable {
   readonly text: string;
 }
 
-/** All findings, in source order. */
+/** The first {@link FINDINGS_MAX} findings, in source order. */
 export function findWarnings(findable: Findable): Finding[] {
   const { root, steps, text } = findable;
-  const found = steps.flatMap((step) => [
-    ...warnIn(step.node, text),
-    ...warnOfAssigningTest(step.node, text),
-    ...warnOfSilentCallback(step.node),
-    ...warnOfUnused(step.node),
-    ...warnUnknown(step, findable),
-    ...warnUnknownMember(step.node, findable),
-  ]);
+  const found: Finding[] = [];
+  for (const step of steps) {
+    if (found.length >= FINDINGS_MAX) break;
+    found.push(
+      ...warnIn(step.node, text),
+      ...warnOfAssigningTest(step.node, text),
+      ...warnOfSilentCallback(step.node),
+      ...warnOfUnused(step.node),
+      ...warnUnknown(step, findable),
+      ...warnUnknownMember(step.node, findable),
+    );
+  }
   found.push(...warnOfResult(root, text));
-  return found.sort((left, right) => left.offset - right.offset);
+  return found.sort((left, right) => left.offset - right.offset).slice(0, FINDINGS_MAX);
 }
 
 function warnIn(node: AnyNode, text: string): Finding[] {
@@ -63,10 +68,14 @@ const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
   ["context.vcluster", ["name", "namespace", "config"]],
 ]);
 
+/** Length of the longest of them, as it may be written. */
+const HOLDER_MAX = "context?.vcluster".length;
+
 /** Nothing fails where `context` lacks a member: a text says "undefined" then. */
 function warnUnknownMember(node: AnyNode, { declared, text }: Findable): Finding[] {
   if (node.type !== "MemberExpression" || declared.has("context")) return [];
-  const holder = text.slice(node.object.start, node.object.end).replace("?.", ".");
+  const { start, end } = node.object;
+  const holder = end - start > HOLDER_MAX ? "" : text.slice(start, end).replace("?.", ".");
   const known = CONTEXT_MEMBERS.get(holder);
   const name = memberName(node);
   if (known === undefined || name === undefined || known.includes(name)) return [];
