@@ -50,6 +50,11 @@ export const CODES = {
     meaning: "The API server can not be reached or is not ready.",
     remedy: "Check the server address in the kubeconfig and the network; requests are repeated with backoff.",
   },
+  API_LIST_TOO_LARGE: {
+    meaning: "A list has more pages or more text than is read, or no end at all.",
+    remedy:
+      "If there really are so many objects, follow fewer namespaces. If not, look at what answers in place of the API server; the list is tried again.",
+  },
   API_ERROR: {
     meaning: "The API server answered with an error that has no code of its own here.",
     remedy: "Read the message, which is the server's own.",
@@ -216,7 +221,8 @@ export const CODES = {
     remedy: "Nothing to do.",
   },
   TOO_MANY_KEYS: {
-    meaning: "The object has more labels and annotations than its copy can keep track of; the rest is not copied either way, addresses are.",
+    meaning:
+      "The object has more labels and annotations than its copy can keep track of; the rest is not copied either way, addresses are.",
     remedy: "Remove some: about 1,500 fit, fewer with long keys, and 256 KiB of annotations with the copy's own.",
   },
   ADDRESS_REFUSED: {

@@ -24,6 +24,20 @@ export function typeInWords(value: unknown): string {
 }
 
 /**
+ * Tells whether JSON data is nested deeper than `depthMax`; never looks further than that.
+ *
+ * @example
+ * isDeeperThan({ a: [1] }, 1); // true
+ */
+export function isDeeperThan(value: unknown, depthMax: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depthMax === 0) return true;
+  // Without lists of members: every answer of a cluster passes here.
+  for (const name in value) if (isDeeperThan((value as JsonObject)[name], depthMax - 1)) return true;
+  return false;
+}
+
+/**
  * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
  * Only own members count. The depth is limited by the stack, to some thousands.
  *

@@ -1,5 +1,5 @@
 import { EngineError, messageOf } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isDeeperThan, isRecord } from "../base/json.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
 import type { KubeObject } from "../object/types.ts";
 
@@ -15,6 +15,11 @@ export interface Answer {
 
 /** No message quotes more of an answer than this. */
 const EXCERPT_MAX = 200;
+/**
+ * What is nested deeper is not read: whatever walks objects later could overflow the stack. The kinds of Kubernetes have some ten
+ * levels; an embedded cluster takes 200, and a list with the managed fields of such an object doubles them.
+ */
+export const ANSWER_DEPTH_MAX = 500;
 
 /** Tells whether the server took the request. */
 export function isSuccess(answer: Answer): boolean {
@@ -24,14 +29,14 @@ export function isSuccess(answer: Answer): boolean {
 /**
  * The JSON object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is something else: a truncated one, or a proxy's login page.
+ * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deep.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
   const body = parseJson(answer.text);
   if (isRecord(body)) return body;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: wanted a JSON object, found ${excerpt(answer.text)}`,
+    `Cannot read the answer to ${answer.request}: wanted a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
   );
 }
 
@@ -107,7 +112,8 @@ function describe(error: unknown): string {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeeperThan(value, ANSWER_DEPTH_MAX) ? undefined : value;
   } catch {
     // Not JSON is an expected answer here; each caller says what it wanted.
     return undefined;

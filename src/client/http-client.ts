@@ -287,7 +287,8 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
       throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is no object`);
     Object.assign(item, { apiVersion, kind });
   }
-  return { items: items as KubeObject[], resourceVersion, ...(typeof next === "string" && next !== "" && { continue: next }) };
+  const more = typeof next === "string" && next !== "" && { continue: next };
+  return { items: items as KubeObject[], resourceVersion, ...more, textLength: answer.text.length };
 }
 
 function onceEach(tell: (text: string) => void): (text: string) => void {

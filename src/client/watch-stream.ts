@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isDeeperThan, isRecord } from "../base/json.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
 import type { KubeObject } from "../object/types.ts";
-import { excerpt, unreachable } from "./answer.ts";
+import { ANSWER_DEPTH_MAX, excerpt, unreachable } from "./answer.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { Stream } from "./sender.ts";
 
@@ -109,6 +109,12 @@ function parseEvent(line: string, request: string): WatchEvent {
 }
 
 function parse(line: string, request: string): unknown {
+  const event = parseJson(line, request);
+  if (!isDeeperThan(event, ANSWER_DEPTH_MAX)) return event;
+  throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: it has more than ${ANSWER_DEPTH_MAX} levels`);
+}
+
+function parseJson(line: string, request: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {

@@ -30,6 +30,8 @@ export interface ObjectList {
   readonly resourceVersion: string;
   /** Present when more pages follow. */
   readonly continue?: string;
+  /** Length of the text that it was read from, in characters; absent where there was none, as in process. */
+  readonly textLength?: number;
 }
 
 /** Where a watch starts and what it reports. */

@@ -3,8 +3,10 @@ import type { ClusterClient, ListScope, ObjectList } from "../object/cluster-cli
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 
-/** A server that hands out more pages than this is not believed. */
+/** A list with more pages is not read to its end, even if they are empty. */
 const PAGES_MAX = 10_000;
+/** A list with more text is not read to its end, in characters: as much as a client takes in one answer. */
+export const LIST_TEXT_MAX = 128 << 20;
 
 /** A complete list, page by page. */
 export interface ListAllOptions {
@@ -22,7 +24,7 @@ export type CompleteList = Pick<ObjectList, "items" | "resourceVersion">;
 /**
  * Every object in scope. When the server forgets the list between two pages, it is read again in one piece, as client-go does.
  *
- * @throws API_ERROR when the pages do not end; whatever the client throws.
+ * @throws API_LIST_TOO_LARGE when the pages do not end, or hold too much text; whatever the client throws.
  * @example
  * const { items, resourceVersion } = await listAll({ client, resource: ENDPOINTS, scope: {}, pageSize: 500, signal });
  */
@@ -44,12 +46,19 @@ async function readPages(
   next: string,
 ): Promise<CompleteList> {
   const items: KubeObject[] = [...first.items];
+  let textLength = first.textLength ?? 0;
   for (let pages = 1; pages < PAGES_MAX; pages++) {
     const page = await client.list(resource, { ...scope, limit: pageSize, continue: next, signal });
+    textLength += page.textLength ?? 0;
+    if (textLength > LIST_TEXT_MAX) throw tooLarge(resource, `${LIST_TEXT_MAX} characters`);
     for (const item of page.items) items.push(item);
     // All pages show the state of the first one; should a server differ, its earliest state is the one that misses no event.
     if (page.continue === undefined) return { items, resourceVersion: first.resourceVersion };
     next = page.continue;
   }
-  throw new EngineError("API_ERROR", `Cannot list ${resource.plural}: the server hands out more than ${PAGES_MAX} pages`);
+  throw tooLarge(resource, `${PAGES_MAX} pages`);
+}
+
+function tooLarge({ plural }: ResourceType, limit: string): EngineError {
+  return new EngineError("API_LIST_TOO_LARGE", `Cannot list ${plural}: the server hands out more than ${limit}`);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, isRecord, jsonEqual, typeInWords } from "../../src/base/json.ts";
+import { canonicalJson, isDeeperThan, isRecord, jsonEqual, typeInWords } from "../../src/base/json.ts";
 import { jsonValue, parsed, shuffled } from "./arbitrary.ts";
 
 describe("isRecord", () => {
@@ -29,6 +29,24 @@ describe("typeInWords", () => {
     [true, "a boolean"],
   ])("calls %j %s", (value, want) => {
     expect(typeInWords(value)).toBe(want);
+  });
+});
+
+describe("isDeeperThan", () => {
+  test.each([
+    { value: 1, depth: 0 },
+    { value: {}, depth: 1 },
+    { value: [[], { a: 1 }], depth: 2 },
+    { value: { a: { b: [1] }, c: 1 }, depth: 3 },
+    { value: parsed('{"__proto__":{"a":1}}'), depth: 2 },
+  ])("counts the $depth levels of $value", ({ value, depth }) => {
+    expect(isDeeperThan(value, depth)).toBe(false);
+    if (depth > 0) expect(isDeeperThan(value, depth - 1)).toBe(true);
+  });
+
+  test("looks no further than asked, however deep it is", () => {
+    const deep = parsed('{"a":'.repeat(60_000) + "1" + "}".repeat(60_000));
+    expect(isDeeperThan(deep, 500)).toBe(true);
   });
 });
 

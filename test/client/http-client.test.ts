@@ -84,22 +84,22 @@ describe("requests", () => {
 
 describe("answers", () => {
   test("of a list have apiVersion and kind on every item", async () => {
-    const script: Script = (_, response) =>
-      json(response, {
-        metadata: { resourceVersion: "9", continue: "next" },
-        items: [{ metadata: { name: "db" } }, { metadata: { name: "web" } }],
-      });
-    const { client } = await createWorld(script);
+    const body = {
+      metadata: { resourceVersion: "9", continue: "next" },
+      items: [{ metadata: { name: "db" } }, { metadata: { name: "web" } }],
+    };
+    const { client } = await createWorld((_, response) => json(response, body));
     expect(await client.list(ENDPOINTS)).toEqual({
       items: ["db", "web"].map((name) => ({ apiVersion: "v1", kind: "Endpoints", metadata: { name } })),
       resourceVersion: "9",
       continue: "next",
+      textLength: JSON.stringify(body).length,
     });
   });
 
   test.each([{ items: null }, { items: [] }])("that list nothing are an empty list: %j", async (body) => {
     const { client } = await createWorld((_, response) => json(response, { metadata: { resourceVersion: "9", continue: "" }, ...body }));
-    expect(await client.list(ENDPOINTS)).toEqual({ items: [], resourceVersion: "9" });
+    expect(await client.list(ENDPOINTS)).toEqual({ items: [], resourceVersion: "9", textLength: expect.any(Number) as number });
   });
 
   test.each([

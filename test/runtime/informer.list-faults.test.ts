@@ -1,6 +1,7 @@
 /** What an informer makes of lists that fail or lie, and of states that the cluster has forgotten. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
+import { LIST_TEXT_MAX } from "../../src/runtime/list-all.ts";
 import { settle } from "../support/fake-clock.ts";
 import { stateOf } from "./fake-cluster.ts";
 import { createFollowing, createWorld, failOnRejections, MINUTE_MS, stop, unavailable } from "./informer-world.ts";
@@ -141,6 +142,20 @@ describe("faults of the list", () => {
     await settle();
     for (let i = 0; i < 200 && world.lines.length === 0; i++) await settle();
     expect(world.lines).toEqual(["warn Cannot follow the cluster"]);
+    await world.informer.stop();
+  });
+
+  test("a list that is too large does not make the pages of the next ones smaller", async () => {
+    const world = createWorld();
+    const limits: (number | undefined)[] = [];
+    world.cluster.list = async (_, options) => {
+      limits.push(options?.limit);
+      return { items: [], resourceVersion: "1", continue: "again", textLength: LIST_TEXT_MAX };
+    };
+    world.informer.start();
+    await world.clock.advance(MINUTE_MS);
+    expect(limits.length).toBeGreaterThan(2);
+    expect(new Set(limits)).toEqual(new Set([500]));
     await world.informer.stop();
   });
 });

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { isDeeperThan } from "../../base/json.ts";
 import { toJson } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
 import { readYaml } from "../../schema/yaml.ts";
-import { DEPTH_MAX, isDeeperThan } from "../objects/json-data.ts";
+import { DEPTH_MAX } from "../objects/json-data.ts";
 import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
 import type { ObjectShape } from "../objects/shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../status.ts";

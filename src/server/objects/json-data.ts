@@ -25,9 +25,3 @@ export function cloneJson(value: unknown): unknown {
 
 /** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
 export const DEPTH_MAX = 200;
-
-/** Tells whether data is nested deeper than `depthMax`; never looks further than that. */
-export function isDeeperThan(value: unknown, depthMax: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return depthMax === 0 || Object.values(value).some((member) => isDeeperThan(member, depthMax - 1));
-}

@@ -1,8 +1,8 @@
-import { isRecord } from "../../base/json.ts";
+import { isDeeperThan, isRecord } from "../../base/json.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { checkIdentity, readBody } from "../http/body.ts";
-import { DEPTH_MAX, isDeeperThan } from "../objects/json-data.ts";
+import { DEPTH_MAX } from "../objects/json-data.ts";
 import {
   applyJsonPatch,
   parseJsonPatch,
