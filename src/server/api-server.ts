@@ -53,7 +53,10 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
-  /** Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside. Default: nothing. */
+  /**
+   * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
+   * `/.well-known/` in both places. Default: nothing.
+   */
   readonly basePath?: string;
   /** Asked about paths outside of the base path; false for those that it does not answer. Whoever asks is not known there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
@@ -217,10 +220,11 @@ class Serving {
     const { request, response, warn } = passage;
     const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
     const { basePath = "" } = this.#options;
-    const path = below(basePath, whole);
+    const inside = below(basePath, whole);
+    const path = basePath !== "" && inside?.startsWith(WELL_KNOWN) ? undefined : inside;
     const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
     if (path === undefined) {
-      const outside = { ...open, path: whole };
+      const outside = { ...open, path: inside ?? whole };
       this.#beginRecord(passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
       return this.#answerOutside({ ...outside, audit: passage.record });
     }
@@ -337,6 +341,9 @@ interface Known {
   readonly caller: UserInfo;
   readonly user: UserInfo;
 }
+
+/** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
+const WELL_KNOWN = "/.well-known/";
 
 /** The path below the base path; undefined when it is outside. */
 function below(basePath: string, path: string): string | undefined {

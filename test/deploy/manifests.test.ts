@@ -6,6 +6,8 @@ import { readVersion } from "../../src/cli/version.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { Cluster } from "../../src/clusters.ts";
 import type { Container, PodSpec } from "../../src/clusters/kinds/pod-types.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import { parseSettings } from "../../src/config/settings.ts";
 import { NAMESPACES } from "../../src/object/resource.ts";
 import { createKubectl } from "../kubectl/kubectl.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
@@ -81,6 +83,16 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
   test("has one workload of one container of this version, from no registry", () => {
     expect([workload.length, pod.containers?.length, container?.image]).toEqual([1, 1, `endpoint-sync:${readVersion()}`]);
     expect(JSON.stringify(objects)).not.toContain("CHANGE-ME");
+  });
+
+  test("has a configuration without errors or warnings", () => {
+    const maps = ofKind<{ data: Record<string, string> }>(objects, "ConfigMap").map(({ data }) => data);
+    const said = maps.flatMap((data) => {
+      const settings = data["settings.yaml"] === undefined ? undefined : parseSettings(data["settings.yaml"], { file: "settings.yaml" });
+      const config = data["vcluster.yaml"] === undefined ? undefined : parseConfig(data["vcluster.yaml"], { file: "vcluster.yaml" });
+      return [settings, config].flatMap((result) => (result === undefined ? [] : result.ok ? result.warnings : result.problems));
+    });
+    expect(said).toEqual([]);
   });
 
   test("runs without rights on its node", () => {

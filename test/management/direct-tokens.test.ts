@@ -42,6 +42,16 @@ afterAll(async () => {
   await platform.stop();
 });
 
+test("the keys are public, also below the base path, where kubectl 1.36 and newer ask for them", async () => {
+  const { url } = platform.management;
+  for (const base of [url, `${url}/kubernetes/management`]) {
+    const answer = await fetch(`${base}/.well-known/jwks.json`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/jwk-set+json"]);
+    expect(await answer.json()).toEqual(await publishedKeys(url));
+    expect((await fetch(`${base}/.well-known/others`)).status).toBe(404);
+  }
+});
+
 const tokenOf = (answer: Answered) => String(at(answer, "status", "token"));
 
 async function issued(client: Client, spec: object = {}): Promise<string> {
