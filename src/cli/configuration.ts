@@ -6,16 +6,20 @@ import { fillName } from "../config/namespaces.ts";
 import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../config/settings.ts";
 import type { Settings, SettingsResult } from "../config/settings.ts";
 import type { Problem } from "../schema/problem.ts";
+import { saysNothing } from "../schema/says-nothing.ts";
 import type { VCluster } from "../translate/name.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
 import { tellProblem } from "./output/messages.ts";
 import type { Terminal } from "./terminal.ts";
+import { emptyFile } from "./text-file.ts";
 
 /** The options that name the configuration, as commander hands them over. */
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
+  /** A file without a word is an error: who writes a file in place empties it first. Default false. */
+  readonly refuseEmpty?: boolean;
   /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
   readonly name?: string;
   readonly namespace?: string;
@@ -59,18 +63,19 @@ const NO_SETTINGS = "settings (no --settings given)";
 
 /** Reads configuration and settings and finds all that is wrong with them, files that can not be read included. */
 export async function checkConfiguration(terminal: Terminal, options: ConfigurationOptions): Promise<CheckedConfiguration> {
-  const files = await Promise.all((options.config ?? []).map((file) => readText(terminal, file)));
-  const settingsFile = options.settings === undefined ? undefined : await readText(terminal, options.settings);
+  const read = (file: string) => readText(terminal, file, options);
+  const files = await Promise.all((options.config ?? []).map(read));
+  const settingsFile = options.settings === undefined ? undefined : await read(options.settings);
   const settings = checkSettings(settingsFile);
   const config = checkFiles(files, {
     name: options.name,
     namespace: options.namespace,
     settings: settings.ok ? settings.settings : DEFAULT_SETTINGS,
   });
-  const read = [...files, ...(settingsFile === undefined ? [] : [settingsFile])].filter((file) => "text" in file);
+  const readable = [...files, ...(settingsFile === undefined ? [] : [settingsFile])].filter((file) => "text" in file);
   return {
     problems: [...problemsOf(config), ...problemsOf(settings)],
-    texts: new Map(read.map(({ file, text }) => [file, text])),
+    texts: new Map(readable.map(({ file, text }) => [file, text])),
     loaded: config.ok && settings.ok ? loadedOf(config.config, settings.settings, options) : undefined,
   };
 }
@@ -102,9 +107,10 @@ interface Names {
 
 type ReadFile = ConfigText | { readonly file: string; readonly fault: EngineError };
 
-async function readText(terminal: Terminal, file: string): Promise<ReadFile> {
+async function readText(terminal: Terminal, file: string, { refuseEmpty = false }: ConfigurationOptions): Promise<ReadFile> {
   try {
-    return { file, text: await terminal.read(file) };
+    const text = await terminal.read(file);
+    return refuseEmpty && saysNothing(text) ? { file, fault: emptyFile(file) } : { file, text };
   } catch (error) {
     if (isEngineError(error, "CONFIG_FILE", "CONFIG_SYNTAX")) return { file, fault: error };
     throw error;

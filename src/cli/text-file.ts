@@ -51,6 +51,12 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   }
 }
 
+/** The error for a file that says nothing, where that is no answer; details: reason, hint. */
+export function emptyFile(name: string): EngineError {
+  const hint = "Write {} if nothing is to be configured, or start with --allow-empty; replace the file in one step when you write it";
+  return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
+}
+
 function checkSize(bytes: number, name: string): void {
   if (bytes <= FILE_BYTES_MAX) return;
   throw fileError("CONFIG_FILE", name, { reason: `it is larger than ${FILE_BYTES_MAX} bytes`, hint: "Split it into several files" });

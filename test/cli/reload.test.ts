@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { watchConfiguration } from "../../src/cli/run/reload.ts";
-import type { LoadedConfiguration } from "../../src/cli/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createTestTerminal } from "./support.ts";
 
 const FAILURES = "endpoint_sync_config_reload_failures_total";
 
-async function watching(files: Record<string, string>, config: readonly string[] = ["vcluster.yaml"]) {
+async function watching(files: Record<string, string>, { config = ["vcluster.yaml"], ...more }: ConfigurationOptions = {}) {
   const terminal = createTestTerminal({ files });
   const clock = createFakeClock();
   const metrics = createMetrics();
@@ -21,7 +21,7 @@ async function watching(files: Record<string, string>, config: readonly string[]
     applied.push(loaded);
     return "changed" as const;
   };
-  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml" }, clock, logger, metrics, apply });
+  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml", ...more }, clock, logger, metrics, apply });
   await clock.advance(0);
   const failures = () => Number(new RegExp(`^${FAILURES} (\\d+)$`, "m").exec(metrics.text())?.[1]);
   return { terminal, clock, applied, failures, stop, refuse: (error: Error | undefined) => (refusal = error) };
@@ -56,6 +56,34 @@ test("a text with errors is told and counted once, and the next good one is appl
   await stop();
 });
 
+test.each(["", "\n  \n", "# all of it is gone\n", "---\n# a document\n...\n", "\uFEFF"])(
+  "a file that is emptied to %j while it is written is told, and the old one stays",
+  async (text) => {
+    for (const file of ["vcluster.yaml", "settings.yaml"] as const) {
+      const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "onError: skip-patch" };
+      const { clock, terminal, applied, failures, stop } = await watching(files, { refuseEmpty: true });
+      const before = files[file];
+      files[file] = text;
+      await clock.advance(60_000);
+      expect([applied.length, failures()]).toEqual([0, 1]);
+      expect(terminal.stderr).toMatch(/error CONFIG_FILE:? ?.*[Ii]t is empty[^]*--allow-empty[^]*the old one stays/);
+      files[file] = `${before}\n# written`;
+      await clock.advance(10_000);
+      expect(applied.map(({ settings, config }) => [settings.onError, config.endpoints.enabled])).toEqual([["skip-patch", false]]);
+      await stop();
+    }
+  },
+);
+
+test("an empty object says that nothing is configured", async () => {
+  const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "{}" };
+  const { clock, applied, failures, stop } = await watching(files, { refuseEmpty: true });
+  files["vcluster.yaml"] = "{} # nothing";
+  await clock.advance(10_000);
+  expect([applied.length, failures()]).toEqual([1, 0]);
+  await stop();
+});
+
 test("what the syncer refuses counts as a failure too", async () => {
   const files = { "vcluster.yaml": "", "settings.yaml": "" };
   const { clock, failures, refuse, stop, terminal } = await watching(files);
@@ -68,7 +96,7 @@ test("what the syncer refuses counts as a failure too", async () => {
 });
 
 test("standard input can not be read again, and says so at SIGHUP only", async () => {
-  const { clock, terminal, applied, failures, stop } = await watching({ "settings.yaml": "" }, ["-"]);
+  const { clock, terminal, applied, failures, stop } = await watching({ "settings.yaml": "" }, { config: ["-"] });
   await clock.advance(60_000);
   expect(failures()).toBe(0);
   terminal.hangUp();

@@ -229,6 +229,21 @@ describe("run", () => {
       err: [/Listening address=/, /^error USAGE: Cannot listen on "8081": wanted host:port/, /^ {2}Choose another/],
     },
     {
+      why: "takes a file without a word for one that is being written",
+      argv: [
+        "--config",
+        "empty.yaml",
+        "--settings",
+        "settings.yaml",
+        ...NAMED,
+        "--tenant-kubeconfig",
+        kubeconfig,
+        "--host-kubeconfig",
+        kubeconfig,
+      ],
+      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} if nothing is to be configured, or start with --allow-empty/],
+    },
+    {
       why: "wants a name",
       argv: ["--config", "vcluster.yaml"],
       err: [/^error USAGE: required option '--name <name>' not specified$/, /^Add --help/],
@@ -239,7 +254,7 @@ describe("run", () => {
       err: [/^error USAGE: option '--host-qps <number>' argument '0' is invalid/, /^Add --help/],
     },
   ])("$why", async ({ argv, err }) => {
-    const bad = { "bad.yaml": "sync: {toHost: {endpoints: {enabled: maybe, patchs: []}}}\n" };
+    const bad = { "empty.yaml": "# nothing yet\n", "bad.yaml": "sync: {toHost: {endpoints: {enabled: maybe, patchs: []}}}\n" };
     const { code, stdout, stderr } = await run(["run", "--metrics-address", "127.0.0.1:0", ...argv], { files: { ...files, ...bad } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual(err.map((line) => expect.stringMatching(line)));

@@ -21,6 +21,7 @@ export function defineRun(command: Command, context: CommandContext): void {
     .option("--confirm-deletes <number>", "let at most so many deletes pass that the delete brake would hold", parseCount)
     .option("--host-qps <number>", "at most so many writes a second to the host; no limit when left out", parseRate)
     .option("--leader-elect", "of several processes for one virtual cluster, let one write and the others stand by")
+    .option("--allow-empty", "take an empty configuration or settings file for one that sets nothing, also when it is read again")
     .option("--no-laws", "do not look, in the background, for patches that would never come to rest")
     .option("--metrics-address <address>", "where /metrics is served; empty for nowhere", ":8080")
     .option("--health-address <address>", "where /healthz, /livez and /readyz are served; empty for nowhere", ":8081")

@@ -22,7 +22,7 @@ import type { ClusterFlags, KubeConfigs } from "../cluster-flags.ts";
 import { aborted } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { checkConfiguration, withEndpoints } from "../configuration.ts";
-import type { LoadedConfiguration } from "../configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
 import { followCluster, hostScope } from "../followed-cluster.ts";
 import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
@@ -52,6 +52,7 @@ export interface SidecarOptions extends ClusterFlags {
   readonly confirmDeletes?: number;
   readonly leaderElect?: boolean;
   /** False: `--no-laws`. */
+  readonly allowEmpty?: boolean;
   readonly laws: boolean;
   readonly metricsAddress: string;
   readonly healthAddress: string;
@@ -64,7 +65,7 @@ const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
 export async function runSidecar(context: CommandContext, options: SidecarOptions): Promise<void> {
-  const { problems, loaded } = await checkConfiguration(context.terminal, options);
+  const { problems, loaded } = await checkConfiguration(context.terminal, filesOf(options));
   // One line each, as everything else in a log.
   for (const problem of problems) tellProblem(context.terminal, problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
@@ -78,12 +79,16 @@ export async function runSidecar(context: CommandContext, options: SidecarOption
   }
 }
 
+function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions {
+  return { ...files, refuseEmpty: allowEmpty !== true };
+}
+
 /** Reads the files again when they change or at SIGHUP, and hands the syncer what they say then. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, laws }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
-    files: options,
+    files: filesOf(options),
     ...runtime,
     async apply(changed) {
       // What is followed of the host is decided at the start.

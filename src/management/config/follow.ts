@@ -5,6 +5,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { parseManagementConfig } from "./config.ts";
 import type { ManagementConfigOptions } from "./config.ts";
+import { saysNothing } from "../../schema/says-nothing.ts";
 import type { ManagementConfig } from "./effective.ts";
 
 /** How often the file is read again, in milliseconds. Mounted files have no events that can be relied on. */
@@ -109,6 +110,11 @@ class Follower implements FollowedConfig {
   }
 
   async #take(text: string): Promise<void> {
+    // Who writes a file in place empties it first. That a platform is to have no configuration is said by {}.
+    if (saysNothing(text) && this.#atWork !== undefined) {
+      this.#options.onProblem({ message: "The configuration is empty; the old one stays", problems: [] });
+      return;
+    }
     const result = parseManagementConfig(text, this.#options);
     if (!result.ok) {
       this.#options.onProblem({ message: "The configuration has errors; the old one stays", problems: result.problems });

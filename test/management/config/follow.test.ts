@@ -52,6 +52,21 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
+  test.each(["", "# all of it is gone\n"])(
+    "that is emptied to %j while it is written leaves the old configuration at work",
+    async (text) => {
+      const { told, file, poll, follower } = followed(cap(1));
+      file.text = text;
+      await poll();
+      await poll();
+      expect(told).toEqual(["The configuration is empty; the old one stays ()"]);
+      file.text = cap(2);
+      await poll();
+      expect(told.slice(1)).toEqual(["changed 2 https://vault.example.com 0"]);
+      await follower.stop();
+    },
+  );
+
   test("with errors leaves the old configuration at work, is told once, and is taken when it is good again", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     file.text = cap("many");
