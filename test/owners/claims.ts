@@ -297,7 +297,17 @@ async function ambiguous(world: World, both: boolean): Promise<string> {
     () => imported("shop", "late"),
     () => blue.syncer.log.slice(-300),
   );
-  hold(!(await imported("a", "db-x-shop")), "a/db-x-shop was imported, and it may be that of shop-x-a/db");
+  const kept = async () => hold(!(await imported("a", "db-x-shop")), "a/db-x-shop was imported, and it may be that of shop-x-a/db");
+  await kept();
+  await refer(blue, ["shop-x-a", "meant"], "db");
+  const annotations = { "sync.platform/stands-for": "shop-x-a/db" };
+  await world.host.api.merge(SECRETS, ["v1", "db-x-shop-x-a-x-blue"], { metadata: { annotations } });
+  await until(
+    "it goes to whom the operator means it for",
+    () => imported("shop-x-a", "db"),
+    () => blue.syncer.log.slice(-300),
+  );
+  await kept();
   return "";
 }
 
