@@ -81,18 +81,67 @@ interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
  * const { object, outcomes } = applyPatches(patches, translated, { direction: "toHost", engine, context, names, markerPrefix, namespace });
  */
 export function applyPatches(patches: readonly CompiledPatch[], object: KubeObject, options: PatchOptions): Patched {
+  const work = startWork(object, options);
+  for (const patch of ordered(patches, options)) {
+    const step = beginPatch(patch, work.run);
+    const patched = step === undefined ? work.current : patch.path.update(work.current, step.change);
+    endPatch(work, { patch, step, patched });
+  }
+  return endWork(work);
+}
+
+/**
+ * The same in pieces: it stops after each value, so that something else may have its turn before the next one.
+ *
+ * @example
+ * const pieces = applyPatchesInPieces(patches, translated, options);
+ * let piece = pieces.next();
+ * while (!piece.done) piece = pieces.next();
+ * piece.value.object;
+ */
+export function* applyPatchesInPieces(
+  patches: readonly CompiledPatch[],
+  object: KubeObject,
+  options: PatchOptions,
+): Generator<undefined, Patched> {
+  const work = startWork(object, options);
+  for (const patch of ordered(patches, options)) {
+    const step = beginPatch(patch, work.run);
+    const answers: unknown[] = [];
+    for (const { value, path } of step === undefined ? [] : patch.path.find(work.current)) {
+      answers.push(step!.change(value, path));
+      yield;
+    }
+    // An update meets the same matches in the same order.
+    let taken = 0;
+    const patched = answers.length === 0 ? work.current : patch.path.update(work.current, () => answers[taken++]);
+    endPatch(work, { patch, step, patched });
+  }
+  return endWork(work);
+}
+
+/** What has come of the patches so far. */
+interface Work {
+  readonly run: Run;
+  readonly opened: ReturnType<typeof openObject>;
+  readonly outcomes: Outcome[];
+  current: KubeObject;
+}
+
+function startWork(object: KubeObject, options: PatchOptions): Work {
   const run = startRun(object, options);
   const opened = openObject(object, run.markerPrefix);
-  const outcomes: Outcome[] = [];
-  let current = opened.object;
-  for (const patch of run.direction === "toHost" ? patches : patches.toReversed()) {
-    const step = applyPatch(patch, current, run);
-    current = step.object;
-    outcomes.push(step.outcome);
-  }
-  current = keepLast(current, run.failed, { last: run.lastWritten, markerPrefix: run.markerPrefix });
+  return { run, opened, outcomes: [], current: opened.object };
+}
+
+function ordered(patches: readonly CompiledPatch[], { direction }: PatchOptions): readonly CompiledPatch[] {
+  return direction === "toHost" ? patches : patches.toReversed();
+}
+
+function endWork({ run, opened, outcomes, current }: Work): Patched {
+  const kept = keepLast(current, run.failed, { last: run.lastWritten, markerPrefix: run.markerPrefix });
   return {
-    object: closeObject(opened, current),
+    object: closeObject(opened, kept),
     outcomes,
     references: run.references,
     blocked: run.onError === "block-object" && outcomes.some(({ outcome }) => outcome === "error"),
@@ -111,18 +160,35 @@ function startRun(object: KubeObject, options: PatchOptions): Run {
   };
 }
 
-function applyPatch(patch: CompiledPatch, object: KubeObject, run: Run): { object: KubeObject; outcome: Outcome } {
+/** One patch on its way. */
+interface PatchStep {
+  readonly tally: Tally;
+  readonly change: (value: unknown, path: string) => unknown;
+  /** Something around a value has to be left out. */
+  incomplete: boolean;
+}
+
+/** Undefined when the patch does nothing in this direction. */
+function beginPatch(patch: CompiledPatch, run: Run): PatchStep | undefined {
   const tally = openTally();
   const rewrite = rewriteOf(patch, run, tally);
-  if (rewrite === undefined) return { object, outcome: noExpression(patch) };
+  if (rewrite === undefined) return undefined;
   const placeOf = placesOf(patch.path.segments);
-  let incomplete = false;
-  const patched = patch.path.update(object, (value, path) => {
-    const next = applyToValue(rewrite, { value, place: placeOf(path) }, run, tally);
-    incomplete ||= next === LEFT_OUT;
-    return next;
-  });
-  return { object: (incomplete ? dropLeftOut(patched) : patched) as KubeObject, outcome: closeTally(patch, tally) };
+  const step: PatchStep = {
+    tally,
+    change(value, path) {
+      const next = applyToValue(rewrite, { value, place: placeOf(path) }, run, tally);
+      step.incomplete ||= next === LEFT_OUT;
+      return next;
+    },
+    incomplete: false,
+  };
+  return step;
+}
+
+function endPatch(work: Work, { patch, step, patched }: { patch: CompiledPatch; step: PatchStep | undefined; patched: unknown }): void {
+  work.current = (step?.incomplete ? dropLeftOut(patched) : patched) as KubeObject;
+  work.outcomes.push(step === undefined ? noExpression(patch) : closeTally(patch, step.tally));
 }
 
 /** The new value of one match (null deletes it), or undefined if there is nothing to do. */

@@ -1,7 +1,8 @@
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
 import { parseConcrete } from "../path/path.ts";
-import { applyPatches } from "../patch/apply.ts";
+import { applyPatches, applyPatchesInPieces } from "../patch/apply.ts";
+import type { PatchOptions } from "../patch/apply.ts";
 import type { LastWritten } from "../patch/containment.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../translate/markers.ts";
@@ -32,7 +33,7 @@ const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/s
 
 /** Translates and patches one tenant object. Pure: the same input gives the same answer. */
 export function forward(rules: Rules, input: ForwardInput): Forward {
-  const { patched, admission } = patchedOnce(rules, input);
+  const { patched, admission } = patches.patch(rules, input);
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
     object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
@@ -45,8 +46,29 @@ export function forward(rules: Rules, input: ForwardInput): Forward {
 }
 
 /** A write is planned once more when it is done: what its patches came to is still known then. */
-const patchedOnce = rememberPatched((rules, { tenant, host, hostKey }) => {
-  const patched = applyPatches(rules.patches, translate(rules, tenant, hostKey), {
+const patches = rememberPatched({
+  patch(rules, from) {
+    const patched = applyPatches(rules.patches, translate(rules, from.tenant, from.hostKey), patchOptions(rules, from));
+    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
+  },
+  *patchInPieces(rules, from) {
+    const translated = translate(rules, from.tenant, from.hostKey);
+    const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, from));
+    yield;
+    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
+  },
+});
+
+/**
+ * Does the longest part of {@link forward} in pieces, so that something else may have its turn in between: a call with the same
+ * objects right after that has the rest to do only.
+ */
+export function prepareForward(rules: Rules, from: PatchedFrom): Generator<undefined, void> {
+  return patches.prepare(rules, from);
+}
+
+function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): PatchOptions {
+  return {
     direction: "toHost",
     engine: rules.engine,
     names: rules.names,
@@ -61,9 +83,8 @@ const patchedOnce = rememberPatched((rules, { tenant, host, hostKey }) => {
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant.metadata.namespace ?? "",
     lastWritten: lastWritten(rules, tenant, host),
-  });
-  return { patched, admission: rules.kind.admitBody(patched.object, rules) };
-});
+  };
+}
 
 /** The tenant object under its host name, before patches. */
 function translate(rules: Rules, tenant: KubeObject, hostKey: ObjectKey): KubeObject {

@@ -27,6 +27,20 @@ export interface PatchedBody {
 /** Patches one object. */
 export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
 
+/** The two ways to patch an object. */
+export interface PatchWays {
+  readonly patch: PatchObject;
+  /** The same, which stops after each value. */
+  patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
+}
+
+/** Patches objects, and remembers what came of it. */
+export interface RememberedPatches {
+  readonly patch: PatchObject;
+  /** Does so in pieces, for a later call that then has nothing to do. Does nothing where that cannot be remembered. */
+  prepare(rules: Rules, from: PatchedFrom): Generator<undefined, void>;
+}
+
 /** Objects per kind whose answer is remembered: the workers' at the same time, and some more whose own write has not come back. */
 export const REMEMBERED_MAX = 64;
 
@@ -48,20 +62,38 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
  * The same function, which does not patch again what it has patched just now: the same tenant object under the same rules and
  * name, and the same host object too if an expression can see it, or if a patch failed and may keep what stands there.
  */
-export function rememberPatched(patch: PatchObject): PatchObject {
+export function rememberPatched({ patch, patchInPieces }: PatchWays): RememberedPatches {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());
-  return (rules, from) => {
-    // Looking a reference up is noted for the way back, and that must not be left out.
-    if (rules.patches.some(({ reference }) => reference !== undefined)) return patch(rules, from);
+
+  /** Looking a reference up is noted for the way back, and that must not be left out. */
+  function mayRemember({ patches }: Rules): boolean {
+    return patches.every(({ reference }) => reference === undefined);
+  }
+
+  function find(rules: Rules, from: PatchedFrom): Remembered | undefined {
+    const known = memoryOf(rules).get(from.tenant);
+    return known !== undefined && holdsFor(known, from) ? known : undefined;
+  }
+
+  function remember(rules: Rules, { tenant, host, hostKey }: PatchedFrom, made: PatchedBody): void {
     const recent = memoryOf(rules);
-    const known = recent.get(from.tenant);
-    if (known !== undefined && holdsFor(known, from)) return known;
-    const { tenant, host, hostKey } = from;
-    const made = patch(rules, from);
     recent.delete(tenant);
     recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed(made) });
     if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
-    return made;
+  }
+
+  return {
+    patch(rules, from) {
+      if (!mayRemember(rules)) return patch(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = patch(rules, from);
+      remember(rules, from, made);
+      return made;
+    },
+    *prepare(rules, from) {
+      if (mayRemember(rules) && find(rules, from) === undefined) remember(rules, from, yield* patchInPieces(rules, from));
+    },
   };
 }
 

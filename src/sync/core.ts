@@ -14,6 +14,8 @@ import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
 import type { BrakeLimits } from "../reconcile/brake.ts";
+import { prepareForward } from "../reconcile/forward.ts";
+import { gate } from "../reconcile/gate.ts";
 import { createMachine, sourceVersion } from "../reconcile/machine.ts";
 import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
@@ -74,6 +76,11 @@ export interface SyncCore {
    * most one turn of an id may be under way. Its lines go to `logger`, if one is given.
    */
   begin(id: string, context?: TurnContext): Turn;
+  /**
+   * Does what takes longest of the turn that would begin now, in pieces, so that others may have their turn in between. What was
+   * prepared does no harm if the world is another one by the time that the turn begins.
+   */
+  prepare(id: string): Generator<undefined, void>;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
@@ -174,6 +181,17 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       const limits = { ...fights, ...writeBrake.restraint(id, version) };
       const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
       return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
+    },
+    *prepare(id) {
+      const { plural, key } = parseSyncId(id);
+      const side = sideOf(plural);
+      if (side === undefined || side.rules.patches.length === 0) return;
+      const input = gather(id, side, key);
+      const { tenant: source, host: copy } = input;
+      const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+      if (source === undefined || hostKey === undefined || records.settled(id, input)) return;
+      if (gate(side.rules, key, source, input).action !== "copy") return;
+      yield* prepareForward(side.rules, { tenant: source, host: copy, hostKey });
     },
     get synced() {
       return router.synced;

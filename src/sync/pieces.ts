@@ -28,6 +28,8 @@ export interface PieceOf {
 export interface Pieces {
   /** Runs `work`, as soon as others have had their turn. Throws what it throws. */
   run<Result>(of: PieceOf, work: () => Result): Promise<Result>;
+  /** Runs work that stops by itself, and lets others have their turn where it does, after some time. */
+  runAll(of: PieceOf, work: Iterator<undefined, void>): Promise<void>;
 }
 
 /** What pieces are measured with. */
@@ -59,7 +61,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     logger.warn("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
   }
 
-  return {
+  const pieces: Pieces = {
     async run({ id, charge }, work) {
       // Whoever else waited for the same breath may have worked since.
       while (workedMs >= BREATH_MS) await (breath ??= takeBreath());
@@ -73,5 +75,15 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
         if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
       }
     },
+    async runAll(of, work) {
+      const untilBreath = (): boolean => {
+        const begunMs = clock.monotonic();
+        let step = work.next();
+        while (!step.done && clock.monotonic() - begunMs < BREATH_MS) step = work.next();
+        return step.done === true;
+      };
+      while (!(await pieces.run(of, untilBreath)));
+    },
   };
+  return pieces;
 }

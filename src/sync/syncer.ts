@@ -86,6 +86,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         return {};
       }
       const of = { id, charge: context.charge };
+      await pieces.runAll(of, core.prepare(id));
       const turn = await pieces.run(of, () => core.begin(id, context));
       while (turn.request.type !== "done") {
         const response = await answerTo(turn.request, turn.resource, context);

@@ -1,9 +1,10 @@
 /** What the tests of patches have in common: one virtual cluster, its names, an engine. */
+import { expect } from "vitest";
 import type { Direction, PatchDefinition } from "../../src/object/patch-definition.ts";
 import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import type { Patched, PatchOptions } from "../../src/patch/apply.ts";
-import { applyPatches } from "../../src/patch/apply.ts";
+import { applyPatches, applyPatchesInPieces } from "../../src/patch/apply.ts";
 import { compilePatches } from "../../src/patch/compile.ts";
 import { createNameRules } from "../../src/patch/names.ts";
 import { formatKind } from "../../src/translate/markers.ts";
@@ -33,10 +34,20 @@ function optionsFor(direction: Direction, object: KubeObject): PatchOptions {
   };
 }
 
-/** Compiles and applies, with the plain engine unless another one is given. */
+/** Compiles and applies, with the plain engine unless another one is given. In pieces the same comes out. */
 export function run(definitions: readonly PatchDefinition[], object: KubeObject, options: Partial<PatchOptions> = {}): Patched {
   const all = { ...optionsFor(options.direction ?? "toHost", object), ...options };
-  return applyPatches(compilePatches(definitions, { engine: all.engine }), object, all);
+  const patches = compilePatches(definitions, { engine: all.engine });
+  const patched = applyPatches(patches, object, all);
+  // Another engine may count what it is asked.
+  if (options.engine === undefined) expect(inPieces(applyPatchesInPieces(patches, object, all))).toEqual(patched);
+  return patched;
+}
+
+function inPieces(pieces: Generator<undefined, Patched>): Patched {
+  let step = pieces.next();
+  while (!step.done) step = pieces.next();
+  return step.value;
 }
 
 /** Records what was found, as the syncer does once it follows a reference. */
