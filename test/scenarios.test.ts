@@ -36,8 +36,8 @@ describe.each([
         expect(await world.seen()).toBe(world.wanted());
         if (story.want.writes) expect(writes, "writes since the last step").toEqual(story.want.writes);
         expect(await world.notes()).toMatchObject(containing(story.want.notes ?? {}));
-        expect(await world.callsAtRest(), "calls at rest").toEqual({ host: 0, tenant: 0 });
-        const { restartWrites = { host: 0, tenant: 0 } } = story.want;
+        const { restartWrites = { host: 0, tenant: 0 }, callsAtRest = { host: 0, tenant: 0 } } = story.want;
+        expect(await world.callsAtRest(), "calls at rest").toEqual(callsAtRest);
         // Events have the same end whenever they arrive.
         if (lagMs === 0) await foretell(world, story, restartWrites);
         expect(await world.writesOfRestart(), "writes of a second engine").toEqual(restartWrites);

@@ -34,6 +34,7 @@ import type { SyncMemory } from "./memory.ts";
 import { createRecords } from "./records.ts";
 import type { SyncRecord } from "./records.ts";
 import { createReferenceCopies } from "./reference-copies.ts";
+import { createMissingNamespaces } from "./missing-namespaces.ts";
 import { parseSyncId, syncId } from "./sync-id.ts";
 import type { FormerUser } from "./reference-turn.ts";
 import { createTurn } from "./turn.ts";
@@ -116,7 +117,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const writeBrake = createWriteBrake({ clock, limits: options.loopGuard, logger, metrics });
   const references =
     options.references && createReferenceCopies({ ...options, guard, writeBrake, hooks, rules: options.references, user, owner });
-  const books: Books = { records, router, guard, writeBrake, outdated: new Map(), references };
+  const missingNamespaces = createMissingNamespaces(options.enqueue, referencesWaiting);
+  const books: Books = { records, router, guard, writeBrake, missingNamespaces, outdated: new Map(), references };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
     limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
@@ -156,6 +158,12 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     ownerUid = owner()?.uid;
     if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) options.enqueue(syncId(resource, tenantKey));
   });
+
+  /** Copies of referenced objects are not tried by themselves while what refers to them waits. */
+  function referencesWaiting(namespace: string): readonly string[] {
+    const waiting = (references?.records() ?? []).filter(({ hostKey, notes }) => hostKey?.namespace === namespace && notes.length > 0);
+    return waiting.map(({ resource, tenantKey }) => syncId(resource, tenantKey));
+  }
 
   function allRecords(): readonly SyncRecord[] {
     return [...records.list(), ...(references?.records() ?? [])];

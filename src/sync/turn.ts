@@ -16,6 +16,7 @@ import type { KeyRouter } from "./key-router.ts";
 import type { Latest } from "./latest.ts";
 import { countNotes, countPlan } from "./plan-metrics.ts";
 import type { LoopGuard } from "./loop-guard.ts";
+import type { MissingNamespaces } from "./missing-namespaces.ts";
 import type { Records } from "./records.ts";
 import type { WriteBrake } from "./write-brake.ts";
 
@@ -53,6 +54,7 @@ export interface ReferenceBook {
 export interface Books {
   readonly guard: LoopGuard;
   readonly writeBrake: WriteBrake;
+  readonly missingNamespaces: MissingNamespaces;
   readonly records: Records;
   readonly router: KeyRouter;
   /** Per id the turns in a row that met a changed world. */
@@ -93,6 +95,8 @@ class RunningTurn implements Turn {
   #request!: Request;
   /** Takes note of the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
+  /** After how long it is tried again, should it wait for its host namespace. */
+  #waitMs: { readonly ms: number | undefined } | undefined;
   /** The plan whose references were noted last. */
   #noted: Plan | undefined;
 
@@ -175,6 +179,7 @@ class RunningTurn implements Turn {
   }
 
   #noteWrite(operation: Operation, response: Response): void {
+    if (isCopying(operation)) this.#noteNamespace(operation, response);
     if (response.type === "failed") return;
     const { id, books, logger, metrics } = this.#options;
     const { side, action, reason } = operation;
@@ -190,10 +195,23 @@ class RunningTurn implements Turn {
     if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
   }
 
-  /** A slowed object is looked at once more when it may have rested. */
+  /** A right may be missing because the namespace that gave it is. */
+  #noteNamespace(operation: Operation, response: Response): void {
+    const { id, books } = this.#options;
+    const namespace = this.#state.planned.hostKey?.namespace;
+    if (namespace === undefined || operation.action === "delete") return;
+    const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
+    const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
+    if (isMissing || isForbidden) this.#waitMs = { ms: books.missingNamespaces.waits(id, namespace) };
+    if (response.type === "object") books.missingNamespaces.isThere(namespace);
+  }
+
+  /** A slowed object is looked at once more when it may have rested, and one that waits for its namespace soon. */
   #withRest(ending: Ending): Ending {
     const { id, books } = this.#options;
+    if (this.#waitMs === undefined) books.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return ending;
+    if (this.#waitMs?.ms !== undefined) return { ...ending, requeueAfterMs: this.#waitMs.ms };
     if (this.#state.notes.includes(WRITES_SLOWED)) books.writeBrake.held(id);
     if (ending.requeueAfterMs !== undefined) return ending;
     const restMs = books.writeBrake.rests(id);

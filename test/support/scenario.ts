@@ -47,6 +47,7 @@
  * - `tenant` left out: the engine has written nothing there.
  * - `writes`: successful writes since the last step began, Events aside. Left out: any number.
  * - `restartWrites`: writes of another engine that starts at the end. Default none on either side.
+ * - `callsAtRest`: calls within half a minute in which nothing happens, refused ones included. Default none on either side.
  * - `notes`: codes that the status of an object holds at the end, perhaps beside others.
  * - `events`: reasons of all Events in the tenant cluster. Default none. One with a question mark may also be missing.
  *
@@ -95,6 +96,7 @@ export interface StoryWant {
   readonly host: StoryObjects;
   readonly writes?: StoryWrites;
   readonly restartWrites?: StoryWrites;
+  readonly callsAtRest?: StoryWrites;
   readonly notes?: Readonly<Record<string, readonly string[]>>;
   readonly events?: Readonly<Record<string, readonly string[]>>;
 }
@@ -112,7 +114,7 @@ export interface Story extends StoryEngine {
 
 const ENGINE = ["config", "patches", "settings", "confirmDeletes", "adopt"];
 const STORY = ["story", "vcluster", "services", "tenant", "host", "steps", "want", ...ENGINE];
-const WANT = ["tenant", "host", "writes", "restartWrites", "notes", "events"];
+const WANT = ["tenant", "host", "writes", "restartWrites", "callsAtRest", "notes", "events"];
 const STEP = ["tenant", "host", "wait", "restart", "lost", "reload"];
 
 /** Reads a story, with defaults filled in. A field that nobody reads is an error, so that no expectation is lost to a typo. */

@@ -11,6 +11,7 @@ import { createLatest } from "../../src/sync/latest.ts";
 import { createLoopGuard } from "../../src/sync/loop-guard.ts";
 import { createRecords } from "../../src/sync/records.ts";
 import { createTurn } from "../../src/sync/turn.ts";
+import { createMissingNamespaces } from "../../src/sync/missing-namespaces.ts";
 import { createWriteBrake } from "../../src/sync/write-brake.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { service, tenantEndpoints, testRules } from "../support/rules.ts";
@@ -29,6 +30,7 @@ function begin(machine = createMachine()) {
     machine,
     books: {
       guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+      missingNamespaces: createMissingNamespaces(() => {}),
       writeBrake: createWriteBrake({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
       records: createRecords(clock),
       router: createKeyRouter({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
