@@ -107,12 +107,13 @@ describe("Events", () => {
       delete: () => Promise.resolve("deleted" as const),
     };
     const recorder = createEventRecorder({ writer, clock: createFakeClock(), logger: silentLogger });
-    const object = { apiVersion: "v1", kind: "Endpoints", metadata: { name: "web", namespace: "shop", uid: "1" } };
+    // Each namespace has its share of Events.
+    const objectIn = (namespace: string) => ({ apiVersion: "v1", kind: "Endpoints", metadata: { name: "web", namespace, uid: "1" } });
     const quiet: Code[] = [];
     const reasons: unknown[] = [];
     for (const code of Object.keys(CODES) as Code[]) {
       const before = written.length;
-      await recorder.record(object, [{ code, message: code }]);
+      await recorder.record(objectIn(code), [{ code, message: code }]);
       if (written.length === before) quiet.push(code);
       else reasons.push(written.at(-1)!["reason"]);
     }
