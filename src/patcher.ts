@@ -1,12 +1,14 @@
 import { EngineError } from "./base/errors.ts";
 import { createEngine } from "./engine.ts";
 import type { EngineOptions } from "./engine.ts";
-import type { KubeObject } from "./object/types.ts";
+import type { KubeObject, StringMap } from "./object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
+import { parseConcrete } from "./path/path.ts";
 import { backward } from "./reconcile/backward.ts";
 import { forward } from "./reconcile/forward.ts";
 import type { Forward } from "./reconcile/forward.ts";
 import type { Rules } from "./reconcile/rules.ts";
+import { isRecord } from "./base/json.ts";
 
 /** What a patcher made of an object. */
 export interface Patched {
@@ -17,19 +19,25 @@ export interface Patched {
   readonly references: readonly FoundReference[];
   /** Addresses that the policy left out. */
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
-  /** Why the syncer would not write the object at all. */
+  /** Why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
 }
 
-/** Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. */
+/**
+ * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. What it answers shares nothing
+ * with what it was given: either may be changed.
+ */
 export interface Patcher {
   /** Tells whether objects of this kind are synced, and so can be patched. */
   knows(object: KubeObject): boolean;
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
-  /** The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. */
+  /**
+   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. What of it did
+   * not arrive on the host, since a patch failed or an address was refused, stays as the tenant has it; without `tenant` nobody can know.
+   */
   toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
-  /** Frees the sandbox. */
+  /** Frees the sandbox. Later calls throw USAGE. */
   dispose(): void;
 }
 
@@ -40,7 +48,21 @@ export interface Patcher {
  */
 export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const engine = await createEngine(options);
-  return { ...patcherOf(engine.rules), dispose: () => engine.dispose() };
+  const patcher = patcherOf(engine.rules);
+  let disposed = false;
+  const live = () => {
+    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it after its last object");
+    return patcher;
+  };
+  return {
+    knows: (object) => live().knows(object),
+    toHost: (tenant, context) => live().toHost(tenant, context),
+    toTenant: (host, context) => live().toTenant(host, context),
+    dispose() {
+      disposed = true;
+      engine.dispose();
+    },
+  };
 }
 
 /**
@@ -52,22 +74,85 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   return {
     knows: (object) => findRules(rules, object) !== undefined,
-    toHost(tenant, { host } = {}) {
+    toHost(given, { host: givenHost } = {}) {
+      // What is remembered is told apart by identity: a copy can not be changed later by anybody else.
+      const [tenant, host] = [copyOf(given), copyOf(givenHost)];
       const { namespace = "default", name = "" } = tenant.metadata;
       const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
       if (patched === undefined)
         throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
       const { object, outcomes, references, refusedAddresses, rejected } = patched;
-      return { object: withoutEmptyMaps(object), outcomes, references, refusedAddresses, ...(rejected !== undefined && { rejected }) };
+      return {
+        object: withoutEmptyMaps(object),
+        outcomes,
+        references,
+        refusedAddresses,
+        ...(rejected !== undefined && { rejected }),
+      };
     },
-    toTenant(host, { tenant } = {}) {
+    toTenant(givenHost, { tenant: given } = {}) {
+      const [host, tenant] = [copyOf(givenHost), copyOf(given)];
       const own = rulesFor(rules, host);
       // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
-      if (tenant !== undefined) forwardTo(own, tenant, host);
+      const there = tenant && forwardTo(own, tenant, host);
       const { object, outcomes } = backward(own, host, tenant);
-      return { object: withoutEmptyMaps(object), outcomes, references: [], refusedAddresses: [] };
+      const { kept, rejected } = tenant && there ? keepLost(own, { object, tenant, there }) : { kept: object, rejected: undefined };
+      return {
+        object: withoutEmptyMaps(kept),
+        outcomes,
+        references: [],
+        refusedAddresses: [],
+        ...(rejected !== undefined && { rejected }),
+      };
     },
   };
+}
+
+const NOT_THERE = "not all of the tenant's body arrived on the host: a patch failed or an address was refused";
+
+/**
+ * `object`, the tenant's view of a host object, with what of the tenant object did not arrive `there`. It is missing on the host, or
+ * old; taken for an edit, it would be removed from the tenant as well.
+ */
+function keepLost(
+  rules: Rules,
+  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: Forward },
+): { readonly kept: KubeObject; readonly rejected: string | undefined } {
+  const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
+  const places = failures.map(({ place }) => parseConcrete(place));
+  const bodyLost = there.refusedAddresses.length > 0 || places.some(([field]) => field !== "metadata");
+  const { apiVersion, kind } = object;
+  return {
+    kept: {
+      ...(bodyLost ? { ...tenant, apiVersion, kind } : object),
+      metadata: {
+        ...object.metadata,
+        labels: withLost(object.metadata.labels, tenant.metadata.labels, lostKeys(places, "labels")),
+        annotations: withLost(object.metadata.annotations, tenant.metadata.annotations, lostKeys(places, "annotations")),
+      },
+    },
+    rejected: bodyLost ? NOT_THERE : undefined,
+  };
+}
+
+/** Keys of a map that did not arrive; "all" where the map itself failed. */
+function lostKeys(places: readonly (readonly (string | number)[])[], field: "labels" | "annotations"): ReadonlySet<string> | "all" {
+  const below = places.filter(([first, second]) => first === "metadata" && (second === field || second === undefined));
+  return below.some(([, , key]) => key === undefined) ? "all" : new Set(below.map(([, , key]) => String(key)));
+}
+
+function withLost(there: StringMap = {}, tenant: StringMap = {}, lost: ReadonlySet<string> | "all"): StringMap {
+  const entries = Object.entries(tenant).filter(([key]) => lost === "all" || lost.has(key));
+  return entries.length === 0 ? there : Object.fromEntries([...Object.entries(there), ...entries]);
+}
+
+/** A deep copy of JSON data. */
+function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (!isRecord(value)) return value;
+  const copy: Record<string, unknown> = { ...value };
+  for (const key of Object.keys(copy)) if (typeof copy[key] === "object") copy[key] = copyOf(copy[key]);
+  return copy as T;
 }
 
 /** Undefined when the object's namespace has no place on the host. */

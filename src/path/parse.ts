@@ -21,6 +21,8 @@ import { PATH_SEGMENTS_MAX, type Segment } from "./segment.ts";
 const NAME = /(?:[^.[\]"'*\\~^@?(){},|`“”„‘’\s\p{Cc}\p{Cf}\p{Cs}]|\\[.[\]\\])+/uy;
 const RAW = /[^[\]"'*\\~^@?(){},|`“”„‘’$\s\p{Cc}\p{Cf}\p{Cs}]+/uy;
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+/** A number, or nothing, and a colon: a slice, well-formed or not. */
+const SLICE = /^[+-]?(?:\d*|\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?:/;
 
 const WILDCARD: Segment = { kind: "wildcard" };
 
@@ -136,7 +138,7 @@ function readSelector(scanner: Scanner, opened: number): Segment {
   }
   const raw = take(scanner, RAW);
   if (raw === "") throw characterError(scanner, 'a key, an index or "*"');
-  if (/^[+-]?\d*:/.test(raw)) throw sliceError(scanner, opened);
+  if (SLICE.test(raw)) throw sliceError(scanner, opened);
   if (raw.includes("=")) throw filterError(scanner, opened);
   const segment = toSegment(raw);
   if (segment.kind === "key" && /^[+-]?\d+$/.test(raw)) throw notAnIndex(scanner, { at, raw });

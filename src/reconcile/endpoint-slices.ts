@@ -38,7 +38,8 @@ function ownLabels(tenant: KubeObject, { translator }: LabelSurroundings): Recor
 
 function translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown> {
   const { addressType, endpoints, ports } = tenant as EndpointSlice;
-  return { addressType, endpoints: (endpoints ?? []).map((endpoint) => toHostTarget(endpoint, translator)), ports: ports ?? [] };
+  const translated = Array.isArray(endpoints) ? endpoints.map((endpoint) => toHostTarget(endpoint, translator)) : (endpoints ?? []);
+  return { addressType, endpoints: translated, ports: ports ?? [] };
 }
 
 function admitBody(object: KubeObject, { settings }: Rules): Admission {
@@ -56,11 +57,13 @@ function admitBody(object: KubeObject, { settings }: Rules): Admission {
   };
 }
 
+function isList(value: unknown, holds: (item: unknown) => boolean): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.every(holds));
+}
+
 /** An expression can return anything; the address policy must never be handed something it can not read. */
 function wellFormed(object: KubeObject): object is EndpointSlice {
   const { addressType, endpoints, ports } = object;
-  const isList = (value: unknown, holds: (item: unknown) => boolean) =>
-    value === undefined || value === null || (Array.isArray(value) && value.every(holds));
   const isText = (item: unknown) => typeof item === "string";
   const isEndpoint = (item: unknown) => isRecord(item) && isList(item["addresses"], isText);
   return typeof addressType === "string" && isList(endpoints, isEndpoint) && isList(ports, isRecord);
@@ -69,7 +72,8 @@ function wellFormed(object: KubeObject): object is EndpointSlice {
 /** Pod references come back through the tenant's own ones. The address type of a slice stays for its whole life. */
 function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
   const { addressType, endpoints } = tenant as Partial<EndpointSlice>;
-  if (!wellFormed(reversed) || (addressType !== undefined && reversed.addressType !== addressType)) return undefined;
+  if (!wellFormed(reversed) || !isList(endpoints, isRecord) || (addressType !== undefined && reversed.addressType !== addressType))
+    return undefined;
   const restore = tenantTargets<SliceEndpoint>(endpoints ?? [], translator);
   const restored = (reversed.endpoints ?? []).map(restore);
   if (restored.includes(undefined)) return undefined;

@@ -67,13 +67,17 @@ function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
   );
 }
 
-/** The same reference when nothing changes, which then need not be read again either. */
+/**
+ * The same reference when nothing changes, which then need not be read again either. What is no subset or no list stays as it is, for
+ * {@link admitBody} to reject.
+ */
 function mapAddresses(
   subsets: readonly EndpointSubset[],
   change: (address: EndpointAddress) => EndpointAddress,
 ): readonly EndpointSubset[] {
   return mapShared(subsets, (subset) => {
-    const { addresses, notReadyAddresses } = subset;
+    if (!isRecord(subset)) return subset;
+    const { addresses, notReadyAddresses }: EndpointSubset = subset;
     const ready = addresses && mapShared(addresses, change);
     const notReady = notReadyAddresses && mapShared(notReadyAddresses, change);
     if (ready === addresses && notReady === notReadyAddresses) return subset;
@@ -82,6 +86,7 @@ function mapAddresses(
 }
 
 function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  if (!Array.isArray(list)) return list;
   const changed = list.map(change);
   return changed.every((item, index) => item === list[index]) ? list : changed;
 }
@@ -90,6 +95,7 @@ function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): r
 function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
   const subsets = reversed["subsets"] ?? [];
   if (!wellFormed(subsets)) return undefined;
+  if (!wellFormed(subsetsOf(tenant))) return undefined;
   const known = subsetsOf(tenant).flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses]);
   const restore = tenantTargets<EndpointAddress>(known, translator);
   let complete = true;

@@ -1,5 +1,5 @@
 import { sha256Hex } from "../base/digest.ts";
-import { canonicalJson } from "../base/json.ts";
+import { canonicalJson, isRecord } from "../base/json.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, Service, ServicePort } from "../object/types.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
@@ -18,7 +18,12 @@ export const SERVICES_KIND: SyncedKind = {
   bodyFlows: false,
   ...PLAIN_KIND,
   translateBody: (tenant) => ({ spec: hostSpec(specOf(tenant)) }),
-  admitBody: (object) => ({ ...allowedByType(object), refusedAddresses: [] }),
+  admitBody: (object) => {
+    const rejected = wellFormed(object["spec"])
+      ? {}
+      : { rejected: "spec is none of a Service after the patches: ports is no list of ports" };
+    return { ...allowedByType(object), refusedAddresses: [], ...rejected };
+  },
   hostFingerprint: (object) => hostFingerprint(specOf(object)),
   tenantFingerprint: (object) => tenantFingerprint(specOf(object)),
   withBody: (host, desired) => allowedByType({ ...host, spec: mergeSpec(specOf(host), specOf(desired)) }).object,
@@ -48,10 +53,23 @@ function hostSpec(spec: Spec): Spec {
   return {
     type: "ClusterIP",
     ...(isHeadless(spec) && { clusterIP: "None" }),
-    ...(spec.ports && { ports: spec.ports.map(hostPort) }),
+    ...(spec.ports && { ports: mapPorts(spec.ports, hostPort) }),
     ...(spec["publishNotReadyAddresses"] === true && { publishNotReadyAddresses: true }),
     ...(spec["sessionAffinity"] === "ClientIP" && { sessionAffinity: "ClientIP" }),
   };
+}
+
+/** What is no list of ports stays as it is, to be rejected. */
+function mapPorts(ports: readonly ServicePort[], change: (port: ServicePort) => ServicePort): readonly ServicePort[] {
+  return Array.isArray(ports) ? ports.map((port: ServicePort) => (isRecord(port) ? change(port) : port)) : ports;
+}
+
+/** An expression can return anything, and a file can hold anything. */
+function wellFormed(spec: unknown): boolean {
+  if (spec === undefined) return true;
+  if (!isRecord(spec)) return false;
+  const ports = spec["ports"] ?? [];
+  return Array.isArray(ports) && ports.every(isRecord);
 }
 
 function hostPort({ nodePort: _nodePort, ...port }: ServicePort): ServicePort {
@@ -60,7 +78,7 @@ function hostPort({ nodePort: _nodePort, ...port }: ServicePort): ServicePort {
 
 /** The owned fields with the API server's defaults filled in, so that a stored spec compares equal to the one sent. */
 function ownedSpec(spec: Spec): Record<string, unknown> {
-  const ports = (spec.ports ?? []).map(({ nodePort: _nodePort, ...port }) => ({ protocol: "TCP", targetPort: port.port, ...port }));
+  const ports = mapPorts(spec.ports ?? [], ({ nodePort: _nodePort, ...port }) => ({ protocol: "TCP", targetPort: port.port, ...port }));
   const defaults = { type: "ClusterIP", publishNotReadyAddresses: false, sessionAffinity: "None" };
   const present = OWNED.filter((field) => spec[field] !== undefined).map((field) => [field, spec[field]] as const);
   return { ...defaults, ...Object.fromEntries(present), ports, headless: isHeadless(spec) };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isRecord } from "../base/json.ts";
 import type { TargetReference } from "../object/types.ts";
 import type { Translator } from "../translate/translator.ts";
 
@@ -18,12 +19,21 @@ const POD = { apiVersion: "v1", kind: "Pod" };
  * nothing there. A Pod that has no place on the host loses its reference.
  */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
-  const target = item.targetRef;
-  if (target?.kind !== "Pod" || !target.name) return item;
+  const target = targetOf(item);
+  if (target?.kind !== "Pod" || !target.name || !isText(target.name) || !isText(target.namespace ?? "")) return item;
   const host = translator.toHost({ namespace: target.namespace ?? "", name: target.name }, POD);
   if (host === undefined) return withoutTarget(item);
   const { uid: _uid, resourceVersion: _resourceVersion, ...kept } = target;
   return { ...item, targetRef: { ...kept, name: host.name, namespace: host.namespace } };
+}
+
+/** No server stores a list with anything but objects; what is judged later, with a reason, has to come through here. */
+function targetOf(item: Pointing): TargetReference | undefined {
+  return isRecord(item) && isRecord(item.targetRef) ? item.targetRef : undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }: Item): Item {
@@ -37,12 +47,14 @@ function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }
 export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {
   const targets = new Map<string, TargetReference>();
   for (const item of known) {
-    const host = toHostTarget(item, translator).targetRef;
-    if (item.targetRef && host) targets.set(textOf(host), item.targetRef);
+    const target = targetOf(item);
+    const host = target && targetOf(toHostTarget(item, translator));
+    if (target && host) targets.set(textOf(host), target);
   }
   return (item) => {
-    if (item.targetRef?.kind !== "Pod") return item;
-    const targetRef = targets.get(textOf(item.targetRef));
+    const target = targetOf(item);
+    if (target?.kind !== "Pod") return item;
+    const targetRef = targets.get(textOf(target));
     return targetRef && { ...item, targetRef };
   };
 }

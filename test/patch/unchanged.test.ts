@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
-import { resolveConfig } from "../../src/config/config.ts";
 import { formatKey } from "../../src/object/key.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
 import type { ObjectSource } from "../../src/object/object-source.ts";
@@ -13,7 +12,7 @@ import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { compilePatches } from "../../src/patch/compile.ts";
 import type { PatchEngine } from "../../src/patch/types.ts";
-import { createPatcher } from "../../src/patcher.ts";
+import { forward } from "../../src/reconcile/forward.ts";
 import { createSyncLoop } from "../../src/sync/syncer.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createPlainEngine } from "../support/plain-engine.ts";
@@ -80,16 +79,12 @@ describe("patches of one object", () => {
   });
 });
 
-test("a patcher shares the subsets of the tenant object that no patch changes", async () => {
-  const sync = { toHost: { endpoints: { enabled: true, patches: [TEAM] } } };
-  const resolved = resolveConfig({ sync });
-  if (!resolved.ok) throw new Error("The configuration is valid");
-  const patcher = await createPatcher({ config: resolved.config, vcluster: { name: "blue", namespace: "vc" } });
+test("what goes to the host shares the subsets of the tenant object that no patch changes", () => {
   const tenant = tenantEndpoints({ annotations: { team: "shop" } });
-  const { object } = patcher.toHost(tenant);
+  const hostKey = { namespace: "vc", name: "web-x-shop-x-blue" };
+  const { object } = forward(testRules({ patches: [TEAM] }), { tenant, host: undefined, hostKey });
   expect(object.metadata.annotations?.["team"]).toBe("shop-blue");
   expect(subsetsOf(object)[0]!.addresses[0]).toBe(tenant.subsets![0]!.addresses![0]);
-  patcher.dispose();
 });
 
 /** A cache of Endpoints that holds what it is given. */
