@@ -3,6 +3,9 @@ import { Lane } from "./lane.ts";
 /** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
 const DEBT_MAX = 1_000;
 
+/** So many flows without keys are kept. */
+const KEPT_MAX = 16;
+
 interface Flow<Value> {
   readonly name: string;
   readonly lane: Lane<Value>;
@@ -12,7 +15,7 @@ interface Flow<Value> {
 
 /**
  * Keys of several flows, one of each flow in turn, and within a flow in the order they came. Flows are charged for what their keys
- * cost: who cost as much as ten others is passed over nine times, as long as others wait. Nothing is remembered of a flow once no key waits.
+ * cost: who cost as much as ten others is passed over nine times, as long as others wait. Hardly anything is remembered once no key waits.
  *
  * @example
  * const lane = new FairLane<number>((key) => key.split("/")[0]!);
@@ -118,6 +121,9 @@ export class FairLane<Value> {
 
   #taken(): void {
     this.#size -= 1;
-    if (this.#size === 0) this.clear();
+    if (this.#size > 0) return;
+    // Who has caught up owes nothing. A few flows are kept, since most come back soon.
+    if (this.#flows.size > KEPT_MAX) return this.clear();
+    for (const flow of this.#flows.values()) flow.debt = 0;
   }
 }

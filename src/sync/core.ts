@@ -79,9 +79,9 @@ export interface SyncCore {
   begin(id: string, context?: TurnContext): Turn;
   /**
    * Does what takes longest of the turn that would begin now, in pieces, so that others may have their turn in between. What was
-   * prepared does no harm if the world is another one by the time that the turn begins.
+   * prepared does no harm if the world is another one by the time that the turn begins. Undefined when nothing takes long.
    */
-  prepare(id: string): Generator<undefined, void>;
+  prepare(id: string): Generator<undefined, void> | undefined;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
@@ -190,16 +190,16 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
       return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
     },
-    *prepare(id) {
+    prepare(id) {
       const { plural, key } = parseSyncId(id);
       const side = sideOf(plural);
-      if (side === undefined || side.rules.patches.length === 0) return;
+      if (side === undefined || side.rules.patches.length === 0) return undefined;
       const input = gather(id, side, key);
       const { tenant: source, host: copy } = input;
       const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
-      if (source === undefined || hostKey === undefined || records.settled(id, input)) return;
-      if (gate(side.rules, key, source, input).action !== "copy") return;
-      yield* prepareForward(side.rules, { tenant: source, host: copy, hostKey });
+      if (source === undefined || hostKey === undefined || records.settled(id, input)) return undefined;
+      if (gate(side.rules, key, source, input).action !== "copy") return undefined;
+      return prepareForward(side.rules, { tenant: source, host: copy, hostKey });
     },
     get synced() {
       return router.synced;

@@ -26,8 +26,12 @@ export interface PieceOf {
 
 /** Runs pieces of work, see the module comment. */
 export interface Pieces {
-  /** Runs `work`, as soon as others have had their turn. Throws what it throws. */
-  run<Result>(of: PieceOf, work: () => Result): Promise<Result>;
+  /** Others should have their turn before the next piece. */
+  readonly tired: boolean;
+  /** Resolves when they have had it. Whoever else waited for that may have worked since: ask again. */
+  rest(): Promise<void>;
+  /** Runs one piece. Throws what it throws. */
+  run<Result>(of: PieceOf, work: () => Result): Result;
   /** Runs work that stops by itself, and lets others have their turn where it does, after some time. */
   runAll(of: PieceOf, work: Iterator<undefined, void>): Promise<void>;
 }
@@ -62,9 +66,11 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   }
 
   const pieces: Pieces = {
-    async run({ id, charge }, work) {
-      // Whoever else waited for the same breath may have worked since.
-      while (workedMs >= BREATH_MS) await (breath ??= takeBreath());
+    get tired() {
+      return workedMs >= BREATH_MS;
+    },
+    rest: () => (breath ??= takeBreath()),
+    run({ id, charge }, work) {
       const begunMs = clock.monotonic();
       try {
         return work();
@@ -76,13 +82,16 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
       }
     },
     async runAll(of, work) {
-      const untilBreath = (): boolean => {
+      const untilTired = (): boolean => {
         const begunMs = clock.monotonic();
         let step = work.next();
         while (!step.done && clock.monotonic() - begunMs < BREATH_MS) step = work.next();
         return step.done === true;
       };
-      while (!(await pieces.run(of, untilBreath)));
+      for (let done = false; !done;) {
+        while (pieces.tired) await pieces.rest();
+        done = pieces.run(of, untilTired);
+      }
     },
   };
   return pieces;

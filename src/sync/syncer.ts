@@ -86,11 +86,14 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         return {};
       }
       const of = { id, charge: context.charge };
-      await pieces.runAll(of, core.prepare(id));
-      const turn = await pieces.run(of, () => core.begin(id, context));
+      const prepared = core.prepare(id);
+      if (prepared !== undefined) await pieces.runAll(of, prepared);
+      while (pieces.tired) await pieces.rest();
+      const turn = pieces.run(of, () => core.begin(id, context));
       while (turn.request.type !== "done") {
         const response = await answerTo(turn.request, turn.resource, context);
-        await pieces.run(of, () => turn.answer(response));
+        while (pieces.tired) await pieces.rest();
+        pieces.run(of, () => turn.answer(response));
       }
       return outcomeOf(turn.request.ending);
     },

@@ -43,7 +43,7 @@ test("an object with a thousand addresses is patched in many short pieces, once"
       return { ...object, metadata: { ...object.metadata, uid: "uid-2", resourceVersion: "20" } };
     },
     update: async (_type: unknown, object: KubeObject) => object,
-    delete: async () => undefined,
+    delete: async () => "deleted" as const,
   };
   const costs: number[] = [];
   const loop = createSyncLoop({
