@@ -182,7 +182,7 @@ function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
   throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": wanted ${wanted}`);
 }
 
-/** Forward by rule, and every pair that was looked up is remembered for the way back. */
+/** Forward by rule, and the pairs that were looked up last are remembered for the way back. */
 function referenceNames(translator: Translator, settings: Settings): NameRules {
   const mapping = createMapping();
   const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS, ...settings.references.kinds] });

@@ -63,6 +63,8 @@ export interface SyncerStatus {
   /** Objects that wait to be reconciled, without those that are being. */
   readonly waiting: number;
   readonly objects: readonly SyncRecord[];
+  /** Ids of objects of which a cluster has said otherwise than its lists for about 20 s: their copies are not up to date. */
+  readonly contradicted: readonly string[];
 }
 
 /** Keeps a host cluster's copies current until it is stopped. */
@@ -342,7 +344,8 @@ class RunningSyncer implements Syncer {
 
   status(): SyncerStatus {
     const objects = this.#loop?.records() ?? [];
-    return { prepared: this.#controller !== undefined, running: this.#running, waiting: this.#queue.depth, objects };
+    const contradicted = this.#loop?.contradicted() ?? [];
+    return { prepared: this.#controller !== undefined, running: this.#running, waiting: this.#queue.depth, objects, contradicted };
   }
 
   permissions(): readonly Permission[] {

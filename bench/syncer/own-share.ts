@@ -193,7 +193,7 @@ function cluster(readWatch: typeof Streams.readWatch, systemClock: typeof Packag
     watch: (resource, { signal }) =>
       readWatch({
         ...{ body: kindOf(resource).watch() as unknown as Streams.WatchStreamOptions["body"], request: "watch", clock: systemClock },
-        ...{ signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 },
+        ...{ resource, signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 },
       }),
     create: (resource, object) => put(resource, object, "ADDED"),
     update: (resource, object) => put(resource, object, "MODIFIED"),

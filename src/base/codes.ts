@@ -257,6 +257,12 @@ export const CODES = {
     remedy:
       "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
   },
+  CACHE_CONTRADICTED: {
+    meaning:
+      "What an API server lists and what it answers about a single object have contradicted each other for about 20 seconds; the object's copy is not up to date.",
+    remedy:
+      "Nothing, if it passes: the lists are read again once a minute. Otherwise look at what stands between the syncer and the API server, and at the server itself: it answers lists that are not complete, or late.",
+  },
   STORE_FAILED: {
     meaning:
       "The store of a cluster can not be used: its disk is full or fails, etcd refuses or holds what can not be read, or the store is closed.",

@@ -1,5 +1,7 @@
 import { EngineError, messageOf } from "../base/errors.ts";
 import { isDeeperThan, isRecord } from "../base/json.ts";
+import { formatKey, type ObjectKey } from "../object/key.ts";
+import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
 import type { KubeObject } from "../object/types.ts";
 
@@ -40,15 +42,51 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   );
 }
 
+/** What an answer must be of. */
+export interface Expected {
+  readonly resource: ResourceType;
+  /** Left out where the server makes up the name, or keeps nothing. */
+  readonly key?: ObjectKey | undefined;
+}
+
 /**
  * The Kubernetes object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is no object.
+ * @throws API_UNAVAILABLE when the answer is no object, or another one than what was asked for.
  */
-export function objectFromAnswer(answer: Answer): KubeObject {
+export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);
-  if (isRecord(body["metadata"])) return body as unknown as KubeObject;
-  throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: found no metadata in ${excerpt(answer.text)}`);
+  if (isObjectOf(body, expected)) return body as unknown as KubeObject;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted ${describe(expected)}, found ${excerpt(answer.text)}`,
+  );
+}
+
+function describe({ resource: { apiVersion, kind }, key }: Expected): string {
+  return `${apiVersion} ${kind}${key === undefined ? "" : ` ${JSON.stringify(formatKey(key))}`}`;
+}
+
+function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { resource, key }: Expected): boolean {
+  if (apiVersion !== resource.apiVersion || kind !== resource.kind || !isRecord(metadata)) return false;
+  if (key === undefined) return true;
+  const { name, namespace = "" } = metadata;
+  return name === key.name && (!resource.namespaced || namespace === key.namespace);
+}
+
+/**
+ * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is going.
+ *
+ * @throws API_UNAVAILABLE when the answer says neither: what became of the object is not known then.
+ */
+export function checkDeleted(answer: Answer, expected: Expected): void {
+  const body = parseAnswer(answer);
+  const isStatus = body["kind"] === "Status" && body["status"] === "Success";
+  if (isStatus || isObjectOf(body, expected)) return;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted a Status of success or ${describe(expected)}, found ${excerpt(answer.text)}`,
+  );
 }
 
 /** The Status of an answer, if it is one. */
@@ -101,11 +139,11 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
  * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"
  */
 export function unreachable(request: string, cause: unknown): EngineError {
-  return new EngineError("API_UNAVAILABLE", `Cannot get an answer to ${request}: ${describe(cause)}`, { cause });
+  return new EngineError("API_UNAVAILABLE", `Cannot get an answer to ${request}: ${describeFailure(cause)}`, { cause });
 }
 
 /** Connection attempts to several addresses fail with an empty message and a code. */
-function describe(error: unknown): string {
+function describeFailure(error: unknown): string {
   const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return messageOf(error) || (typeof code === "string" ? code : "unknown reason");
 }

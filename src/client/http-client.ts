@@ -24,7 +24,8 @@ import { keyOf, type ObjectKey } from "../object/key.ts";
 import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusOf, type Answer } from "./answer.ts";
+import { checkDeleted, errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusOf } from "./answer.ts";
+import type { Answer, Expected } from "./answer.ts";
 import { resolveConnection } from "./connection.ts";
 import type { KubeConfigView } from "./connection.ts";
 import { CredentialSource } from "./credentials.ts";
@@ -156,7 +157,7 @@ class HttpClient implements ClusterClient {
 
   async get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
     const answer = await this.#send({ method: "GET", path: resourcePath(resource, key) });
-    return isAbsent(answer) ? undefined : objectFromAnswer(this.#checked(answer));
+    return isAbsent(answer) ? undefined : objectFromAnswer(this.#checked(answer), { resource, key });
   }
 
   async list(resource: ResourceType, options: ListOptions = {}): Promise<ObjectList> {
@@ -176,7 +177,7 @@ class HttpClient implements ClusterClient {
     const body = await this.#open(path, signal);
     if (body === undefined) return;
     onOpen?.();
-    yield* readWatch({ ...this.#limits, body, request: `watch ${path}`, clock: this.#clock, signal });
+    yield* readWatch({ ...this.#limits, body, resource, request: `watch ${path}`, clock: this.#clock, signal });
   }
 
   /** The stream of a watch; undefined when `signal` ended it before it began. */
@@ -197,8 +198,9 @@ class HttpClient implements ClusterClient {
     const path = resourcePath(resource, { namespace: object.metadata.namespace });
     const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
     // A review is a question. Who may not write, because another process leads, may still ask.
-    if (groupOf(resource) === "authorization.k8s.io") return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })));
-    return this.#write(request);
+    if (groupOf(resource) === "authorization.k8s.io")
+      return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })), { resource });
+    return this.#write(request, { resource, key: object.metadata.name === undefined ? undefined : keyOf(object) });
   }
 
   async update(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
@@ -207,19 +209,21 @@ class HttpClient implements ClusterClient {
       object.metadata.resourceVersion,
       `update needs metadata.resourceVersion of ${resource.plural} ${JSON.stringify(object.metadata.name)}`,
     );
-    return this.#write({ method: "PUT", path: resourcePath(resource, keyOf(object)), body: JSON.stringify(object) });
+    const key = keyOf(object);
+    return this.#write({ method: "PUT", path: resourcePath(resource, key), body: JSON.stringify(object) }, { resource, key });
   }
 
   async patch(resource: ResourceType, key: ObjectKey, type: PatchType, body: unknown): Promise<KubeObject> {
     const path = resourcePath(resource, key);
-    return this.#write({ method: "PATCH", path, body: JSON.stringify(body), contentType: PATCH_CONTENT_TYPE[type] });
+    const request: ApiRequest = { method: "PATCH", path, body: JSON.stringify(body), contentType: PATCH_CONTENT_TYPE[type] };
+    return this.#write(request, { resource, key });
   }
 
   async delete(resource: ResourceType, key: ObjectKey, preconditions?: DeletePreconditions): Promise<"deleted" | "absent"> {
     const body = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", preconditions });
     const answer = await this.#sendWrite({ method: "DELETE", path: resourcePath(resource, key), body });
     if (isAbsent(answer)) return "absent";
-    this.#checked(answer);
+    checkDeleted(this.#checked(answer), { resource, key });
     return "deleted";
   }
 
@@ -229,8 +233,8 @@ class HttpClient implements ClusterClient {
     await this.#transport.close(reason);
   }
 
-  async #write(request: ApiRequest): Promise<KubeObject> {
-    return objectFromAnswer(this.#checked(await this.#sendWrite(request)));
+  async #write(request: ApiRequest, expected: Expected): Promise<KubeObject> {
+    return objectFromAnswer(this.#checked(await this.#sendWrite(request)), expected);
   }
 
   async #sendWrite(request: ApiRequest): Promise<Answer> {
@@ -275,15 +279,15 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
   // Go encodes an empty list as null.
   const items = body["items"] === null ? [] : body["items"];
   const { resourceVersion, continue: next } = metadata;
-  if (!Array.isArray(items) || typeof resourceVersion !== "string") {
+  if (!Array.isArray(items) || typeof resourceVersion !== "string" || body["kind"] !== `${kind}List`) {
     throw new EngineError(
       "API_UNAVAILABLE",
-      `Cannot read the answer to ${answer.request}: wanted a list, found kind ${JSON.stringify(body["kind"])}`,
+      `Cannot read the answer to ${answer.request}: wanted a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
   // Items of a list come without these two. The objects were parsed a moment ago and nobody else has seen them.
   for (const item of items as unknown[]) {
-    if (!isRecord(item) || !isRecord(item["metadata"]))
+    if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
       throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is no object`);
     Object.assign(item, { apiVersion, kind });
   }

@@ -1,6 +1,7 @@
-import type { Dispatcher } from "undici";
+import type { Socket } from "node:net";
+import type { buildConnector as BuildConnector, Dispatcher } from "undici";
 import type { TlsMaterial } from "./credentials.ts";
-import { DecoratorHandler, Pool, ProxyAgent } from "./undici.ts";
+import { buildConnector, DecoratorHandler, Pool, ProxyAgent } from "./undici.ts";
 
 /** Where a transport leads and what it may use. */
 export interface TransportOptions {
@@ -42,8 +43,8 @@ export class Transport {
   /** Former dispatchers that still carry an answer. */
   readonly #retired = new Set<Dispatcher>();
   #closed: Error | undefined;
-  /** Ends connections that are still being made. A dispatcher that is destroyed leaves those alone until their handshake ends. */
-  readonly #closing = new AbortController();
+  /** Connections from their first packet to their end. A dispatcher that is destroyed leaves alone what is still being made. */
+  readonly #sockets = new Set<Socket>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -69,10 +70,29 @@ export class Transport {
     // HTTP/1.1 only: one slow watch can not hold up the frames of other streams, and the number of connections is known.
     // The client keeps its own times, on its clock; those of the pool are off.
     const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
-    const { signal } = this.#closing;
-    const connect = { timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS, signal };
-    if (proxyUrl === undefined) return new Pool(origin, { ...shared, connect: { ...tls, ...connect } });
-    return new ProxyAgent({ ...shared, uri: proxyUrl, proxyTls: connect, requestTls: { ...tls, ...connect, allowH2: false } });
+    const times = { timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    if (proxyUrl === undefined)
+      return new Pool(origin, { ...shared, connect: this.#tracked(buildConnector({ ...tls, ...times, allowH2: false })) });
+    const requestTls = { ...tls, ...times, allowH2: false };
+    const clientFactory = (uri: URL, options: object) => {
+      const { connect } = options as { readonly connect: BuildConnector.connector };
+      return new Pool(uri, { connect: this.#tracked(connect) });
+    };
+    return new ProxyAgent({ ...shared, uri: proxyUrl, proxyTls: times, requestTls, clientFactory });
+  }
+
+  /**
+   * The same connector, whose connections are known until they end. (Node's option `signal` of a connection would do for closing, but
+   * the signal holds each connection for as long as itself.)
+   */
+  #tracked(connect: BuildConnector.connector): BuildConnector.connector {
+    return (options, callback) => {
+      // It answers with the connection that it begins, which its type does not tell.
+      const socket = connect(options, callback) as unknown as Socket;
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      return socket;
+    };
   }
 
   /**
@@ -119,7 +139,7 @@ export class Transport {
     this.#retired.clear();
     const destroyed = all.map((dispatcher) => dispatcher.destroy(reason));
     // After them, so that what is under way ends with the reason.
-    this.#closing.abort();
+    for (const socket of this.#sockets) socket.destroy();
     await Promise.all(destroyed);
   }
 }

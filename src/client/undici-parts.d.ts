@@ -11,6 +11,9 @@ declare module "undici/lib/dispatcher/proxy-agent.js" {
 declare module "undici/lib/handler/decorator-handler.js" {
   export { DecoratorHandler as default } from "undici";
 }
+declare module "undici/lib/core/connect.js" {
+  export { buildConnector as default } from "undici";
+}
 declare module "undici/lib/api/index.js" {
   const methods: Readonly<Record<string, unknown>>;
   export { methods as default };

@@ -6,8 +6,14 @@
  *
  * @module
  */
-import type { DecoratorHandler as DecoratorHandlerType, Pool as PoolType, ProxyAgent as ProxyAgentType } from "undici";
+import type {
+  buildConnector as BuildConnectorType,
+  DecoratorHandler as DecoratorHandlerType,
+  Pool as PoolType,
+  ProxyAgent as ProxyAgentType,
+} from "undici";
 import methods from "undici/lib/api/index.js";
+import connector from "undici/lib/core/connect.js";
 import dispatcher from "undici/lib/dispatcher/dispatcher.js";
 import pool from "undici/lib/dispatcher/pool.js";
 import proxyAgent from "undici/lib/dispatcher/proxy-agent.js";
@@ -16,6 +22,8 @@ import decoratorHandler from "undici/lib/handler/decorator-handler.js";
 // `request` and its kin are no part of the class: the entry adds them so.
 Object.assign(dispatcher.prototype, methods);
 
+/** Makes a function that opens connections. */
+export const buildConnector: typeof BuildConnectorType = connector;
 /** Connections to one origin. */
 export const Pool: typeof PoolType = pool;
 /** Connections by way of a proxy. */

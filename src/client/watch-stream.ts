@@ -3,6 +3,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
 import { isDeeperThan, isRecord } from "../base/json.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
+import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ANSWER_DEPTH_MAX, excerpt, unreachable } from "./answer.ts";
@@ -12,6 +13,8 @@ import type { Stream } from "./sender.ts";
 /** How a stream is read. */
 export interface WatchStreamOptions {
   readonly body: Stream;
+  /** The kind of every object in it. */
+  readonly resource: ResourceType;
   /** What was asked, for messages. */
   readonly request: string;
   readonly clock: Clock;
@@ -33,7 +36,7 @@ const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
  * for await (const event of readWatch({ body, request, clock, signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 })) take(event);
  */
 export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent, void, undefined> {
-  const { body, request, signal, eventBytesMax } = options;
+  const { body, resource, request, signal, eventBytesMax } = options;
   const splitter = new LineSplitter(eventBytesMax);
   const idle = watchForSilence(options);
   const end = () => body.destroy();
@@ -44,7 +47,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     for await (const chunk of idle.waitingFor(body)) {
       for (const line of splitter.push(chunk)) {
         if (signal.aborted) return;
-        yield parseEvent(line, request);
+        yield parseEvent(line, resource, request);
       }
     }
     if (splitter.midLine && !signal.aborted) throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended inside an event`);
@@ -99,12 +102,15 @@ function watchForSilence({ body, clock, inactivityMs }: WatchStreamOptions): Sil
   };
 }
 
-function parseEvent(line: string, request: string): WatchEvent {
+function parseEvent(line: string, { kind }: ResourceType, request: string): WatchEvent {
   const event = parse(line, request);
   if (!isRecord(event) || !isRecord(event["object"])) throw notAnEvent(line, request);
   const object = event["object"];
   if (event["type"] === "ERROR") throw errorFromStatus(asStatus(object));
-  if (!TYPES.has(event["type"] as string) || !isRecord(object["metadata"])) throw notAnEvent(line, request);
+  const { metadata } = object;
+  if (!TYPES.has(event["type"] as string) || !isRecord(metadata) || object["kind"] !== kind) throw notAnEvent(line, request);
+  // A bookmark is of the kind, and of no object.
+  if (event["type"] !== "BOOKMARK" && typeof metadata["name"] !== "string") throw notAnEvent(line, request);
   return { type: event["type"] as WatchEvent["type"], object: object as unknown as KubeObject };
 }
 

@@ -25,6 +25,11 @@ export interface ObjectSource {
    * to a state as new as that without it, listeners hear of its key as of any that vanished. Left out, they hear nothing then.
    */
   expect?(object: KubeObject): void;
+  /**
+   * Asks for a new list, because the cluster has said otherwise than the copy for a while. It is read soon, and at most once a minute.
+   * Left out, the copy heals by itself or not at all.
+   */
+  relist?(): void;
   /** True once the copy was complete for the first time. */
   readonly synced: boolean;
   /** True while the cluster can be followed; false from a broken connection until the copy is known to be current again. */

@@ -88,6 +88,8 @@ export interface ReconcileState {
   readonly notes: readonly Note[];
   /** A plan of {@link written} would have no operations. */
   readonly complete: boolean;
+  /** How it ends once people are told, if that is not by what was carried out. */
+  readonly ending?: Ending;
 }
 
 /** A state with what it waits for. */
@@ -100,6 +102,8 @@ export interface Step {
 const OUTDATED_RETRY_MS = 50;
 /** The time doubles with every such write in a row, up to this: a cache that stays behind must not cost calls without end. */
 const OUTDATED_RETRY_MAX_MS = 10_000;
+/** Notes of what may end without a change that any cache would tell. */
+const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
 /** What stands in the way is looked at again after this time, in milliseconds, in case that it vanishes unseen. */
 const UNSEEN_RETRY_MS = 60_000;
 
@@ -149,7 +153,7 @@ export function createMachine(planner: Planner = plan): Machine {
         case "writing":
           return writeAnswered(rules, state, response);
         case "reporting":
-          return end(state, settled(state));
+          return end(state, state.ending ?? settled(state));
         case "done":
           assert(false, "a reconcile that is done has no next step");
       }
@@ -279,7 +283,7 @@ function report(state: ReconcileState): Step {
 function settled(state: ReconcileState): Ending {
   if (isHeldBack(state)) return { result: "settled", requeueAfterMs: state.start.recreationWaitMs! };
   if (slowedMs(state) > 0) return { result: "settled", requeueAfterMs: slowedMs(state) };
-  const refused = state.notes.some(({ code }) => code === "HOST_NAMESPACE_MISSING" || code === "API_INVALID");
+  const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
   return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }
 
@@ -293,9 +297,21 @@ function serviceIn({ hostService, tenantService }: PlanInput, side: "host" | "te
 }
 
 function outdated(state: ReconcileState): Step {
-  const requeueAfterMs = Math.min(OUTDATED_RETRY_MS * 2 ** state.start.outdatedTimes, OUTDATED_RETRY_MAX_MS);
-  return end(state, { result: "outdated", requeueAfterMs });
+  const { outdatedTimes } = state.start;
+  const requeueAfterMs = Math.min(OUTDATED_RETRY_MS * 2 ** outdatedTimes, OUTDATED_RETRY_MAX_MS);
+  const ending: Ending = { result: "outdated", requeueAfterMs };
+  if (outdatedTimes + 1 !== CONTRADICTIONS_TOLD || state.input.tenant === undefined) return end(state, ending);
+  const notes = [CACHE_CONTRADICTED];
+  return { state: { ...state, phase: "reporting", ending }, request: { type: "report", object: state.input.tenant, notes } };
 }
+
+/** After so many outdated reconciles in a row, which is about 20 s, people are told. */
+export const CONTRADICTIONS_TOLD = 9;
+
+const CACHE_CONTRADICTED: Note = {
+  code: "CACHE_CONTRADICTED",
+  message: "The lists of an API server lack what it has; the copy is not up to date, and the lists are read again once a minute",
+};
 
 function fail(state: ReconcileState, error: unknown): Step {
   return end(state, { result: "failed", error });

@@ -155,6 +155,10 @@ class ReflectedSource implements Informer, ReflectorSink {
     if (gone !== undefined) this.#tell(gone, "list");
   }
 
+  relist(): void {
+    this.#reflector.relist();
+  }
+
   setCurrent(current: boolean): void {
     this.current = current;
     this.#metrics.gauge("informer_current", current ? 1 : 0, this.#labels);

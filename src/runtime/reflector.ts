@@ -25,7 +25,7 @@ import type { Replacement } from "./object-cache.ts";
 import { retryAfterMs } from "./retry.ts";
 
 /** Why a list is read. */
-export type ListReason = "start" | "expired" | "failures" | "periodic";
+export type ListReason = "start" | "expired" | "failures" | "periodic" | "contradicted";
 
 /** Receives what the reflector finds. */
 export interface ReflectorSink {
@@ -102,6 +102,8 @@ const SHORT_MS = 1_000;
 const WATCH_FAILURES_MAX = 5;
 /** So many lists in a row that are older than what was seen mean that history was rewritten. */
 const STALE_LISTS_MAX = 5;
+/** What is asked for because of a contradiction is listed at most once in this time: most contradictions are a cache that lags. */
+const RELIST_PAUSE_MS = 60_000;
 /** A server's Retry-After counts up to this. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
 /** Failures after which a watch goes on from the same resourceVersion. */
@@ -119,6 +121,12 @@ export class Reflector {
   #outage: { readonly sinceMs: number; failures: number } | undefined;
   #staleLists = 0;
   #relistDueMs = Infinity;
+  #relistReason: ListReason = "periodic";
+  /** Monotonic time at which a list was last asked for by {@link relist}, and the timer that ends the watch for it. */
+  #askedMs = -Infinity;
+  #asked: Timer | undefined;
+  /** Ends the watch that is open. */
+  #endWatch: () => void = () => {};
   #current = false;
   #pageSize: number;
 
@@ -135,7 +143,21 @@ export class Reflector {
   }
 
   stop(): void {
+    this.#asked?.cancel();
     this.#stopping.abort();
+  }
+
+  /** Lists again soon, at most once in {@link RELIST_PAUSE_MS}. */
+  relist(): void {
+    if (this.#asked !== undefined || this.#stopping.signal.aborted) return;
+    const { clock } = this.#options;
+    const waitMs = Math.max(0, this.#askedMs + RELIST_PAUSE_MS - clock.monotonic());
+    this.#asked = clock.schedule(waitMs, () => {
+      this.#asked = undefined;
+      this.#askedMs = this.#relistDueMs = clock.monotonic();
+      this.#relistReason = "contradicted";
+      this.#endWatch();
+    });
   }
 
   async #step(state: State): Promise<State> {
@@ -181,10 +203,12 @@ export class Reflector {
 
   #scheduleRelist(): void {
     const { clock, chance, relistMs } = this.#options;
+    this.#relistReason = "periodic";
     this.#relistDueMs = relistMs === 0 ? Infinity : clock.monotonic() + relistMs * (0.8 + 0.4 * chance.fraction());
   }
 
   async #watch(): Promise<State> {
+    if (this.#isDue()) return { name: "list", reason: this.#relistReason };
     const watch = this.#prepareWatch();
     try {
       for await (const event of this.#options.client.watch(this.#options.resource, watch.options)) {
@@ -215,6 +239,7 @@ export class Reflector {
     };
     const timers: Timer[] = [clock.schedule(timeoutSeconds * 1000 + OVERDUE_MS, giveUp)];
     this.#stopping.signal.addEventListener("abort", end, { once: true });
+    this.#endWatch = end;
     const onOpen = () => {
       watch.openedMs = clock.monotonic();
       // The server sends what was missed right after it accepted the watch.
@@ -253,6 +278,7 @@ export class Reflector {
 
   #afterWatchEnd(watch: Watch): State {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
+    if (this.#isDue()) return this.#next();
     // A server that goes on talking has only forgotten the end; of one that is silent nobody knows what it has not told.
     if (watch.overdue && this.#since(watch.heardMs) >= OVERDUE_MS) return this.#afterSilence();
     const livedMs = this.#since(watch.openedMs ?? watch.startedMs);
@@ -267,8 +293,11 @@ export class Reflector {
   }
 
   #next(): State {
-    const due = this.#options.clock.monotonic() >= this.#relistDueMs;
-    return due ? { name: "list", reason: "periodic" } : { name: "watch" };
+    return this.#isDue() ? { name: "list", reason: this.#relistReason } : { name: "watch" };
+  }
+
+  #isDue(): boolean {
+    return this.#options.clock.monotonic() >= this.#relistDueMs;
   }
 
   /** The time was waited already; another connection may well work. */

@@ -16,7 +16,7 @@ import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
 import type { BrakeLimits } from "../reconcile/brake.ts";
 import { prepareForward } from "../reconcile/forward.ts";
 import { gate } from "../reconcile/gate.ts";
-import { createMachine, sourceVersion } from "../reconcile/machine.ts";
+import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
 import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/reference-rules.ts";
@@ -88,6 +88,8 @@ export interface SyncCore {
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
   /** What is known of every object that was looked at. */
   records(): readonly SyncRecord[];
+  /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
+  contradicted(): readonly string[];
   close(): void;
 }
 
@@ -206,6 +208,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     },
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
+    contradicted: () => [...books.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
     close() {
       endOwner();
       references?.close();

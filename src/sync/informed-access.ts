@@ -110,6 +110,7 @@ function stoppable(informer: Informer, stop: () => Promise<void>): FollowedSourc
     list: () => informer.list(),
     onChange: (listener) => informer.onChange(listener),
     expect: (object) => informer.expect?.(object),
+    relist: () => informer.relist?.(),
     get synced() {
       return informer.synced;
     },

@@ -15,11 +15,13 @@ export interface Latest {
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
+  /** Its cluster has said otherwise than what is known about `key` for a while: believes the cache alone, and has it listed anew. */
+  doubt(key: ObjectKey): void;
   /** Stops following the cache. */
   close(): void;
 }
 
-type Ahead = { readonly object: KubeObject } | { readonly removedUid: string | undefined };
+type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 
 /** Follows one cache. Holds an entry only while the cache lags behind our own write. */
 export function createLatest(source: ObjectSource): Latest {
@@ -66,7 +68,11 @@ export function createLatest(source: ObjectSource): Latest {
       const [id, cached] = [formatKey(keyOf(object)), source.get(keyOf(object))];
       // Neither known nor expected: its end has been seen.
       if (cached === undefined && !ahead.has(id)) return;
-      lead(id, { removedUid: object.metadata.uid }, cached);
+      lead(id, { removed: object }, cached);
+    },
+    doubt(key) {
+      ahead.delete(formatKey(key));
+      source.relist?.();
     },
     close: unsubscribe,
   };
@@ -75,7 +81,13 @@ export function createLatest(source: ObjectSource): Latest {
 /** A change that left nothing behind ends the lead too: either it is our delete, or somebody deleted what we wrote. */
 function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   if (cached === undefined) return true;
-  // An object that a finalizer holds stays after its delete, with the time of it.
-  if ("removedUid" in entry) return cached.metadata.uid !== entry.removedUid || typeof cached.metadata.deletionTimestamp === "string";
-  return compareResourceVersions(cached.metadata.resourceVersion ?? "", entry.object.metadata.resourceVersion ?? "") >= 0;
+  if ("object" in entry) return compareVersions(cached, entry.object) >= 0;
+  const { removed } = entry;
+  // An object that a finalizer holds stays after its delete, with the time of it. One that changes after its delete is still there.
+  const isHeld = typeof cached.metadata.deletionTimestamp === "string";
+  return isHeld || cached.metadata.uid !== removed.metadata.uid || compareVersions(cached, removed) > 0;
+}
+
+function compareVersions(left: KubeObject, right: KubeObject): number {
+  return compareResourceVersions(left.metadata.resourceVersion ?? "", right.metadata.resourceVersion ?? "");
 }

@@ -23,7 +23,7 @@ export interface SyncLoopOptions extends SyncCoreOptions {
 }
 
 /** The syncer without its queue: whoever owns the queue calls {@link reconcile} for each id that was enqueued. */
-export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "close"> {
+export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
   /**
    * Brings one object to its wanted state, from the present state only. The id is one that `enqueue` was given. What it logs goes
    * to `logger`, if one is given; give it one that puts the id of the reconcile on every line.
@@ -101,6 +101,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       return core.synced;
     },
     records: () => core.records(),
+    contradicted: () => core.contradicted(),
     close: () => core.close(),
   };
 }

@@ -6,7 +6,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isCopying, isRestoration, sourceVersion, WRITES_SLOWED } from "../reconcile/machine.ts";
+import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion, WRITES_SLOWED } from "../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Outcome } from "../patch/types.ts";
@@ -88,6 +88,9 @@ export interface TurnOptions {
 export function createTurn(options: TurnOptions): Turn {
   return new RunningTurn(options);
 }
+
+/** After so many outdated turns in a row, which is a third of a second, the caches are listed anew. */
+const CONTRADICTIONS_MIN = 4;
 
 class RunningTurn implements Turn {
   readonly #options: TurnOptions;
@@ -221,8 +224,8 @@ class RunningTurn implements Turn {
   /** Writes down how the turn ended. */
   #close(request: Request): void {
     const { id, books } = this.#options;
-    const result = request.type === "done" ? request.ending.result : "settled";
-    if (result === "outdated") books.outdated.set(id, (books.outdated.get(id) ?? 0) + 1);
+    const result = request.type === "done" ? request.ending.result : (this.#state.ending?.result ?? "settled");
+    if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
     // What it refers to was noted with the plan, and must be noted anew should everything be as it was before.
     if (result !== "settled") return books.records.unsettle(id);
@@ -230,6 +233,20 @@ class RunningTurn implements Turn {
     // A copy that the brake holds is worth a word though its object is gone.
     if (this.#state.input.tenant === undefined && this.#state.notes.length === 0) this.#forget();
     else this.#record();
+  }
+
+  /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
+  #noteContradiction(): void {
+    const { id, tracked, books, logger, metrics } = this.#options;
+    const times = (books.outdated.get(id) ?? 0) + 1;
+    books.outdated.set(id, times);
+    if (times < CONTRADICTIONS_MIN) return;
+    const { key } = this.#state.input;
+    const hostKey = this.#state.planned.hostKey;
+    metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.resource) });
+    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache says otherwise than its cluster", { id, times });
+    tracked.tenant.doubt(key);
+    if (hostKey !== undefined) tracked.host.doubt(hostKey);
   }
 
   /** A missing permission is no passing fault: who asks why there is no copy should read of it. */

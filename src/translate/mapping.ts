@@ -6,7 +6,7 @@ import { formatKey, parseKey } from "../object/key.ts";
  * place where two tenant objects that translate to one host name are noticed.
  *
  * Guarantees: within one kind a host key belongs to at most one tenant key and the other way round; nothing that is recorded
- * is ever taken away by a later `record` of another tenant key.
+ * is ever taken away by a later `record` of another tenant key, but for the pair that was recorded longest ago once there are too many.
  */
 export interface Mapping {
   /**
@@ -26,14 +26,17 @@ interface Pairs {
   readonly tenantByHost: Map<string, string>;
 }
 
+/** Pairs of one kind that are remembered unless somebody says otherwise: a few megabytes. */
+export const PAIRS_MAX = 10_000;
+
 /**
- * An empty mapping. Kinds are texts as `formatKind` writes them.
+ * An empty mapping that remembers `pairsMax` pairs of each kind. Kinds are texts as `formatKind` writes them.
  *
  * @example
  * const mapping = createMapping();
  * mapping.record("v1/Secret", { namespace: "shop", name: "db" }, { namespace: "vc", name: "db-x-shop-x-blue" }); // "recorded"
  */
-export function createMapping(): Mapping {
+export function createMapping(pairsMax = PAIRS_MAX): Mapping {
   const byKind = new Map<string, Pairs>();
   const look = (kind: string, side: keyof Pairs, key: ObjectKey) => {
     const found = byKind.get(kind)?.[side].get(formatKey(key));
@@ -43,7 +46,9 @@ export function createMapping(): Mapping {
     record: (kind, tenant, host) => {
       const pairs = byKind.get(kind) ?? { hostByTenant: new Map<string, string>(), tenantByHost: new Map<string, string>() };
       byKind.set(kind, pairs);
-      return recordPair(pairs, tenant, host);
+      const result = recordPair(pairs, tenant, host);
+      if (pairs.hostByTenant.size > pairsMax) forgetPair(pairs, pairs.hostByTenant.keys().next().value!);
+      return result;
     },
     toHost: (kind, tenant) => look(kind, "hostByTenant", tenant),
     toTenant: (kind, host) => look(kind, "tenantByHost", host),

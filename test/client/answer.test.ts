@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  checkDeleted,
   errorFromAnswer,
   excerpt,
   objectFromAnswer,
@@ -8,6 +9,11 @@ import {
   unreachable,
   type Answer,
 } from "../../src/client/answer.ts";
+import { ENDPOINTS } from "../../src/object/resource.ts";
+
+const KEY = { namespace: "shop", name: "db" };
+const DB = { apiVersion: "v1", kind: "Endpoints", metadata: KEY };
+const EXPECTED = { resource: ENDPOINTS, key: KEY };
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -75,13 +81,43 @@ describe("an answer that is no object", () => {
   test.each(["", "<html>Please log in</html>", '{"kind":"Endpo', "null", "[]", '"text"', '{"kind":"Endpoints"}', '{"metadata":[]}'])(
     "is API_UNAVAILABLE: %s",
     (text) => {
-      expect(() => objectFromAnswer(answer(200, text))).toThrow(expect.objectContaining({ code: "API_UNAVAILABLE" }));
+      expect(() => objectFromAnswer(answer(200, text), EXPECTED)).toThrow(expect.objectContaining({ code: "API_UNAVAILABLE" }));
     },
   );
 
+  test.each([
+    { what: "of another kind", body: { ...DB, kind: "Service" } },
+    { what: "of another version", body: { ...DB, apiVersion: "v2" } },
+    { what: "of another name", body: { ...DB, metadata: { ...KEY, name: "web" } } },
+    { what: "of another namespace", body: { ...DB, metadata: { ...KEY, namespace: "bank" } } },
+    { what: "that is a Status", body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" } },
+  ])("is API_UNAVAILABLE $what", ({ body }) => {
+    expect(() => objectFromAnswer(answer(200, JSON.stringify(body)), EXPECTED)).toThrow(
+      expect.objectContaining({ code: "API_UNAVAILABLE", message: expect.stringContaining('wanted v1 Endpoints "shop/db"') as string }),
+    );
+  });
+
   test("is told from an object", () => {
     expect(parseAnswer(answer(200, '{"a":1}'))).toEqual({ a: 1 });
-    expect(objectFromAnswer(answer(200, '{"metadata":{"name":"db"}}'))).toEqual({ metadata: { name: "db" } });
+    expect(objectFromAnswer(answer(200, JSON.stringify(DB)), EXPECTED)).toEqual(DB);
+    expect(objectFromAnswer(answer(200, JSON.stringify(DB)), { resource: ENDPOINTS })).toEqual(DB);
+  });
+});
+
+describe("the answer to a delete", () => {
+  test.each([{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" }, DB])("is a Status of success or the object", (body) => {
+    expect(() => checkDeleted(answer(200, JSON.stringify(body)), EXPECTED)).not.toThrow();
+  });
+
+  test.each([
+    "<html>Please log in</html>",
+    "",
+    "{}",
+    "[]",
+    '{"kind":"Status","status":"Failure"}',
+    JSON.stringify({ ...DB, metadata: { name: "web", namespace: "shop" } }),
+  ])("is not believed when it is something else: %s", (text) => {
+    expect(() => checkDeleted(answer(200, text), EXPECTED)).toThrow(expect.objectContaining({ code: "API_UNAVAILABLE" }));
   });
 });
 

@@ -53,3 +53,39 @@ describe("data that is nested deeper than anything walks", () => {
     await expect(client.get(ENDPOINTS, KEY)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
   });
 });
+
+describe("an answer with status 200 that is not what was asked for", () => {
+  const OTHERS: Readonly<Record<string, string>> = {
+    "a page": "<html>Please log in</html>",
+    nothing: "",
+    "an empty object": "{}",
+    "a list of JSON": "[]",
+    "a Status of failure": JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" }),
+    "another kind": JSON.stringify({ ...db, kind: "Service" }),
+    "another version": JSON.stringify({ ...db, apiVersion: "v2" }),
+    "another object": JSON.stringify({ ...db, metadata: { ...db.metadata, name: "web" } }),
+    "an object of another namespace": JSON.stringify({ ...db, metadata: { ...db.metadata, namespace: "bank" } }),
+    "half of the object": JSON.stringify(db).slice(0, -10),
+    "a list without items": JSON.stringify({ kind: "EndpointsList", metadata: { resourceVersion: "9" } }),
+    "a list without a version": JSON.stringify({ kind: "EndpointsList", metadata: {}, items: [] }),
+    "a list of another kind": JSON.stringify({ kind: "ServiceList", metadata: { resourceVersion: "9" }, items: [] }),
+  };
+  const rows = Object.keys(CALLS).flatMap((call) => Object.keys(OTHERS).map((what) => ({ call, what })));
+
+  test.each(rows)("is no answer to $call: $what", async ({ call, what }) => {
+    const { client } = await createWorld((_, response) => void response.end(OTHERS[what]));
+    await expect(CALLS[call]!(client)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+  });
+
+  test.each([JSON.stringify({ type: "ADDED", object: { ...db, kind: "Service" } }), JSON.stringify({ type: "ADDED", object: { kind: "Endpoints", metadata: {} } })])(
+    "is no event: %s",
+    async (line) => {
+      const { client } = await createWorld((_, response) => void response.write(`${line}\n`));
+      const { signal } = new AbortController();
+      const read = async () => {
+        for await (const event of client.watch(ENDPOINTS, { resourceVersion: "1", signal })) return event;
+      };
+      await expect(read()).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+    },
+  );
+});

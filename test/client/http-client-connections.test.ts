@@ -32,14 +32,17 @@ describe("connections", () => {
   });
 
   test("deletes leave theirs open", async () => {
-    const { server, client } = await createWorld((_, response) => json(response, { kind: "Status", metadata: {} }), { connectionsMax: 1 });
+    const { server, client } = await createWorld((_, response) => json(response, { kind: "Status", metadata: {}, status: "Success" }), {
+      connectionsMax: 1,
+    });
     for (let call = 0; call < 5; call++) await client.delete(ENDPOINTS, KEY, { uid: "life-1" });
     expect({ requests: server.requests.length, connections: server.connections }).toEqual({ requests: 5, connections: 1 });
   });
 
   test("a call that ends while it waits for one fails at once and is never sent", async () => {
     let answer = (): void => undefined;
-    const script: Script = (_, response) => void (answer = () => json(response, { metadata: { resourceVersion: "1" }, items: [] }));
+    const script: Script = (_, response) =>
+      void (answer = () => json(response, { kind: "EndpointsList", metadata: { resourceVersion: "1" }, items: [] }));
     const { server, client } = await createWorld(script, { connectionsMax: 1 });
     const first = client.list(ENDPOINTS);
     await until("the first is under way", () => server.requests.length === 1);

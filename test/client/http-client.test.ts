@@ -53,7 +53,9 @@ describe("requests", () => {
   });
 
   test("to list name the page, the selectors and a state that may be newer", async () => {
-    const { server, client } = await createWorld((_, response) => json(response, { metadata: { resourceVersion: "9" }, items: [] }));
+    const { server, client } = await createWorld((_, response) =>
+      json(response, { kind: "EndpointsList", metadata: { resourceVersion: "9" }, items: [] }),
+    );
     await client.list(ENDPOINTS, {
       namespace: "shop",
       labelSelector: "a=b",
@@ -85,6 +87,7 @@ describe("requests", () => {
 describe("answers", () => {
   test("of a list have apiVersion and kind on every item", async () => {
     const body = {
+      kind: "EndpointsList",
       metadata: { resourceVersion: "9", continue: "next" },
       items: [{ metadata: { name: "db" } }, { metadata: { name: "web" } }],
     };
@@ -98,7 +101,9 @@ describe("answers", () => {
   });
 
   test.each([{ items: null }, { items: [] }])("that list nothing are an empty list: %j", async (body) => {
-    const { client } = await createWorld((_, response) => json(response, { metadata: { resourceVersion: "9", continue: "" }, ...body }));
+    const { client } = await createWorld((_, response) =>
+      json(response, { kind: "EndpointsList", metadata: { resourceVersion: "9", continue: "" }, ...body }),
+    );
     expect(await client.list(ENDPOINTS)).toEqual({ items: [], resourceVersion: "9", textLength: expect.any(Number) as number });
   });
 
@@ -106,8 +111,11 @@ describe("answers", () => {
     {},
     { items: [] },
     { metadata: { resourceVersion: "9" } },
-    { metadata: { resourceVersion: "9" }, items: {} },
-    { metadata: { resourceVersion: "9" }, items: [null] },
+    { kind: "EndpointsList", metadata: { resourceVersion: "9" }, items: {} },
+    { kind: "EndpointsList", metadata: { resourceVersion: "9" }, items: [null] },
+    { kind: "EndpointsList", metadata: { resourceVersion: "9" }, items: [{ metadata: {} }] },
+    { kind: "ServiceList", metadata: { resourceVersion: "9" }, items: [] },
+    { kind: "EndpointsList", metadata: {}, items: [] },
   ])("that are no list are API_UNAVAILABLE: %j", async (body) => {
     const { client } = await createWorld((_, response) => json(response, body));
     await expect(client.list(ENDPOINTS)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
@@ -191,7 +199,9 @@ describe("answers", () => {
 });
 
 test("a cluster-scoped object is found without a namespace", async () => {
-  const { server, client } = await createWorld((_, response) => json(response, { metadata: { name: "shop" } }));
+  const { server, client } = await createWorld((_, response) =>
+    json(response, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }),
+  );
   await client.get(NAMESPACES, { namespace: "", name: "shop" });
   expect(server.requests[0]!.path).toBe("/api/v1/namespaces/shop");
 });

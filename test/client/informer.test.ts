@@ -13,7 +13,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import { createHttpClient } from "../../src/client/http-client.ts";
 import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import { isEngineError } from "../../src/base/errors.ts";
-import { ENDPOINTS, SERVICES } from "../../src/object/resource.ts";
+import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createInformer } from "../../src/runtime/informer.ts";
 import { createFakeClock, settle, until } from "../support/fake-clock.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
@@ -310,7 +310,7 @@ describe("the informer over HTTP", () => {
 
   test("shares its connections with everything else that uses the client", async () => {
     const world = await createWorld({ scheme: "https" });
-    const others = [ENDPOINTS, SERVICES].map((resource) => createInformer({ client: world.client, resource, clock: world.clock, chance }));
+    const others = [ENDPOINTS, ENDPOINTS].map((resource) => createInformer({ client: world.client, resource, clock: world.clock, chance }));
     const all = [world.informer, ...others];
     for (const one of all) one.start();
     await Promise.all(all.map((one) => one.whenSynced()));

@@ -5,7 +5,7 @@ import { loadKubeConfig } from "../../src/client/kube-config.ts";
 import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/object/cluster-client.ts";
 import { ENDPOINTS } from "../../src/object/resource.ts";
 import { createFakeClock, settle, until } from "../support/fake-clock.ts";
-import { failure, startScriptedServer, stream, type Script } from "../support/scripted-server.ts";
+import { failure, json, startScriptedServer, stream, type Script } from "../support/scripted-server.ts";
 
 const open: { close(): Promise<void> }[] = [];
 const rejections: unknown[] = [];
@@ -305,7 +305,9 @@ describe("silence", () => {
 describe("connections of watches", () => {
   test("are their own: open watches never keep calls waiting", async () => {
     const script: Script = ({ query }, response) =>
-      query.get("watch") ? stream(response) : void response.writeHead(200).end('{"metadata":{}}');
+      query.get("watch")
+        ? stream(response)
+        : json(response, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name: "db" } });
     const { server, client } = await createWorld(script, { scheme: "https", connectionsMax: 2 });
     const watches = Array.from({ length: 12 }, () => read(client));
     await until("all are open", () => server.requests.length === 12);

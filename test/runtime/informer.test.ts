@@ -125,6 +125,23 @@ describe("deletions", () => {
     expect(world.lines).toEqual([]);
   });
 
+  test("that the server lost are found by a list that somebody asks for, at most once a minute", async () => {
+    const world = await createFollowing({ relistMs: 0 });
+    world.cluster.remove("db", { silently: true });
+    for (let times = 0; times < 5; times += 1) world.informer.relist?.();
+    await world.clock.advance(1_000);
+    expect({ lists: world.cluster.lists, state: world.sees() }).toEqual({ lists: 2, state: world.cluster.state() });
+    world.cluster.put("web");
+    await settle();
+    expect(world.sees()).toEqual(world.cluster.state());
+
+    world.informer.relist?.();
+    await world.clock.advance(50_000);
+    expect(world.cluster.lists).toBe(2);
+    await world.clock.advance(11_000);
+    expect({ lists: world.cluster.lists, current: world.informer.current, lines: world.lines }).toEqual({ lists: 3, current: true, lines: [] });
+  });
+
   test("are never looked for by a list when the setting says so", async () => {
     const world = await createFollowing({ relistMs: 0 });
     await world.clock.advance(5 * 60 * MINUTE_MS);

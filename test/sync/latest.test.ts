@@ -48,6 +48,28 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
   });
 
+  test("shows a deleted object again that changes after its delete: it was not deleted", () => {
+    const { source, becomes } = handMadeSource();
+    const latest = createLatest(source);
+    becomes(version("5"));
+    latest.removed(version("5"));
+    becomes(version("4"));
+    expect(latest.get(KEY)).toBeUndefined();
+    becomes(version("6"));
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
+  });
+
+  test("believes the cache alone once its cluster contradicts, and has it listed anew", () => {
+    const { source, becomes } = handMadeSource();
+    let lists = 0;
+    const latest = createLatest({ ...source, relist: () => void (lists += 1) });
+    becomes(version("5"));
+    latest.removed(version("5"));
+    latest.doubt(KEY);
+    expect(lists).toBe(1);
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+  });
+
   test("hides a deleted object until the cache has dropped it, and not its successor", () => {
     const { source, becomes } = handMadeSource();
     const latest = createLatest(source);

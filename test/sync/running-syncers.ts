@@ -6,6 +6,7 @@ import { noMetrics } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
 import type { EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { resolveConfig } from "../../src/config/config.ts";
+import type { ClusterClient } from "../../src/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import type { SyncHooks } from "../../src/sync/turn.ts";
@@ -61,12 +62,15 @@ export interface Start {
   readonly adopt?: string;
   readonly adoptCluster?: string;
   readonly hooks?: SyncHooks;
+  /** Stands between the syncer and a cluster. */
+  readonly through?: (client: ClusterClient, side: "tenant" | "host") => ClusterClient;
 }
 
 /** Starts a syncer and lets it come to rest. */
-export async function start({ tenant, on, namespace, mapped, toHost = {}, ...options }: Start): Promise<Syncer> {
+export async function start({ tenant, on, namespace, mapped, toHost = {}, through = (client) => client, ...options }: Start): Promise<Syncer> {
   const shared = { clock, chance: systemChance, logger: silentLogger, metrics: noMetrics };
-  const sides = [tenant, on].map(({ client }) => createInformedAccess({ client, ...shared }));
+  const clients = [through(tenant.client, "tenant"), through(on.client, "host")];
+  const sides = clients.map((client) => createInformedAccess({ client, ...shared }));
   const namespaces = mapped && { namespaces: { enabled: true, mappings: { byName: mapped } } };
   const resolved = resolveConfig({ sync: { toHost: { ...toHost, ...namespaces } } });
   if (!resolved.ok) throw new Error("The configuration has errors");

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ObjectKey } from "../../src/object/key.ts";
 import { formatKey } from "../../src/object/key.ts";
-import { createMapping } from "../../src/translate/mapping.ts";
+import { createMapping, PAIRS_MAX } from "../../src/translate/mapping.ts";
 
 const KIND = "v1/Endpoints";
 const host = { namespace: "vc", name: "a-x-b-x-c-x-v" };
@@ -54,6 +54,19 @@ describe("a mapping", () => {
     mapping.record(KIND, second, other);
     expect(mapping.record(KIND, second, host)).toEqual({ taken: first });
     expect(mapping.toHost(KIND, second)).toEqual(other);
+  });
+
+  test("remembers the pairs that were recorded last, however many names come and go", () => {
+    const mapping = createMapping();
+    const key = (index: number) => ({ namespace: "shop", name: `secret-${index}` });
+    for (let index = 0; index < 100_000; index += 1) {
+      mapping.record(KIND, key(index), { namespace: "vc", name: `host-${index}` });
+      mapping.record(KIND, key(0), { namespace: "vc", name: "host-0" });
+    }
+    const known = Array.from({ length: 100_000 }, (_, index) => index).filter((index) => mapping.toHost(KIND, key(index)) !== undefined);
+    expect(known).toHaveLength(PAIRS_MAX);
+    expect([known[0], known[1], known.at(-1)]).toEqual([0, 100_000 - PAIRS_MAX + 1, 99_999]);
+    expect(mapping.toTenant(KIND, { namespace: "vc", name: "host-7" })).toBeUndefined();
   });
 
   test("is one-to-one after any sequence of calls", () => {

@@ -25,6 +25,8 @@ export interface ReadinessOptions {
   permissions(): readonly Permission[];
   /** True when the work can be done. */
   prepared(): boolean;
+  /** Objects of which a cluster has said otherwise than its lists for a while. They are reported, and make nothing unready: a restart would not help. */
+  contradicted?(): readonly string[];
   readonly runtime: Runtime;
 }
 
@@ -61,11 +63,17 @@ class WatchedReadiness implements Readiness {
     const required = this.#missing.filter((permission) => permission.required);
     const optional = this.#missing.filter((permission) => !permission.required);
     const lacks = [...required.map((one) => `missing permission: ${describePermission(one)}`)];
-    const remarks = optional.map((one) => `worth having: ${describePermission(one)}`);
+    const remarks = [...optional.map((one) => `worth having: ${describePermission(one)}`), ...this.#contradictions()];
     const waits = prepared() ? [] : ["the first lists are not complete yet", ...this.#unsynced()];
     const reasons = [...this.#wrong(), ...lacks, ...waits];
     return reasons.length === 0 ? { remarks } : { reason: [...reasons, ...remarks].join("\n") };
   };
+
+  #contradictions(): readonly string[] {
+    const ids = this.#options.contradicted?.() ?? [];
+    if (ids.length === 0) return [];
+    return [`CACHE_CONTRADICTED: ${ids.length} objects are not up to date, ${ids[0]} for example: lists lack what the API server has`];
+  }
 
   #wrong(): readonly string[] {
     return this.#options.clusters.flatMap(({ access: { identity } }) =>

@@ -139,6 +139,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
     clusters: [tenant, host],
     permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
     prepared: () => syncer.status().prepared,
+    contradicted: () => syncer.status().contradicted,
     runtime,
   });
   teardown.add(() => readiness.stop());
