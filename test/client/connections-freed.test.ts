@@ -1,6 +1,5 @@
 /** A client that runs for months loses its connections again and again: none of them may stay in memory. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
 import { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";

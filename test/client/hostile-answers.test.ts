@@ -77,15 +77,15 @@ describe("an answer with status 200 that is not what was asked for", () => {
     await expect(CALLS[call]!(client)).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
   });
 
-  test.each([JSON.stringify({ type: "ADDED", object: { ...db, kind: "Service" } }), JSON.stringify({ type: "ADDED", object: { kind: "Endpoints", metadata: {} } })])(
-    "is no event: %s",
-    async (line) => {
-      const { client } = await createWorld((_, response) => void response.write(`${line}\n`));
-      const { signal } = new AbortController();
-      const read = async () => {
-        for await (const event of client.watch(ENDPOINTS, { resourceVersion: "1", signal })) return event;
-      };
-      await expect(read()).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
-    },
-  );
+  test.each([
+    JSON.stringify({ type: "ADDED", object: { ...db, kind: "Service" } }),
+    JSON.stringify({ type: "ADDED", object: { kind: "Endpoints", metadata: {} } }),
+  ])("is no event: %s", async (line) => {
+    const { client } = await createWorld((_, response) => void response.write(`${line}\n`));
+    const { signal } = new AbortController();
+    const read = async () => {
+      for await (const event of client.watch(ENDPOINTS, { resourceVersion: "1", signal })) return event;
+    };
+    await expect(read()).rejects.toMatchObject({ code: "API_UNAVAILABLE" });
+  });
 });
