@@ -35,6 +35,7 @@ const documented: readonly (Metric & { readonly rest: readonly string[] })[] = P
 /** Metrics that only something going wrong brings up, or that chance does. */
 const RARE = [
   "endpoint_sync_cluster_is_another",
+  "endpoint_sync_contradictions_total",
   "informer_failures_total",
   "workqueue_retries_total",
   "workqueue_unfinished_work_seconds",

@@ -139,7 +139,11 @@ describe("deletions", () => {
     await world.clock.advance(50_000);
     expect(world.cluster.lists).toBe(2);
     await world.clock.advance(11_000);
-    expect({ lists: world.cluster.lists, current: world.informer.current, lines: world.lines }).toEqual({ lists: 3, current: true, lines: [] });
+    expect({ lists: world.cluster.lists, current: world.informer.current, lines: world.lines }).toEqual({
+      lists: 3,
+      current: true,
+      lines: [],
+    });
   });
 
   test("are never looked for by a list when the setting says so", async () => {

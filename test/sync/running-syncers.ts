@@ -67,7 +67,15 @@ export interface Start {
 }
 
 /** Starts a syncer and lets it come to rest. */
-export async function start({ tenant, on, namespace, mapped, toHost = {}, through = (client) => client, ...options }: Start): Promise<Syncer> {
+export async function start({
+  tenant,
+  on,
+  namespace,
+  mapped,
+  toHost = {},
+  through = (client) => client,
+  ...options
+}: Start): Promise<Syncer> {
   const shared = { clock, chance: systemChance, logger: silentLogger, metrics: noMetrics };
   const clients = [through(tenant.client, "tenant"), through(on.client, "host")];
   const sides = clients.map((client) => createInformedAccess({ client, ...shared }));
