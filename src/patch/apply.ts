@@ -30,7 +30,16 @@ import type { MetadataPlace, Place } from "./place.ts";
 import { placesOf } from "./place.ts";
 import type { RewrittenReference } from "./reference.ts";
 import { rewriteReference } from "./reference.ts";
-import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine } from "./types.ts";
+import type {
+  CompiledExpression,
+  FoundReference,
+  NameRules,
+  OnError,
+  Outcome,
+  PatchContext,
+  PatchEngine,
+  PatchEvaluation,
+} from "./types.ts";
 
 /** How to apply patches. */
 export interface PatchOptions extends ObjectLimits {
@@ -72,6 +81,8 @@ interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
   readonly references: FoundReference[];
   /** Places that failed and keep their last value. */
   readonly failed: MetadataPlace[];
+  /** The expression whose context was brought in last, and paid. */
+  contextPaid: CompiledExpression | undefined;
 }
 
 /**
@@ -157,6 +168,7 @@ function startRun(object: KubeObject, options: PatchOptions): Run {
     sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
     references: [],
     failed: [],
+    contextPaid: undefined,
   };
 }
 
@@ -207,20 +219,22 @@ function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, 
 
 function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
   run.budget.checkFuel();
-  const spend = (fuel: unknown) => {
-    if (typeof fuel !== "number") return;
-    run.budget.spendFuel(fuel);
+  const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PatchEvaluation>) => {
     tally.fuel += fuel;
+    run.budget.spendFuel(charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0)));
+    // What stopped the engine has taken the context along.
+    run.contextPaid = contextCharged === undefined ? undefined : expression;
   };
+  let evaluated: PatchEvaluation;
   try {
-    const evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
-    spend(evaluated.fuel);
-    run.budget.takeResult(evaluated.value);
-    return evaluated.value;
+    evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
   } catch (error) {
-    if (isEngineError(error)) spend(error.details["fuel"]);
+    if (isEngineError(error)) spend(error.details as Partial<PatchEvaluation>);
     throw error;
   }
+  spend(evaluated);
+  run.budget.takeResult(evaluated.value);
+  return evaluated.value;
 }
 
 function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: Place }, run: Run, tally: Tally): unknown {

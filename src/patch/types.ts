@@ -25,15 +25,27 @@ export interface PatchScope {
 /** Whatever the engine made of an expression's text; opaque here. */
 export type CompiledExpression = object;
 
+/** A value with its price. */
+export interface PatchEvaluation {
+  /** JSON data. */
+  readonly value: unknown;
+  /** The expression's own steps. */
+  readonly fuel: number;
+  /** What it takes from the fuel of the object, the context aside. Default: its own steps. */
+  readonly charged?: number;
+  /** What bringing in the context takes, which an object pays once per expression. Default 0. */
+  readonly contextCharged?: number;
+}
+
 /**
  * What patches need of an expression engine. The sandbox fits as it is.
  *
- * `evaluate` returns JSON data; it throws an EngineError with an `EXPRESSION_…` code, and tells in `details.fuel` what the
- * failed run cost if it knows.
+ * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and tells in `details` what the failed run took if it knows: `fuel`,
+ * `charged` and `contextCharged`, as of a value.
  */
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
-  evaluate(expression: CompiledExpression, scope: PatchScope): { readonly value: unknown; readonly fuel: number };
+  evaluate(expression: CompiledExpression, scope: PatchScope): PatchEvaluation;
   /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }

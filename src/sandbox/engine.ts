@@ -27,23 +27,29 @@ export type { Handle };
 /** Why an instance stopped: a limit, or a fault of the engine itself. */
 export type TrapReason = "fuel" | "overhead" | "memory" | "stack" | "fault";
 
+/** Steps of both counters: the program's own, and those inside the engine whose number depends on what ran before. */
+export interface Steps {
+  readonly fuel: number;
+  readonly overhead: number;
+}
+
 /** Bytes of one page of WASM memory. */
 export const PAGE_BYTES = 65_536;
 
 /** The module declares that it needs so many pages from the start. */
 export const INITIAL_PAGES = 256;
 
-/** Fuel for the host's own calls into the engine, whose work is linear in the size of data that is checked or trusted. */
+/** Fuel for the host's own calls into the engine that free, compile or look at what was paid for when it was made. */
 export const HOST_FUEL = STEPS_MAX;
 
-const OVERHEAD_PER_FUEL = 4;
-const OVERHEAD_BASE = 1_000_000;
+/** Overhead that every allowance of fuel has besides as many steps as the fuel itself; ordinary programs need less than 1.2 per step. */
+const OVERHEAD_BASE = 200_000;
 
 /** How an instance is made. */
 export interface EngineOptions {
   /** The metered module. */
   readonly module: WebAssembly.Module;
-  /** The memory never grows beyond this, in bytes. */
+  /** The memory never grows beyond this, in bytes, nor beyond what {@link Engine.allowMemory} says. */
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
@@ -92,10 +98,13 @@ export class Engine {
   #bytes: Uint8Array;
   #words: Int32Array;
   #growthRefused = false;
+  #memoryAllowed: number;
+  #given: Steps = { fuel: HOST_FUEL, overhead: STEPS_MAX };
 
   /** Boots an instance, or continues one from its snapshot. */
   constructor(options: EngineOptions, snapshot?: Snapshot) {
     this.#options = options;
+    this.#memoryAllowed = options.memoryBytes;
     const initial = INITIAL_PAGES;
     this.#memory = new WebAssembly.Memory({ initial, maximum: Math.floor(options.memoryBytes / PAGE_BYTES) });
     this.#bytes = new Uint8Array(this.#memory.buffer);
@@ -120,9 +129,21 @@ export class Engine {
     return stepsLeft(this.#raw.fuelLeft());
   }
 
-  /** Allows `steps` from now on, and overhead of as much as so many steps can need. */
-  refuel(steps: number): void {
-    this.#raw.refuel(steps, Math.min(STEPS_MAX, steps * OVERHEAD_PER_FUEL + OVERHEAD_BASE));
+  /** Allows `fuel` from now on, and `overhead`: by default as much as so much fuel can need. */
+  refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
+    this.#given = { fuel, overhead: Math.min(STEPS_MAX, overhead) };
+    this.#raw.refuel(fuel, this.#given.overhead);
+  }
+
+  /** What was taken since the last {@link refuel}; at most what was given, also after a trap. */
+  get taken(): Steps {
+    const { fuel, overhead } = this.#given;
+    return { fuel: Math.min(fuel, fuel - this.fuel), overhead: Math.min(overhead, overhead - this.#raw.overheadLeft()) };
+  }
+
+  /** Lets the memory grow to `bytes` from now on, but never beyond its limit. */
+  allowMemory(bytes: number): void {
+    this.#memoryAllowed = Math.min(bytes, this.#options.memoryBytes);
   }
 
   /** Size of the memory now, in bytes. */
@@ -303,7 +324,7 @@ export class Engine {
 
   #growTo(bytes: number): void {
     this.#growthRefused = true;
-    if (bytes > this.#options.memoryBytes) throw new RangeError("The memory limit is reached");
+    if (bytes > this.#memoryAllowed) throw new RangeError("The memory limit is reached");
     this.#memory.grow(Math.ceil((bytes - this.#bytes.length) / PAGE_BYTES));
     this.#growthRefused = false;
     this.#bytes = new Uint8Array(this.#memory.buffer);
@@ -314,7 +335,8 @@ export class Engine {
     assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
     const name = HOST_FUNCTIONS[id]!;
     if (name === "callHost") {
-      this.#charge(HOST_CALL_FUEL);
+      // The realm refuses longer ones; this holds should it ever not.
+      this.#charge(HOST_CALL_FUEL + this.lengthOf(values));
       const answer = this.#options.callHost(this.readText(values));
       // Names of hosts have no such characters; what has is hardly worth a way around.
       return this.newText(answer) ?? this.newPlainText(answer.replace(NOT_PLAIN, "\ufffd"));

@@ -11,7 +11,7 @@ import type { Place } from "../expression/excerpt.ts";
 import { adviseOnResult, adviseOnThrown, kindOf } from "./advice.ts";
 import type { FuelBudget } from "./fuel.ts";
 import type { SandboxLimits } from "./limits.ts";
-import type { Outcome, Stopped, Thrown } from "./outcome.ts";
+import type { Outcome, Price, Stopped, Thrown } from "./outcome.ts";
 import { placeOf } from "./source.ts";
 
 const MESSAGE_MAX = 500;
@@ -22,12 +22,10 @@ export interface Conditions {
   readonly budget: FuelBudget | undefined;
   /** Its own limit, or what was left of the budget. */
   readonly fuel: number;
-  /** What it cost, with the price of what it broke. */
-  readonly charged: number;
   readonly value: unknown;
 }
 
-type Failed = Exclude<Outcome, { kind: "value" }> | Stopped;
+type Failed = (Exclude<Outcome, { kind: "value" }> & Price) | Stopped;
 
 /** The error for an evaluation of `text` that gave no value. */
 export function failureOf(text: string, outcome: Failed, conditions: Conditions): EngineError {
@@ -39,6 +37,11 @@ export function failureOf(text: string, outcome: Failed, conditions: Conditions)
     case "noJson":
       return failureOfResult(text, outcome, conditions);
   }
+}
+
+/** What an evaluation took, for budgets that others keep. */
+function priceOf(outcome: Failed): ErrorDetails {
+  return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
 }
 
 /** The error for a text that the engine does not compile. */
@@ -73,43 +76,54 @@ function failure(code: Code, text: string, { what, hint }: Words, details: Error
   });
 }
 
-function failureOfResult(text: string, { found, fuel }: Extract<Failed, { kind: "noJson" }>, { limits, value }: Conditions): EngineError {
+function failureOfResult(text: string, outcome: Extract<Failed, { kind: "noJson" }>, { limits, value }: Conditions): EngineError {
+  const { found, fuel } = outcome;
   const limit = limits.resultBytes;
   const wanted = found.startsWith("more than") ? `a JSON value of at most ${limit} bytes` : "a JSON value";
   const words = { what: `must return ${wanted}, found ${found}; value is ${kindOf(value)}`, hint: adviseOnResult(found) };
-  return failure("EXPRESSION_RESULT", text, words, { fuel, limit, valueKind: kindOf(value) });
+  return failure("EXPRESSION_RESULT", text, words, { fuel, limit, valueKind: kindOf(value), ...priceOf(outcome) });
 }
 
-function failureOfStop(text: string, { fuel, reason, cause }: Stopped, conditions: Conditions): EngineError {
-  const { limits, charged } = conditions;
+function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): EngineError {
+  const { reason, cause, charged } = stopped;
+  const { limits } = conditions;
   switch (reason) {
     case "fuel":
-    case "overhead":
-      return failureOfFuel(text, fuel, conditions);
+      return failureOfFuel(text, stopped, conditions);
+    case "overhead": {
+      const what = `made the engine search its own tables for more than its ${conditions.fuel} steps pay for (limits.fuel)`;
+      const hint = "Look for a loop that makes very many values, or for objects with many keys that are large round numbers";
+      return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
+    }
+    case "input": {
+      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than so much data may (limits.fuel)`;
+      const hint = "Match a smaller value, read single fields of context, or look for maps with many keys that are large round numbers";
+      return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
+    }
     case "memory": {
       const words = {
         what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
         hint: "Make fewer or shorter values at a time",
       };
-      return failure("EXPRESSION_MEMORY", text, words, { fuel: charged, limit: limits.memoryBytes });
+      return failure("EXPRESSION_MEMORY", text, words, { fuel: charged, charged, limit: limits.memoryBytes });
     }
     case "stack": {
       const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
-      return failure("EXPRESSION_STACK", text, words, { fuel: charged, limit: limits.stackBytes });
+      return failure("EXPRESSION_STACK", text, words, { fuel: charged, charged, limit: limits.stackBytes });
     }
     case "fault":
-      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: charged }, { cause });
+      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: charged, charged }, { cause });
   }
 }
 
-function failureOfFuel(text: string, fuel: number, { limits, budget, fuel: given }: Conditions): EngineError {
+function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budget, fuel: given }: Conditions): EngineError {
   const shared = budget !== undefined && given < limits.fuel;
   const limit = shared ? budget.limit : given;
   const what = shared
     ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
     : `took more than ${limit} steps (limits.fuel)`;
   const hint = "Look for a loop without end, a repeated group in a regular expression such as (a+)+, or a very long value";
-  return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, limit });
+  return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });
 }
 
 function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" }>, { limits, value }: Conditions): EngineError {
@@ -122,14 +136,14 @@ function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" 
       what: `recursed too deep${at}`,
       hint: `Calls nest in ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
     };
-    return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where });
+    return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where, ...priceOf(outcome) });
   }
   const what = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
   const words = {
     what: `threw ${what || "an error"}${at}; value is ${kindOf(value)}`,
     hint: adviseOnThrown(thrown, { text, value, place }),
   };
-  return failure("EXPRESSION_ERROR", text, words, { fuel, valueKind: kindOf(value), ...where });
+  return failure("EXPRESSION_ERROR", text, words, { fuel, valueKind: kindOf(value), ...where, ...priceOf(outcome) });
 }
 
 /** The parsers of JSON and of regular expressions report it as a SyntaxError. */

@@ -8,8 +8,8 @@ import type { CheckedExpression } from "../expression/check.ts";
 import { hasSource, projectContext, sourceOf, usedParts } from "./context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "./context.ts";
 import { Engine, HOST_FUEL } from "./engine.ts";
-import type { EngineOptions, Handle } from "./engine.ts";
-import type { Outcome, Thrown } from "./outcome.ts";
+import type { EngineOptions, Handle, Steps, TrapReason } from "./engine.ts";
+import type { Outcome, Price, Priced, Thrown } from "./outcome.ts";
 import type { RealmImage } from "./realm.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "./source.ts";
 
@@ -21,6 +21,24 @@ export interface Evaluation {
   readonly fuel: number;
   readonly resultBytes: number;
 }
+
+/**
+ * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 12 million, that is
+ * less than 50 ms. What the value and the context take is no longer there for the expression.
+ */
+const STEPS_PER_FUEL = 2.4;
+
+/**
+ * Steps for bringing in data, besides those for each code unit of its JSON text: three times what the dearest data needs, which are
+ * short lists in a list. Keys that fall into one chain of a table would need the square of their number.
+ */
+const INPUT_BASE = { fuel: 100_000, overhead: 100_000 };
+const INPUT_PER_UNIT = { fuel: 128, overhead: 40 };
+
+/** Price of an evaluation for its own sake: what the host does before and after, about a microsecond. */
+const EVALUATION_FUEL = 500;
+/** Price of one code unit of a result, which the host reads, parses and compares. */
+const RESULT_UNIT_FUEL = 4;
 
 /** What came of compiling an expression. */
 export interface Compilation {
@@ -41,7 +59,29 @@ interface CachedContext {
   readonly source: ContextSource;
   readonly base: Handle;
   readonly bytes: number;
+  readonly cost: InputCost;
 }
+
+/** What it took to bring something in. */
+interface InputCost {
+  /** Of both counters together. */
+  readonly steps: number;
+  /** The same for whoever brings the same in, whatever ran before. */
+  readonly charged: number;
+}
+
+/** The steps of an input were within each bound of its own, but not within those that the evaluation has left. */
+class InputTooDear extends Error {}
+
+/** Price of steps. Overhead counts where there is more of it than any ordinary program has: how much exactly depends on the past. */
+function chargeOf({ fuel, overhead }: Steps): number {
+  return Math.max(fuel, overhead - OVERHEAD_FREE);
+}
+
+const OVERHEAD_FREE = 5_000;
+
+/** Bringing in a text of so many code units is part of the price of an evaluation. */
+const FREE_TEXT_MAX = 1024;
 
 /** JSON text of contexts that an instance keeps, in characters. Inside the engine it is several times as large. */
 const CACHED_CONTEXTS_MAX = 512 * 1024;
@@ -62,6 +102,14 @@ export class Instance {
   #cachedBytes = 0;
   #used = false;
   #fallback: Outcome | undefined;
+  #phase: "input" | "run" = "run";
+  /** Steps that the evaluation has left, and what it was charged before the phase that runs. */
+  #stepsLeft = 0;
+  #charged = 0;
+  #contextCharged = 0;
+  #inputLength = 0;
+  /** True while what the engine takes is to be charged. */
+  #paying = false;
 
   constructor(options: EngineOptions, image: RealmImage) {
     this.engine = new Engine(options, image.snapshot);
@@ -76,6 +124,14 @@ export class Instance {
   /** The outcome of an evaluation that was over when the instance stopped: asking what it threw for its message hit a limit. */
   get fallback(): Outcome | undefined {
     return this.#fallback;
+  }
+
+  /** What an evaluation had taken when it stopped, and why it did, given what {@link evaluate} threw. */
+  stopped(cause: unknown): { readonly reason: TrapReason | "input"; readonly charged: number; readonly inputLength: number } {
+    const found = this.engine.trapReason(cause);
+    const byData = this.#phase === "input" && (found === "fuel" || found === "overhead" || cause instanceof InputTooDear);
+    const charged = this.#charged + this.#contextCharged + chargeOf(this.engine.taken);
+    return { reason: byData ? "input" : found, charged, inputLength: this.#inputLength };
   }
 
   /** Compiles the expression, without running anything of it. */
@@ -109,23 +165,69 @@ export class Instance {
   }
 
   /** Evaluates the expression; compiles it first when this instance does not know it yet. */
-  evaluate(expression: CheckedExpression, evaluation: Evaluation): Outcome {
+  evaluate(expression: CheckedExpression, evaluation: Evaluation): Priced {
     const { engine } = this;
     this.#used = true;
-    engine.refuel(HOST_FUEL);
     const loaded = this.#loaded.get(expression) ?? this.#load(expression);
+    this.#phase = "input";
+    this.#stepsLeft = evaluation.fuel * STEPS_PER_FUEL;
+    this.#charged = EVALUATION_FUEL;
+    this.#contextCharged = 0;
+    this.#host();
     const value = this.#newValue(evaluation.value);
     const base = this.#contextBase(expression, loaded, evaluation.context);
     const context = loaded.use.path ? this.#withPath(base, evaluation.context.path) : base;
 
-    engine.refuel(evaluation.fuel);
+    this.#phase = "run";
+    const fuel = Math.min(evaluation.fuel, Math.floor(this.#stepsLeft / 2));
+    this.#allow(fuel);
     const result = engine.call(loaded.callee, value, context, evaluation.valueExists ? engine.true : engine.false);
-    const outcome = this.#readOutcome(result, evaluation);
-    engine.refuel(HOST_FUEL);
+    const outcome = this.#readOutcome(result, { ...evaluation, fuel });
+    this.#host();
     engine.free(result);
     this.#freeValue(value);
     if (loaded.use.path) engine.free(context);
-    return outcome;
+    const price: Price = { charged: this.#charged, contextCharged: this.#contextCharged };
+    return Object.assign(outcome, price);
+  }
+
+  /** From now on, `fuel` and its overhead pay for what the engine does, and it is charged. */
+  #allow(fuel: number): void {
+    this.#settle();
+    this.#paying = true;
+    this.engine.refuel(fuel);
+  }
+
+  /** From now on the engine works for the host, on what was charged when it was made. */
+  #host(): void {
+    this.#settle();
+    this.engine.refuel(HOST_FUEL);
+  }
+
+  #settle(): void {
+    if (this.#paying) this.#charged += chargeOf(this.engine.taken);
+    this.#paying = false;
+  }
+
+  /**
+   * Brings in data of `length` code units of JSON: for no more than what is fair for so much, and what the evaluation has left.
+   *
+   * @throws InputTooDear, or a trap of the engine, when that does not do.
+   */
+  #bringIn(length: number, make: () => Handle): { readonly handle: Handle; readonly cost: InputCost } {
+    const { engine } = this;
+    const most = (counter: "fuel" | "overhead") =>
+      Math.floor(Math.min(this.#stepsLeft, INPUT_BASE[counter] + INPUT_PER_UNIT[counter] * length));
+    this.#inputLength = length;
+    engine.refuel(most("fuel"), most("overhead"));
+    const handle = make();
+    const { taken } = engine;
+    const steps = taken.fuel + taken.overhead;
+    if (steps > this.#stepsLeft) throw new InputTooDear();
+    this.#stepsLeft -= steps;
+    engine.refuel(HOST_FUEL);
+    // The host has written the JSON text as well.
+    return { handle, cost: { steps, charged: chargeOf(taken) + length } };
   }
 
   #readOutcome(result: Handle, { fuel, resultBytes }: Evaluation): Outcome {
@@ -135,7 +237,7 @@ export class Instance {
     switch (kind) {
       case "string":
         if (engine.lengthOf(result) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel: spent() };
-        return checkLength({ kind: "value", value: engine.readText(result), fuel: spent() }, resultBytes);
+        return checkLength({ kind: "value", value: this.#readResult(result), fuel: spent() }, resultBytes);
       case "number": {
         const number = engine.readNumber(result);
         if (!Number.isFinite(number)) return { kind: "noJson", found: String(number), fuel: spent() };
@@ -165,7 +267,7 @@ export class Instance {
     const { engine } = this;
     const json = engine.call(this.#tools.stringify, result);
     const outcome = this.#readJson(json, { steps: fuel - engine.fuel, resultBytes });
-    engine.refuel(HOST_FUEL);
+    this.#host();
     engine.free(json);
     return outcome;
   }
@@ -179,21 +281,26 @@ export class Instance {
     }
     if (kind !== "string") return { kind: "noJson", found: "a function or a value without JSON form", fuel };
     if (engine.lengthOf(json) > resultBytes) return { kind: "noJson", found: tooLong(resultBytes), fuel };
-    const text = engine.readText(json);
+    const text = this.#readResult(json);
     // `new Date(NaN)` and `new Number(NaN)` are written as null, which would delete the field.
     if (text === "null") return { kind: "noJson", found: "an object that is written as null", fuel };
     return checkLength({ kind: "value", value: JSON.parse(text), fuel }, resultBytes);
+  }
+
+  #readResult(text: Handle): string {
+    this.#charged += this.engine.lengthOf(text) * RESULT_UNIT_FUEL;
+    return this.engine.readText(text);
   }
 
   /** Name, message and place of what an exception threw. `fallback` is the outcome if that can not be found out. */
   #describe(exception: Handle, fallback?: Outcome): Thrown {
     const { engine } = this;
     this.#fallback = fallback;
-    engine.refuel(DESCRIBE_FUEL);
+    this.#allow(DESCRIBE_FUEL);
     const thrown = engine.takeThrown(exception);
     const text = engine.call(this.#tools.describe, thrown);
     const described = engine.kind(text) === "string" ? engine.readText(text) : "{}";
-    engine.refuel(HOST_FUEL);
+    this.#host();
     engine.free(text);
     engine.free(thrown);
     this.#fallback = undefined;
@@ -207,7 +314,7 @@ export class Instance {
     if (typeof value === "boolean") return value ? engine.true : engine.false;
     if (value === undefined) return engine.undefined;
     if (value === null) return engine.null;
-    return this.#parse(JSON.stringify(value) ?? "null", this.#tools.parse);
+    return this.#chargedValue(JSON.stringify(value) ?? "null");
   }
 
   /** The shared values of the engine must not be freed. */
@@ -217,7 +324,19 @@ export class Instance {
   }
 
   #newText(text: string): Handle {
-    return this.engine.newText(text) ?? this.#parse(JSON.stringify(text), this.#tools.parse);
+    if (text.length <= FREE_TEXT_MAX) return this.engine.newText(text) ?? this.#chargedValue(JSON.stringify(text));
+    const { handle, cost } = this.#bringIn(
+      text.length,
+      () => this.engine.newText(text) ?? this.#parse(JSON.stringify(text), this.#tools.parse),
+    );
+    this.#charged += cost.charged;
+    return handle;
+  }
+
+  #chargedValue(json: string): Handle {
+    const { handle, cost } = this.#bringIn(json.length, () => this.#parse(json, this.#tools.parse));
+    this.#charged += cost.charged;
+    return handle;
   }
 
   #parse(json: string, parser: Handle): Handle {
@@ -233,13 +352,22 @@ export class Instance {
     const { engine } = this;
     if (expression.reads !== "all" && expression.reads.length === 0) return engine.undefined;
     const cached = loaded.context;
-    if (cached !== undefined && hasSource(context, cached.source, loaded.use)) return cached.base;
+    if (cached !== undefined && hasSource(context, cached.source, loaded.use)) return this.#payContext(cached);
     this.#dropContext(loaded);
     const json = projectContext(context, expression.reads);
     if (this.#cachedBytes + json.length > CACHED_CONTEXTS_MAX) for (const other of this.#loaded.values()) this.#dropContext(other);
-    loaded.context = { source: sourceOf(context), base: this.#parse(json, this.#tools.freezeParsed), bytes: json.length };
+    const { handle, cost } = this.#bringIn(json.length, () => this.#parse(json, this.#tools.freezeParsed));
+    loaded.context = { source: sourceOf(context), base: handle, bytes: json.length, cost };
     this.#cachedBytes += json.length;
-    return loaded.context.base;
+    this.#contextCharged = cost.charged;
+    return handle;
+  }
+
+  /** A context that is there already leaves as little for the expression as one that is brought in. */
+  #payContext({ base, cost }: CachedContext): Handle {
+    this.#stepsLeft -= cost.steps;
+    this.#contextCharged = cost.charged;
+    return base;
   }
 
   #withPath(base: Handle, path: string): Handle {

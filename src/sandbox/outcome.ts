@@ -1,5 +1,16 @@
 import type { TrapReason } from "./engine.ts";
 
+/** What an evaluation took from the fuel of its object, beside the expression's own steps. */
+export interface Price {
+  /** Everything but the context: the expression's own steps, its value, its result, and the work of the host for each evaluation. */
+  readonly charged: number;
+  /** Bringing in the context. It is the same whether an earlier evaluation has left it there; who evaluates often pays it once. */
+  readonly contextCharged: number;
+}
+
+/** What an evaluation came to, and what it took. */
+export type Priced = Outcome & Price;
+
 /** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
 export type Outcome =
   | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
@@ -16,7 +27,12 @@ export interface Thrown {
 /** An evaluation that hit a limit, or a fault of the engine. */
 export interface Stopped {
   readonly kind: "stopped";
-  readonly reason: TrapReason;
+  /** "input": its value or context could not be brought in for a fair price. */
+  readonly reason: TrapReason | "input";
   readonly fuel: number;
+  /** Everything that it took, with the price of what it broke. */
+  readonly charged: number;
+  /** JSON length of what was brought in, in code units. */
+  readonly inputLength: number;
   readonly cause: unknown;
 }

@@ -22,7 +22,8 @@ export const REALM_SOURCE = String.raw`((global) => (callHost, encodeBase64, dec
 "use strict";
 const { parse, stringify } = JSON;
 const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect;
-const { freeze } = Object;
+const { freeze, values } = Object;
+const { isArray } = Array;
 const hide = (object, key, value) => defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true });
 const refuse = (name, message) => ({ [name](...args) { throw new TypeError(message); } })[name];
 
@@ -79,8 +80,9 @@ const builtins = {
   },
   virtualToHostDNS(name) {
     if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
-    // Only long texts come in several pieces.
-    const answer = callHost(name.length < 256 ? name : flat(name));
+    // Refused before it is read. Only longer texts come in several pieces.
+    if (name.length > 253) throw new Error("Cannot translate a DNS name of " + name.length + " characters: it has at most 253");
+    const answer = callHost(name);
     if (answer.charCodeAt(0) === 33) throw new Error(answer.slice(1));
     return answer;
   },
@@ -145,12 +147,16 @@ for (const object of reached) freeze(object);
 freeze(global);
 
 const freezeDeep = (root) => {
+  if (typeof root !== "object" || root === null) return root;
   const open = [root];
   for (let at = 0; at < open.length; at += 1) {
     const object = open[at];
-    if (typeof object !== "object" || object === null) continue;
-    const keys = ownKeys(object);
-    for (let index = 0; index < keys.length; index += 1) open[open.length] = object[keys[index]];
+    const items = isArray(object) ? object : values(object);
+    const count = items.length;
+    for (let index = 0; index < count; index += 1) {
+      const item = items[index];
+      if (typeof item === "object" && item !== null) open[open.length] = item;
+    }
     freeze(object);
   }
   return root;

@@ -14,6 +14,7 @@ import { checkExpression } from "../expression/check.ts";
 import type { CheckedExpression } from "../expression/check.ts";
 import { usedParts } from "./context.ts";
 import type { EvaluationContext } from "./context.ts";
+import { INITIAL_PAGES, PAGE_BYTES } from "./engine.ts";
 import type { EngineOptions, TrapReason } from "./engine.ts";
 import { compileBudgetFailure, compileFailure, failureOf } from "./failures.ts";
 import type { FuelBudget } from "./fuel.ts";
@@ -24,7 +25,7 @@ import { resolveLimits } from "./limits.ts";
 import type { SandboxLimits } from "./limits.ts";
 import { loadRealm } from "./load.ts";
 import type { LoadedRealm } from "./load.ts";
-import type { Outcome, Stopped, Thrown } from "./outcome.ts";
+import type { Priced, Stopped, Thrown } from "./outcome.ts";
 import { placeOf } from "./source.ts";
 
 export { createFuelBudget } from "./fuel.ts";
@@ -55,7 +56,12 @@ export interface BudgetOptions {
 export interface Evaluated {
   /** JSON data. */
   readonly value: unknown;
+  /** The expression's own steps. */
   readonly fuel: number;
+  /** What the evaluation takes from the fuel of its object: its own steps, and those for its value, its result and the host's work. */
+  readonly charged: number;
+  /** What bringing in its context takes, whether it was still there or not; to be paid once by who evaluates an expression often. */
+  readonly contextCharged: number;
 }
 
 /** Runs expressions. */
@@ -74,9 +80,12 @@ export interface Sandbox {
    *
    * @throws EXPRESSION_ERROR when it throws; details: expression, fuel, line, column where they are known.
    * @throws EXPRESSION_RESULT when its result is no JSON value, or too long; details: expression, fuel, limit.
-   * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget; details: expression, fuel, limit.
+   * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or its value or context costs more than data of
+   *   that size may; details: expression, fuel, limit.
    * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.
    * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
+   *
+   * All of them have details.charged: what the evaluation took from the fuel of its object, its context included where it was stopped.
    */
   evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
   /** Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not. */
@@ -105,7 +114,18 @@ const REPLACEMENT_FUEL = 1_000_000;
 /** An expression with what it cost to compile it. */
 interface CompiledExpression extends CheckedExpression {
   readonly compileFuel: number;
+  /** It needs more memory than a used instance may take: each of its evaluations has an instance of its own. */
+  needsMemory: boolean;
 }
+
+/** An evaluation in a used instance that needed more memory than what its predecessors have left. */
+interface Crowded {
+  readonly kind: "crowded";
+  readonly charged: number;
+}
+
+/** A used instance may not grow beyond this: what earlier evaluations left in it must not decide how much memory this one gets. */
+const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 
 /** Compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
@@ -130,8 +150,10 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: EngineOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
+  /** Kept from one evaluation to the next while it is as small as a fresh one. */
   #instance: Instance | undefined;
   #busy = false;
+  #disposed = false;
 
   constructor({ limits, realm, callHost }: { limits: SandboxLimits; realm: LoadedRealm; callHost: (text: string) => string }) {
     const { memoryBytes, stackBytes } = limits;
@@ -142,6 +164,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   compile(text: string, { budget }: BudgetOptions = {}): Expression {
+    assert(!this.#disposed, "a disposed sandbox is not used any more");
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
     const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes });
@@ -154,15 +177,18 @@ class QuickJsSandbox implements Sandbox {
   evaluate(expression: Expression, scope: Scope, { budget }: BudgetOptions = {}): Evaluated {
     assert("compileFuel" in expression, "an expression is compiled before it is evaluated");
     assert(!this.#busy, "toHostDns does not evaluate expressions");
+    assert(!this.#disposed, "a disposed sandbox is not used any more");
     const { limits } = this;
     const compiled = expression as CompiledExpression;
     const fuel = Math.min(limits.fuel, budget?.remaining ?? limits.fuel);
     const { value, valueExists = true, context } = scope;
     const outcome = this.#run(compiled, { value, valueExists, context, fuel, resultBytes: limits.resultBytes });
-    const charged = outcome.kind === "stopped" ? outcome.fuel + REPLACEMENT_FUEL + compiled.compileFuel : outcome.fuel;
-    budget?.spend(charged);
-    if (outcome.kind === "value") return { value: outcome.value, fuel: outcome.fuel };
-    throw failureOf(expression.text, outcome, { limits, budget, fuel, charged, value });
+    budget?.spend(outcome.charged + (outcome.kind === "stopped" ? 0 : outcome.contextCharged));
+    if (outcome.kind === "value") {
+      const { value, fuel, charged, contextCharged } = outcome;
+      return { value, fuel, charged, contextCharged };
+    }
+    throw failureOf(expression.text, outcome, { limits, budget, fuel, value });
   }
 
   readsHostObject(expression: Expression): boolean {
@@ -171,6 +197,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   dispose(): void {
+    this.#disposed = true;
     this.#instance = undefined;
     this.#compiled.clear();
   }
@@ -179,24 +206,40 @@ class QuickJsSandbox implements Sandbox {
     return new Instance(this.#options, this.#realm.image);
   }
 
-  #running(): Instance {
-    assert(this.#instance !== undefined, "a disposed sandbox is not used any more");
-    return this.#instance;
+  #run(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped {
+    const first = this.#attempt(expression, evaluation);
+    if (first.kind !== "crowded") return first;
+    // What earlier evaluations left must not decide this one's fate. The next instance is fresh, so that its answer is final.
+    const second = this.#attempt(expression, evaluation);
+    assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
+    return { ...second, charged: second.charged + first.charged };
   }
 
-  #run(expression: CheckedExpression, evaluation: Evaluation): Outcome | Stopped {
-    const instance = this.#running();
-    const { used } = instance;
+  #attempt(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped | Crowded {
+    const instance = (expression.needsMemory ? undefined : this.#instance) ?? this.#newInstance();
+    const isFresh = !instance.used;
+    instance.engine.allowMemory(isFresh ? this.limits.memoryBytes : USED_MEMORY_BYTES);
+    const replacement = REPLACEMENT_FUEL + expression.compileFuel;
     this.#busy = true;
     try {
-      return instance.evaluate(expression, evaluation);
+      const outcome = instance.evaluate(expression, evaluation);
+      if (instance.engine.memoryBytes <= USED_MEMORY_BYTES) {
+        this.#instance ??= instance;
+        return outcome;
+      }
+      // It stays as large as it is, and so would every context that it keeps.
+      expression.needsMemory = true;
+      if (this.#instance === instance) this.#instance = undefined;
+      return { ...outcome, charged: outcome.charged + replacement };
     } catch (cause) {
-      this.#instance = this.#newInstance();
-      if (instance.fallback !== undefined) return instance.fallback;
-      const reason = instance.engine.trapReason(cause);
-      // What earlier evaluations left (caches, cycles of garbage) may have taken the memory: that must not decide this one's fate.
-      if (used && reason !== "fuel") return this.#run(expression, evaluation);
-      return { kind: "stopped", reason, cause, fuel: stepsTaken(evaluation.fuel, instance.engine.fuel) };
+      if (this.#instance === instance) this.#instance = undefined;
+      const { reason, charged, inputLength } = instance.stopped(cause);
+      const price = { charged: charged + replacement, contextCharged: 0 };
+      if (instance.fallback !== undefined) return { ...instance.fallback, ...price };
+      if (reason === "memory" && !isFresh) return { kind: "crowded", charged: price.charged };
+      if (reason === "memory") expression.needsMemory = true;
+      const fuel = reason === "fuel" ? evaluation.fuel : reason === "input" ? 0 : instance.engine.taken.fuel;
+      return { kind: "stopped", reason, cause, fuel, inputLength, charged: price.charged };
     } finally {
       this.#busy = false;
     }
@@ -204,7 +247,7 @@ class QuickJsSandbox implements Sandbox {
 
   #compileInEngine(checked: CheckedExpression, budget: FuelBudget | undefined): CompiledExpression {
     const given = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
-    const compiled = { ...checked, compileFuel: 0 };
+    const compiled = { ...checked, compileFuel: 0, needsMemory: false };
     const { problem, fuel } = this.#tryToCompile(compiled, given);
     budget?.spend(fuel);
     if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
@@ -217,17 +260,12 @@ class QuickJsSandbox implements Sandbox {
     expression: CheckedExpression,
     given: number,
   ): { readonly problem: Thrown | TrapReason | undefined; readonly fuel: number } {
-    const instance = this.#running();
+    const instance = (this.#instance ??= this.#newInstance());
     try {
       return instance.compile(expression, given);
     } catch (error) {
-      this.#instance = this.#newInstance();
-      return { problem: instance.engine.trapReason(error), fuel: stepsTaken(given, instance.engine.fuel) };
+      this.#instance = undefined;
+      return { problem: instance.engine.trapReason(error), fuel: instance.engine.taken.fuel };
     }
   }
-}
-
-/** Steps that a stopped evaluation took: all it had, or none if it was stopped while its scope was brought in. */
-function stepsTaken(given: number, left: number): number {
-  return left > given ? 0 : Math.min(given, given - left);
 }
