@@ -65,7 +65,11 @@ export function hostileShapes(): readonly HostileShape[] {
     COUNTS.flatMap((count) => {
       const labels = mapOf(Math.min(count, Math.floor(1_000_000 / (make(count).length + 8))), make);
       return [
-        ...ON_LABELS.map((patch) => ({ name: `${count} labels, ${keys}: ${patch.expression}`, patches: [patch], tenant: endpoints({ labels }) })),
+        ...ON_LABELS.map((patch) => ({
+          name: `${count} labels, ${keys}: ${patch.expression}`,
+          patches: [patch],
+          tenant: endpoints({ labels }),
+        })),
         ...[10, 60].map((annotated) => ({
           name: `${annotated} annotations beside ${count} labels, ${keys}`,
           patches: [ON_ANNOTATIONS[0]!],
@@ -76,7 +80,14 @@ export function hostileShapes(): readonly HostileShape[] {
   );
   const annotations = [1, 100, 5000].flatMap((count) => {
     const long = "x".repeat(Math.floor(ANNOTATION_BYTES / count) - 10);
-    const tenant = endpoints({ annotations: mapOf(count, (index) => `a${index}`, () => long), labels: mapOf(10, String) });
+    const tenant = endpoints({
+      annotations: mapOf(
+        count,
+        (index) => `a${index}`,
+        () => long,
+      ),
+      labels: mapOf(10, String),
+    });
     return ON_ANNOTATIONS.map((patch) => ({ name: `${count} long annotations: ${patch.expression}`, patches: [patch], tenant }));
   });
   const subsets = [250, 1000, 5000].flatMap((count) =>
@@ -94,7 +105,11 @@ export function hostileShapes(): readonly HostileShape[] {
     annotations: mapOf(1000, (index) => String(index * 131_072)),
     subsets: [{ addresses: Array.from({ length: 3000 }, (_, index) => address(index)), ports: [port(1)] }],
   });
-  const together = { name: "everything, all patches", patches: [ON_LABELS[0]!, ON_ANNOTATIONS[0]!, ...ON_SUBSETS.slice(0, 3)], tenant: all };
+  const together = {
+    name: "everything, all patches",
+    patches: [ON_LABELS[0]!, ON_ANNOTATIONS[0]!, ...ON_SUBSETS.slice(0, 3)],
+    tenant: all,
+  };
   return [...maps, ...annotations, ...subsets, { ...together, patches: together.patches.filter(distinctPath) }];
 }
 

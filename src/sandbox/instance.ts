@@ -8,9 +8,11 @@ import type { CheckedExpression } from "../expression/check.ts";
 import { hasSource, projectContext, sourceOf, usedParts } from "./context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "./context.ts";
 import { Engine, HOST_FUEL } from "./engine.ts";
-import type { EngineOptions, Handle, Steps, TrapReason } from "./engine.ts";
+import type { EngineOptions, Handle, TrapReason } from "./engine.ts";
 import type { Outcome, Price, Priced, Thrown } from "./outcome.ts";
 import type { RealmImage } from "./realm.ts";
+import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear, RESULT_UNIT_FUEL, STEPS_PER_FUEL } from "./price.ts";
+import type { InputCost } from "./price.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "./source.ts";
 
 /** What one evaluation is given: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
@@ -21,24 +23,6 @@ export interface Evaluation {
   readonly fuel: number;
   readonly resultBytes: number;
 }
-
-/**
- * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 12 million, that is
- * less than 50 ms. What the value and the context take is no longer there for the expression.
- */
-const STEPS_PER_FUEL = 2.4;
-
-/**
- * Steps for bringing in data, besides those for each code unit of its JSON text: three times what the dearest data needs, which are
- * short lists in a list. Keys that fall into one chain of a table would need the square of their number.
- */
-const INPUT_BASE = { fuel: 100_000, overhead: 100_000 };
-const INPUT_PER_UNIT = { fuel: 128, overhead: 40 };
-
-/** Price of an evaluation for its own sake: what the host does before and after, about a microsecond. */
-const EVALUATION_FUEL = 500;
-/** Price of one code unit of a result, which the host reads, parses and compares. */
-const RESULT_UNIT_FUEL = 4;
 
 /** What came of compiling an expression. */
 export interface Compilation {
@@ -61,27 +45,6 @@ interface CachedContext {
   readonly bytes: number;
   readonly cost: InputCost;
 }
-
-/** What it took to bring something in. */
-interface InputCost {
-  /** Of both counters together. */
-  readonly steps: number;
-  /** The same for whoever brings the same in, whatever ran before. */
-  readonly charged: number;
-}
-
-/** The steps of an input were within each bound of its own, but not within those that the evaluation has left. */
-class InputTooDear extends Error {}
-
-/** Price of steps. Overhead counts where there is more of it than any ordinary program has: how much exactly depends on the past. */
-function chargeOf({ fuel, overhead }: Steps): number {
-  return Math.max(fuel, overhead - OVERHEAD_FREE);
-}
-
-const OVERHEAD_FREE = 5_000;
-
-/** Bringing in a text of so many code units is part of the price of an evaluation. */
-const FREE_TEXT_MAX = 1024;
 
 /** JSON text of contexts that an instance keeps, in characters. Inside the engine it is several times as large. */
 const CACHED_CONTEXTS_MAX = 512 * 1024;
@@ -216,10 +179,9 @@ export class Instance {
    */
   #bringIn(length: number, make: () => Handle): { readonly handle: Handle; readonly cost: InputCost } {
     const { engine } = this;
-    const most = (counter: "fuel" | "overhead") =>
-      Math.floor(Math.min(this.#stepsLeft, INPUT_BASE[counter] + INPUT_PER_UNIT[counter] * length));
+    const allowed = inputAllowance(length);
     this.#inputLength = length;
-    engine.refuel(most("fuel"), most("overhead"));
+    engine.refuel(Math.floor(Math.min(this.#stepsLeft, allowed.fuel)), Math.floor(Math.min(this.#stepsLeft, allowed.overhead)));
     const handle = make();
     const { taken } = engine;
     const steps = taken.fuel + taken.overhead;
