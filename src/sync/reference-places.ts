@@ -23,7 +23,8 @@ export type IsIdle = (id: string) => boolean;
  *
  * @example
  * const places = createReferencePlaces(2, () => true);
- * for (const id of ["secrets|a/1", "secrets|a/2"]) places.take(id, "a"); // {}
+ * places.take("secrets|a/1", "a"); // {}
+ * places.take("secrets|a/2", "a"); // {}
  * places.take("secrets|b/1", "b"); // { evicted: "secrets|a/2" }
  */
 export function createReferencePlaces(placesMax: number, isIdle: IsIdle): ReferencePlaces {
