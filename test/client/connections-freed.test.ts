@@ -1,6 +1,6 @@
 /** A client that runs for months loses its connections again and again: none of them may stay in memory. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
