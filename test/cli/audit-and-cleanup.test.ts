@@ -95,7 +95,9 @@ describe("cleanup", () => {
     await sides.tenant.stop();
     const { code, stdout, stderr } = await cli("cleanup", ["--yes"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^3 objects of virtual cluster "blue" in namespace vc-blue, from tenant cluster \S+:\nKIND +HOST +COPY OF\nEndpoints +vc-blue\/web-x-shop-x-blue +shop\/web\n/);
+    expect(stdout).toMatch(
+      /^3 objects of virtual cluster "blue" in namespace vc-blue, from tenant cluster \S+:\nKIND +HOST +COPY OF\nEndpoints +vc-blue\/web-x-shop-x-blue +shop\/web\n/,
+    );
     expect(stdout).toMatch(/\nRemoved 3 objects\.\n$/);
     expect([await names(ENDPOINTS), await names(SERVICES), await names(SECRETS)]).toEqual([["other"], [], ["theirs"]]);
     expect(await cli("cleanup", ["--yes"])).toEqual({ code: 0, stdout: "Nothing to remove.\n", stderr: "" });
