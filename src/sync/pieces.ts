@@ -62,7 +62,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     metrics.count("endpoint_sync_long_pieces_total");
     if (told.has(id) || told.size >= TOLD_MAX) return;
     told.add(id);
-    logger.warn("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
+    logger.info("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
   }
 
   const pieces: Pieces = {
