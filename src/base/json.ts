@@ -32,8 +32,36 @@ export function typeInWords(value: unknown): string {
 export function isDeeperThan(value: unknown, depthMax: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depthMax === 0) return true;
-  // Without lists of members: every answer of a cluster passes here.
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (isDeeperThan(value[index], depthMax - 1)) return true;
+    return false;
+  }
   for (const name in value) if (isDeeperThan((value as JsonObject)[name], depthMax - 1)) return true;
+  return false;
+}
+
+/**
+ * The data of a JSON text. Throws a SyntaxError for a text that is not JSON, and for one that is nested deeper than `depthMax`.
+ *
+ * @example
+ * parseJson('{"a":[1]}', 2); // { a: [1] }
+ */
+export function parseJson(text: string, depthMax: number): unknown {
+  const value: unknown = JSON.parse(text);
+  // What a cluster answers all day has fewer brackets than it may have levels, and finding that out is cheap.
+  if (hasMoreBracketsThan(text, depthMax) && isDeeperThan(value, depthMax)) throw new SyntaxError(`it has more than ${depthMax} levels`);
+  return value;
+}
+
+/** Brackets within strings count as well, so that `false` is always true of the levels. */
+function hasMoreBracketsThan(text: string, count: number): boolean {
+  let left = count;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      left -= 1;
+      if (left < 0) return true;
+    }
+  }
   return false;
 }
 

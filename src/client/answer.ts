@@ -1,5 +1,5 @@
 import { EngineError, messageOf } from "../base/errors.ts";
-import { isDeeperThan, isRecord } from "../base/json.ts";
+import { isRecord, parseJson } from "../base/json.ts";
 import { formatKey, type ObjectKey } from "../object/key.ts";
 import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
@@ -34,7 +34,7 @@ export function isSuccess(answer: Answer): boolean {
  * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deep.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
-  const body = parseJson(answer.text);
+  const body = parse(answer.text);
   if (isRecord(body)) return body;
   throw new EngineError(
     "API_UNAVAILABLE",
@@ -91,7 +91,7 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
 
 /** The Status of an answer, if it is one. */
 export function statusOf(answer: Answer): Status | undefined {
-  const body = parseJson(answer.text);
+  const body = parse(answer.text);
   return isRecord(body) && body["kind"] === "Status" ? (body as unknown as Status) : undefined;
 }
 
@@ -148,10 +148,9 @@ function describeFailure(error: unknown): string {
   return messageOf(error) || (typeof code === "string" ? code : "unknown reason");
 }
 
-function parseJson(text: string): unknown {
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isDeeperThan(value, ANSWER_DEPTH_MAX) ? undefined : value;
+    return parseJson(text, ANSWER_DEPTH_MAX);
   } catch {
     // Not JSON is an expected answer here; each caller says what it wanted.
     return undefined;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../base/clock.ts";
 import { EngineError, messageOf } from "../base/errors.ts";
-import { isDeeperThan, isRecord } from "../base/json.ts";
+import { isRecord, parseJson } from "../base/json.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
 import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
@@ -115,14 +115,8 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
 }
 
 function parse(line: string, request: string): unknown {
-  const event = parseJson(line, request);
-  if (!isDeeperThan(event, ANSWER_DEPTH_MAX)) return event;
-  throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: it has more than ${ANSWER_DEPTH_MAX} levels`);
-}
-
-function parseJson(line: string, request: string): unknown {
   try {
-    return JSON.parse(line);
+    return parseJson(line, ANSWER_DEPTH_MAX);
   } catch (cause) {
     throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
   }

@@ -59,8 +59,8 @@ function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: K
   const units = unitsOf(rules, input.tenant, desired, desired);
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
-  const others = { ...kept, ...writeMarkers(rules.translator.markerPrefix, source).annotations };
-  const left = unitsWithoutRoom(rules, { units, edits: [], others, fresh: true });
+  const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, source).annotations });
+  const left = unitsWithoutRoom(rules, { units, edits: [], standing: kept, others, fresh: true });
   const base = agreedBase(units.filter(({ id }) => !left.has(id)));
   return { copy: copyOf({ rules, desired: withoutUnits(desired, left), source, base, owner: input.owner }), notes: roomNotes(left) };
 }

@@ -32,7 +32,8 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
   const base = new Map([...written, ...flowed.units]);
   const differing = units.filter((unit) => unit.desired !== unit.host);
   const edits = differing.filter((unit) => onlyHostChanged(unit, base));
-  const noRoom = unitsWithoutRoom(rules, { units, edits, others: othersOn(rules, input, units) });
+  const standing = input.host.metadata.annotations;
+  const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
   const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
   const flow = planFlow(rules, input, {
     wanted,

@@ -22,8 +22,10 @@ export interface Wanted {
   readonly units: readonly Unit[];
   /** Host edits that are to flow; the value that counts is the host's. */
   readonly edits: readonly Unit[];
-  /** Annotations of the copy beside the units and the base. */
-  readonly others: StringMap;
+  /** Annotations of the copy beside the units and the base. They are asked for when there may be too many. */
+  readonly others: () => StringMap;
+  /** All annotations that the copy has now. */
+  readonly standing: StringMap | undefined;
   /** Nothing of the units stands on the host yet. Default false. */
   readonly fresh?: boolean;
 }
@@ -43,7 +45,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: Wanted): ReadonlySet<Unit
     return value === undefined ? [] : [{ unit, value, isNew: unit.desired === undefined, rank: rankOf(rules, unit) }];
   });
   const inOrder = candidates.sort((left, right) => Number(left.isNew) - Number(right.isNew) || (left.rank < right.rank ? -1 : 1));
-  let total = annotationsLength(wanted.others) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
+  let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
   let base = 0;
   // Where new keys are asked for, every part counts as if both sides had digests of their own: what flows must not make room for more.
   let widest = 0;
@@ -65,18 +67,21 @@ export function unitsWithoutRoom(rules: Rules, wanted: Wanted): ReadonlySet<Unit
 }
 
 /** Most objects are far from any limit, and every plan asks. */
-function fitsAtOnce({ units, others }: Wanted): boolean {
+function fitsAtOnce({ units, standing }: Wanted): boolean {
   let entries = 0;
-  let characters = 0;
+  let characters = MARKERS_LENGTH_MAX;
   for (const { id, desired = "", host = "" } of units) {
     entries += entryLength(id, false);
     characters += id.length + desired.length + host.length;
   }
-  for (const key in others) characters += key.length + others[key]!.length;
+  for (const key in standing) characters += key.length + standing[key]!.length;
   return entries <= BASE_LENGTH_MAX && entries + BYTES_PER_CHARACTER * characters <= ANNOTATIONS_LENGTH_MAX;
 }
 
 const BYTES_PER_CHARACTER = 3;
+
+/** More characters than the markers of a copy can have: names, namespaces and kinds are short. */
+const MARKERS_LENGTH_MAX = 8 * 1024;
 
 /** Sorts by what is more important, then by key. */
 function rankOf({ kind }: Rules, { id }: Unit): string {

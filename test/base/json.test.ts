@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, isDeeperThan, isRecord, jsonEqual, typeInWords } from "../../src/base/json.ts";
+import { canonicalJson, isDeeperThan, isRecord, jsonEqual, parseJson, typeInWords } from "../../src/base/json.ts";
 import { jsonValue, parsed, shuffled } from "./arbitrary.ts";
 
 describe("isRecord", () => {
@@ -47,6 +47,24 @@ describe("isDeeperThan", () => {
   test("looks no further than asked, however deep it is", () => {
     const deep = parsed('{"a":'.repeat(60_000) + "1" + "}".repeat(60_000));
     expect(isDeeperThan(deep, 500)).toBe(true);
+  });
+});
+
+describe("parseJson", () => {
+  test.each([
+    { text: "[[[]]]", why: "nested lists" },
+    { text: '{"a":{"b":{"c":1}}}', why: "nested objects" },
+    { text: '[{"a":[{}]}]', why: "both" },
+    { text: '["[[[[{{{{"]', why: "brackets within a string, which are no levels" },
+    { text: "[[],[],[],{},{}]", why: "more brackets than levels" },
+  ])("reads $why as deep as they are allowed, and no deeper", ({ text }) => {
+    const levels = [1, 2, 3, 4, 5].find((depth) => !isDeeperThan(JSON.parse(text), depth))!;
+    expect(parseJson(text, levels)).toEqual(JSON.parse(text));
+    expect(() => parseJson(text, levels - 1)).toThrow(new SyntaxError(`it has more than ${levels - 1} levels`));
+  });
+
+  test("refuses what is no JSON", () => {
+    expect(() => parseJson("[1", 9)).toThrow(SyntaxError);
   });
 });
 
