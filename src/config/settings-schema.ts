@@ -13,8 +13,8 @@ const LIMITS = {
   description: "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine.",
   default: {},
   fields: {
-    fuel: count(5_000_000, 10_000, 5e8, "Fuel of one evaluation."),
-    objectFuel: count(50_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
+    fuel: count(4_000_000, 10_000, 5e8, "Fuel of one evaluation."),
+    objectFuel: count(30_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
     configurationFuel: count(200_000_000, 10_000, 1e12, "Fuel of compiling all expressions of a configuration."),
     memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes, rounded down to a multiple of 65,536."),
     stackBytes: count(64 * KIB, 16 * KIB, 64 * KIB, "Stack of the sandbox, in bytes. More would overflow the stack of the process first."),

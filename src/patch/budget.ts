@@ -2,7 +2,7 @@ import { EngineError } from "../base/errors.ts";
 
 /** What all evaluations for one object may cost together, over all its patches and matches. */
 export interface ObjectLimits {
-  /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 50 million. */
+  /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 30 million. */
   readonly fuelMax?: number;
   /**
    * Once results hold this many characters together (every value that is no text counts as one), further results are
@@ -13,7 +13,7 @@ export interface ObjectLimits {
 }
 
 /** The defaults of {@link ObjectLimits}. */
-export const OBJECT_LIMITS: Required<ObjectLimits> = { fuelMax: 50_000_000, resultMax: 8 * 1024 * 1024 };
+export const OBJECT_LIMITS: Required<ObjectLimits> = { fuelMax: 30_000_000, resultMax: 8 * 1024 * 1024 };
 
 /** What is left of an object's limits. */
 export interface Budget {

@@ -14,7 +14,7 @@ export interface FuelBudget {
  *
  * @example
  * const budget = createFuelBudget(DEFAULT_LIMITS.objectFuel);
- * budget.remaining; // 50000000
+ * budget.remaining; // 30000000
  */
 export function createFuelBudget(limit: number): FuelBudget {
   assert(Number.isSafeInteger(limit) && limit >= 0, "a fuel budget is a whole number of steps");

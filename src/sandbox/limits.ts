@@ -3,9 +3,9 @@ import { INITIAL_PAGES, PAGE_BYTES } from "./engine.ts";
 
 /** What an expression may use. */
 export interface SandboxLimits {
-  /** Steps of one evaluation. Default 5,000,000, that is tens of milliseconds. */
+  /** Steps of one evaluation. Default 4,000,000, that is tens of milliseconds. */
   readonly fuel: number;
-  /** Steps of all evaluations for one object in one direction. Default 50,000,000. For {@link createFuelBudget}. */
+  /** Steps of all evaluations for one object in one direction. Default 30,000,000. For {@link createFuelBudget}. */
   readonly objectFuel: number;
   /** Steps of compiling all expressions of one configuration. Default 200,000,000. For {@link createFuelBudget}. */
   readonly configurationFuel: number;
@@ -24,8 +24,8 @@ const MIB = 1024 * KIB;
 
 /** The limits that hold unless settings say otherwise. */
 export const DEFAULT_LIMITS: SandboxLimits = {
-  fuel: 5_000_000,
-  objectFuel: 50_000_000,
+  fuel: 4_000_000,
+  objectFuel: 30_000_000,
   configurationFuel: 200_000_000,
   memoryBytes: 32 * MIB,
   stackBytes: 64 * KIB,

@@ -6,7 +6,7 @@
 import type { Steps } from "./engine.ts";
 
 /**
- * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 12 million, that is
+ * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 9.6 million, that is
  * less than 50 ms. What the value and the context take is no longer there for the expression.
  */
 export const STEPS_PER_FUEL = 2.4;
@@ -30,6 +30,20 @@ export function inputAllowance(length: number): Steps {
 export const EVALUATION_FUEL = 500;
 /** Price of one code unit of a result, which the host reads, parses and compares. */
 export const RESULT_UNIT_FUEL = 4;
+
+/**
+ * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
+ * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
+ */
+const REPLACEMENT_FUEL = 1_000_000;
+
+/** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
+const GROWTH_FUEL_PER_MIB = 128_000;
+
+/** Price of another engine in place of one that grew by so many bytes. */
+export function replacementFuel(grownBytes: number): number {
+  return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
+}
 
 /** What it took to bring something in. */
 export interface InputCost {

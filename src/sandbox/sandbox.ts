@@ -26,6 +26,7 @@ import type { SandboxLimits } from "./limits.ts";
 import { loadRealm } from "./load.ts";
 import type { LoadedRealm } from "./load.ts";
 import type { Priced, Stopped, Thrown } from "./outcome.ts";
+import { replacementFuel } from "./price.ts";
 import { placeOf } from "./source.ts";
 
 export { createFuelBudget } from "./fuel.ts";
@@ -104,12 +105,6 @@ export interface SandboxOptions {
    */
   readonly toHostDns?: (name: string) => string;
 }
-
-/**
- * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
- * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
- */
-const REPLACEMENT_FUEL = 1_000_000;
 
 /** An expression with what it cost to compile it. */
 interface CompiledExpression extends CheckedExpression {
@@ -219,7 +214,7 @@ class QuickJsSandbox implements Sandbox {
     const instance = (expression.needsMemory ? undefined : this.#instance) ?? this.#newInstance();
     const isFresh = !instance.used;
     instance.engine.allowMemory(isFresh ? this.limits.memoryBytes : USED_MEMORY_BYTES);
-    const replacement = REPLACEMENT_FUEL + expression.compileFuel;
+    const replacement = () => expression.compileFuel + replacementFuel(instance.engine.memoryBytes - USED_MEMORY_BYTES);
     this.#busy = true;
     try {
       const outcome = instance.evaluate(expression, evaluation);
@@ -230,11 +225,11 @@ class QuickJsSandbox implements Sandbox {
       // It stays as large as it is, and so would every context that it keeps.
       expression.needsMemory = true;
       if (this.#instance === instance) this.#instance = undefined;
-      return { ...outcome, charged: outcome.charged + replacement };
+      return { ...outcome, charged: outcome.charged + replacement() };
     } catch (cause) {
       if (this.#instance === instance) this.#instance = undefined;
       const { reason, charged, inputLength } = instance.stopped(cause);
-      const price = { charged: charged + replacement, contextCharged: 0 };
+      const price = { charged: charged + replacement(), contextCharged: 0 };
       if (instance.fallback !== undefined) return { ...instance.fallback, ...price };
       if (reason === "memory" && !isFresh) return { kind: "crowded", charged: price.charged };
       if (reason === "memory") expression.needsMemory = true;

@@ -9,8 +9,8 @@ describe("parseSettings", () => {
   test("has the defaults of the contract", () => {
     expect(DEFAULT_SETTINGS).toEqual({
       limits: {
-        fuel: 5_000_000,
-        objectFuel: 50_000_000,
+        fuel: 4_000_000,
+        objectFuel: 30_000_000,
         configurationFuel: 200_000_000,
         memoryBytes: 32 * 1024 * 1024,
         stackBytes: 64 * 1024,
