@@ -274,7 +274,7 @@ export const CODES = {
     remedy: "Nothing to do: it leads again when it is its turn. If it ended with this code, whoever supervises it starts it again.",
   },
   USAGE: {
-    meaning: "The command line is not understood.",
+    meaning: "The command line is not understood, or a function of the library is not called as it wants to be.",
     remedy: "See --help.",
   },
   INTERNAL: {

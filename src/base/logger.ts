@@ -1,4 +1,5 @@
 import { isEngineError, messageOf } from "./errors.ts";
+import { escapeControls } from "./escape-controls.ts";
 
 /** Named values beside a constant message. Never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -104,7 +105,7 @@ function jsonLine(head: LineHead, fields: LogFields): string {
 
 function textLine({ time, level, message }: LineHead, fields: LogFields): string {
   const text = present(fields).map(([name, value]) => `${name}=${plain(value)}`);
-  return [`${time} ${level.padEnd(5)} ${harmless(message)}`, ...text].join(" ");
+  return [`${time} ${level.padEnd(5)} ${escapeControls(message)}`, ...text].join(" ");
 }
 
 function present(fields: LogFields): [string, unknown][] {
@@ -117,12 +118,7 @@ function plain(value: unknown): string {
 }
 
 function jsonText(value: unknown): string {
-  return harmless(serialised(value));
-}
-
-/** JSON leaves some characters as they are that move a terminal's cursor or turn the reading direction. */
-function harmless(text: string): string {
-  return text.replace(/[\p{C}\u2028\u2029]/gu, escapedCharacter);
+  return escapeControls(serialised(value));
 }
 
 function serialised(value: unknown): string {
@@ -136,9 +132,4 @@ function serialised(value: unknown): string {
 
 function loggable(_name: string, value: unknown): unknown {
   return value instanceof Error ? messageOf(value) : typeof value === "bigint" ? String(value) : value;
-}
-
-/** Every UTF-16 unit of the character as JSON's escape. */
-function escapedCharacter(character: string): string {
-  return character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

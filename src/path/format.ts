@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { escapeControls } from "../base/escape-controls.ts";
 import type { Segment, Step } from "./segment.ts";
 
 /** How the whole object is written. */
@@ -58,9 +59,5 @@ export function appendStep(path: string, step: Step): string {
 }
 
 function quoteKey(key: string): string {
-  return JSON.stringify(key).replace(INVISIBLE, (found) => found.replace(/[^]/g, escapeUnit));
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return escapeControls(JSON.stringify(key), INVISIBLE);
 }

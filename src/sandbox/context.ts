@@ -1,3 +1,4 @@
+import { EngineError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Reads } from "../expression/reads.ts";
 
@@ -19,10 +20,26 @@ export interface EvaluationContext {
  */
 export function projectContext({ vcluster, hostObject, virtualObject }: EvaluationContext, reads: Reads): string {
   const whole = { vcluster, hostObject, virtualObject };
-  if (reads === "all") return JSON.stringify(whole);
+  if (reads === "all") return jsonOf("context", whole);
   const target = emptyRecord();
   for (const path of reads) copyPath(whole, target, path);
-  return JSON.stringify(target);
+  return jsonOf("context", target);
+}
+
+/**
+ * JSON text of what an expression is given, under the name that the caller knows it by.
+ *
+ * @throws USAGE when it is not JSON data; RangeError when it nests too deep.
+ */
+export function jsonOf(name: "value" | "context", data: unknown): string {
+  try {
+    const json = JSON.stringify(data) as string | undefined;
+    if (json !== undefined) return json;
+  } catch (cause) {
+    if (cause instanceof RangeError) throw cause;
+    throw new EngineError("USAGE", `Cannot evaluate: ${name} is not JSON data. Leave out cycles and BigInts`, { cause });
+  }
+  throw new EngineError("USAGE", `Cannot evaluate: ${name} is not JSON data, but a ${typeof data}`);
 }
 
 /** Without a prototype, so that a key `__proto__` is a key like any other. */

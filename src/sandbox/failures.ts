@@ -128,7 +128,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
 
 function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" }>, { limits, value }: Conditions): EngineError {
   const { thrown, fuel } = outcome;
-  const place = placeOf(thrown.stack);
+  const place = placeOf(thrown.stack, text);
   const at = place === undefined ? "" : showPlace(text, place);
   const where = place === undefined ? {} : { ...place, excerpt: excerptOf(text, place) };
   if (isStackOverflow(thrown)) {
@@ -146,7 +146,6 @@ function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" 
   return failure("EXPRESSION_ERROR", text, words, { fuel, valueKind: kindOf(value), ...where, ...priceOf(outcome) });
 }
 
-/** The parsers of JSON and of regular expressions report it as a SyntaxError. */
-function isStackOverflow({ name, message }: Thrown): boolean {
-  return /^(InternalError|SyntaxError)$/.test(name) && message.includes("stack overflow");
+function isStackOverflow({ byEngine, message }: Thrown): boolean {
+  return byEngine && message.includes("stack overflow");
 }

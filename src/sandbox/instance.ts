@@ -4,8 +4,9 @@
  * @module
  */
 import { assert } from "../base/errors.ts";
+import { escapeControls } from "../base/escape-controls.ts";
 import type { CheckedExpression } from "../expression/check.ts";
-import { hasSource, projectContext, sourceOf, usedParts } from "./context.ts";
+import { hasSource, jsonOf, projectContext, sourceOf, usedParts } from "./context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "./context.ts";
 import { Engine, HOST_FUEL } from "./engine.ts";
 import type { EngineOptions, Handle, TrapReason } from "./engine.ts";
@@ -55,7 +56,7 @@ const LOADED_MAX = 1000;
 /** Enough to turn any error into text that does not resist. */
 const DESCRIBE_FUEL = 100_000;
 
-const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "" };
+const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "", byEngine: false };
 
 /** A running engine. After any exception from a method it must be dropped. */
 export class Instance {
@@ -266,7 +267,8 @@ export class Instance {
     engine.free(text);
     engine.free(thrown);
     this.#fallback = undefined;
-    return { ...NOTHING_KNOWN, ...(JSON.parse(described) as Partial<Thrown>) };
+    const known = { ...NOTHING_KNOWN, ...(JSON.parse(described) as Partial<Thrown>) };
+    return { ...known, name: escapeControls(known.name), message: escapeControls(known.message) };
   }
 
   #newValue(value: unknown): Handle {
@@ -276,7 +278,7 @@ export class Instance {
     if (typeof value === "boolean") return value ? engine.true : engine.false;
     if (value === undefined) return engine.undefined;
     if (value === null) return engine.null;
-    return this.#chargedValue(JSON.stringify(value) ?? "null");
+    return this.#chargedValue(jsonOf("value", value));
   }
 
   /** The shared values of the engine must not be freed. */

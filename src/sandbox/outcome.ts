@@ -17,11 +17,14 @@ export type Outcome =
   | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
   | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
 
-/** What the realm says about a thrown value. */
+/** What the realm says about a thrown value. Name and message are on one line, whatever the expression wrote into them. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
+  /** Empty for what is no error: any object can say anything of where it comes from. */
   readonly stack: string;
+  /** It has the class of what the engine's calls and parsers throw when they nest too deep. */
+  readonly byEngine: boolean;
 }
 
 /** An evaluation that hit a limit, or a fault of the engine. */

@@ -89,6 +89,10 @@ const builtins = {
 };
 for (const name of ownKeys(builtins)) hide(global, name, builtins[name]);
 
+// Calls that nest too deep end in the one, parsers of JSON and of regular expressions in the other.
+const deepCall = global.InternalError.prototype;
+const deepText = SyntaxError.prototype;
+
 // What stays of the globals; the rest goes.
 const KEPT = new Set(["AggregateError", "Array", "BigInt", "Boolean", "Date", "Error", "EvalError", "Function", "Infinity", "Iterator", "JSON",
   "Map", "Math", "NaN", "Number", "Object", "RangeError", "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError",
@@ -161,6 +165,7 @@ const freezeDeep = (root) => {
   }
   return root;
 };
+const { isError } = Error;
 const textOf = (value) => { try { return String(value).slice(0, 2000); } catch { return "?"; } };
 return {
   parse,
@@ -170,7 +175,10 @@ return {
   describe(thrown) {
     try {
       if (typeof thrown !== "object" || thrown === null) return stringify({ name: "", message: textOf(thrown), stack: "" });
-      return stringify({ name: textOf(thrown.name), message: textOf(thrown.message), stack: textOf(thrown.stack) });
+      const own = isError(thrown);
+      const prototype = getPrototypeOf(thrown);
+      const byEngine = own && (prototype === deepCall || prototype === deepText);
+      return stringify({ name: textOf(thrown.name), message: textOf(thrown.message), stack: own ? textOf(thrown.stack) : "", byEngine });
     } catch {
       return "{}";
     }

@@ -9,7 +9,8 @@
  *
  * @module
  */
-import { assert } from "../base/errors.ts";
+import { assert, EngineError, isEngineError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { checkExpression } from "../expression/check.ts";
 import type { CheckedExpression } from "../expression/check.ts";
 import { usedParts } from "./context.ts";
@@ -74,6 +75,7 @@ export interface Sandbox {
    *
    * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
    * @throws EXPRESSION_FUEL when it needs more steps than what is left of the budget; details: expression, fuel, limit.
+   * @throws USAGE after {@link dispose}, and within `toHostDns`.
    */
   compile(text: string, options?: BudgetOptions): Expression;
   /**
@@ -87,11 +89,22 @@ export interface Sandbox {
    * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
    *
    * All of them have details.charged: what the evaluation took from the fuel of its object, its context included where it was stopped.
+   *
+   * @throws USAGE when the scope is not JSON data or lacks its context, for an expression of another sandbox, after {@link dispose}, and
+   *   within `toHostDns`; nothing was evaluated.
    */
   evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
-  /** Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not. */
+  /**
+   * Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
+   *
+   * @throws USAGE for an expression of another sandbox.
+   */
   readsHostObject(expression: Expression): boolean;
-  /** Frees the engine. Nothing can be compiled or evaluated any more. */
+  /**
+   * Frees the engine. Later calls throw USAGE.
+   *
+   * @throws USAGE within `toHostDns`.
+   */
   dispose(): void;
 }
 
@@ -145,6 +158,8 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: EngineOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
+  /** Every expression that this sandbox has compiled, also those whose text it no longer remembers. */
+  readonly #own = new WeakSet<Expression>();
   /** Kept from one evaluation to the next while it is as small as a fresh one. */
   #instance: Instance | undefined;
   #busy = false;
@@ -159,22 +174,22 @@ class QuickJsSandbox implements Sandbox {
   }
 
   compile(text: string, { budget }: BudgetOptions = {}): Expression {
-    assert(!this.#disposed, "a disposed sandbox is not used any more");
+    this.#mustBeFree("compile");
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
     const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes });
     const compiled = this.#compileInEngine(checked, budget);
     if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value!);
     this.#compiled.set(text, compiled);
+    this.#own.add(compiled);
     return compiled;
   }
 
   evaluate(expression: Expression, scope: Scope, { budget }: BudgetOptions = {}): Evaluated {
-    assert("compileFuel" in expression, "an expression is compiled before it is evaluated");
-    assert(!this.#busy, "toHostDns does not evaluate expressions");
-    assert(!this.#disposed, "a disposed sandbox is not used any more");
+    this.#mustBeFree("evaluate");
+    const compiled = this.#mustBeOwn(expression);
+    mustHaveContext(scope);
     const { limits } = this;
-    const compiled = expression as CompiledExpression;
     const fuel = Math.min(limits.fuel, budget?.remaining ?? limits.fuel);
     const { value, valueExists = true, context } = scope;
     const outcome = this.#run(compiled, { value, valueExists, context, fuel, resultBytes: limits.resultBytes });
@@ -187,14 +202,26 @@ class QuickJsSandbox implements Sandbox {
   }
 
   readsHostObject(expression: Expression): boolean {
-    assert("reads" in expression, "an expression is compiled before it is looked at");
-    return usedParts((expression as CompiledExpression).reads).hostObject;
+    return usedParts(this.#mustBeOwn(expression).reads).hostObject;
   }
 
   dispose(): void {
+    if (this.#disposed) return;
+    this.#mustBeFree("dispose of the sandbox");
     this.#disposed = true;
     this.#instance = undefined;
     this.#compiled.clear();
+  }
+
+  #mustBeFree(task: string): void {
+    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it after its last evaluation`);
+    if (this.#busy)
+      throw misuse(`Cannot ${task} in the middle of an evaluation. toHostDns and the data of a scope must not use the sandbox`);
+  }
+
+  #mustBeOwn(expression: Expression): CompiledExpression {
+    if (this.#own.has(expression)) return expression as CompiledExpression;
+    throw misuse("Cannot use an expression that this sandbox has not compiled. Give its text to compile first");
   }
 
   #newInstance(): Instance {
@@ -228,6 +255,7 @@ class QuickJsSandbox implements Sandbox {
       return { ...outcome, charged: outcome.charged + replacement() };
     } catch (cause) {
       if (this.#instance === instance) this.#instance = undefined;
+      if (isEngineError(cause, "USAGE")) throw cause;
       const { reason, charged, inputLength } = instance.stopped(cause);
       const price = { charged: charged + replacement(), contextCharged: 0 };
       if (instance.fallback !== undefined) return { ...instance.fallback, ...price };
@@ -248,7 +276,7 @@ class QuickJsSandbox implements Sandbox {
     if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
     if (problem === "fuel" && budget !== undefined && given < this.limits.fuel) throw compileBudgetFailure(checked.text, budget, fuel);
     if (typeof problem === "string") throw compileFailure(checked.text, `it is too much work for the compiler (${problem})`);
-    throw compileFailure(checked.text, problem.message, placeOf(problem.stack));
+    throw compileFailure(checked.text, problem.message, placeOf(problem.stack, checked.text));
   }
 
   #tryToCompile(
@@ -263,4 +291,16 @@ class QuickJsSandbox implements Sandbox {
       return { problem: instance.engine.trapReason(error), fuel: instance.engine.taken.fuel };
     }
   }
+}
+
+function mustHaveContext(scope: Scope): void {
+  const context: unknown = isRecord(scope) ? scope.context : undefined;
+  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Give it as in the documentation of EvaluationContext");
+  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
+  if (typeof context["path"] !== "string")
+    throw misuse("Cannot evaluate: context.path is missing. It is a text, empty where there is no path");
+}
+
+function misuse(message: string): EngineError {
+  return new EngineError("USAGE", message);
 }

@@ -29,9 +29,13 @@ export function probeSource(text: string): string {
   return `0&&[\n${text}\n]`;
 }
 
-/** The innermost place in the expression itself that a stack trace names, from 1. */
-export function placeOf(stack: string): { line: number; column: number } | undefined {
-  const match = new RegExp(`\\b${EXPRESSION_FILE}:(\\d+):(\\d+)`).exec(stack);
+/** A frame of a stack trace. Functions have any name that an expression gives them, also one that looks like a place. */
+const FRAME = new RegExp(`^    at (?:.* \\()?${EXPRESSION_FILE}:(\\d+):(\\d+)\\)?$`, "m");
+
+/** The innermost place in the expression itself that a stack trace names, from 1; undefined when `text` has no such place. */
+export function placeOf(stack: string, text: string): { line: number; column: number } | undefined {
+  const match = FRAME.exec(stack);
   if (match === null) return undefined;
-  return { line: Math.max(1, Number(match[1]) - LINES_BEFORE), column: Number(match[2]) };
+  const [line, column] = [Math.max(1, Number(match[1]) - LINES_BEFORE), Number(match[2])];
+  return line <= text.split("\n").length && column <= text.length + 1 ? { line, column } : undefined;
 }

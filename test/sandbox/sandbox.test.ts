@@ -2,8 +2,7 @@
  * The sandbox: what it compiles and evaluates, what throws, and what it keeps apart.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { EngineError } from "../../src/base/errors.ts";
-import type { Expression, Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { CONTEXT, answer, createTestSandbox, failureOf } from "./support.ts";
 
 const ENDLESS = "(() => { for (;;); })()";
@@ -145,12 +144,9 @@ describe("a sandbox", () => {
 
   test("shares nothing with another one", async () => {
     const other = await createTestSandbox({ limits: { fuel: 20_000 } });
-    const expression = other.compile("value");
     expect(answer(other, ENDLESS)).toEqual({ code: "EXPRESSION_FUEL" });
     expect(sandbox.evaluate(sandbox.compile("value"), { value: 1, context: CONTEXT }).value).toBe(1);
     other.dispose();
-    expect(() => other.evaluate(expression, { value: 1, context: CONTEXT })).toThrow("Broken invariant: a disposed sandbox");
-    expect(() => other.compile("value")).toThrow("Broken invariant: a disposed sandbox");
     expect(answer(sandbox, "value")).toEqual({ value: "abc" });
   });
 
@@ -159,10 +155,6 @@ describe("a sandbox", () => {
     const expression = unused.compile("Array.from({ length: 30_000 }, (_, index) => ({ index })).length");
     const fuel = Array.from({ length: 4 }, () => unused.evaluate(expression, { value: 1, context: CONTEXT }).fuel);
     expect(new Set(fuel).size).toBe(1);
-  });
-
-  test("evaluates only what was compiled", () => {
-    expect(() => sandbox.evaluate({ text: "value" } satisfies Expression, { value: 1, context: CONTEXT })).toThrow(EngineError);
   });
 
   test("tells whether the value exists, true if nothing is said", () => {

@@ -1,4 +1,5 @@
 import { dump } from "js-yaml";
+import { escapeControls } from "../../base/escape-controls.ts";
 
 /** How structured output is written. */
 export type OutputFormat = "yaml" | "json";
@@ -27,7 +28,5 @@ export function formatObjects(objects: readonly unknown[], format: OutputFormat)
  * visible("\u001b[2Jweb"); // "\\u001b[2Jweb"
  */
 export function visible(text: string): string {
-  return text.replace(/(?![\n\t])\p{C}|[\u2028\u2029]/gu, (character) =>
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  return escapeControls(text, /(?![\n\t])\p{C}|[\u2028\u2029]/gu);
 }

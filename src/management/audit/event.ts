@@ -1,3 +1,4 @@
+import { escapeControls } from "../../base/escape-controls.ts";
 import type { Status } from "../../object/status.ts";
 import type { AuditFacts } from "../../server/access/audit.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
@@ -67,7 +68,7 @@ export function eventLine({ level, stage, facts, name = "", responseStatus, requ
   const times = { requestReceivedTimestamp: microTime(receivedAt), stageTimestamp: microTime(at) };
   const tail = { ...times, ...(Object.keys(notes).length > 0 && { annotations: notes }) };
   const members = [inner(head), ...bodyMember("requestObject", request), ...bodyMember("responseObject", response), inner(tail)];
-  return `{${members.join(",")}}\n`.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `${escapeControls(`{${members.join(",")}}`, UNSAFE)}\n`;
 }
 
 function inner(object: object): string {

@@ -1,0 +1,13 @@
+/** Controls, format characters and what else is not to be seen, and the line ends that are none of them. */
+const UNSEEN = /[\p{C}\u2028\u2029]/gu;
+
+/**
+ * `text` on one line: what moves a terminal's cursor, ends a line or turns the reading direction is written as JSON's escape.
+ *
+ * @param unseen which characters are escaped, one at a time.
+ * @example
+ * escapeControls("one\ntwo"); // "one\\u000atwo"
+ */
+export function escapeControls(text: string, unseen: RegExp = UNSEEN): string {
+  return text.replace(unseen, (character) => character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
