@@ -1,4 +1,4 @@
-import type { Cluster, Context, User } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { EngineError } from "../base/errors.ts";
 
 /** What is read of a kubeconfig; client-node's `KubeConfig` has it, too. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { Cluster, Context, User } from "@kubernetes/client-node";
+import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { newClusters, newContexts, newUsers } from "@kubernetes/client-node/dist/config_types.js";
 import { load } from "js-yaml";
 import { EngineError, messageOf } from "../base/errors.ts";

@@ -113,6 +113,13 @@ async function mustFail(
   if (!failed) throw new Error(`${[command, ...words].join(" ")} does not notice ${to} in ${file}`);
 }
 
+/** A module with the types of every subpath; those of expressions are global ones, and have a project of their own. */
+function importEverySubpath(): string {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { exports: Record<string, { default?: string }> };
+  const subpaths = Object.keys(exports).filter((subpath) => exports[subpath]!.default !== undefined);
+  return subpaths.map((subpath) => `export type * from "endpoint-sync${subpath.slice(1)}";\n`).join("");
+}
+
 /** `fixtures/embedder` with the package in the place of its sources, type checked and run. */
 async function checkEmbedder(project: string): Promise<void> {
   const inPackage = (text: string) =>
@@ -126,9 +133,10 @@ async function checkEmbedder(project: string): Promise<void> {
   ];
   mkdirSync(join(project, "embedder"));
   for (const file of files) writeFileSync(join(project, "embedder", file.split("/").at(-1)!), inPackage(readFileSync(file, "utf8")));
+  writeFileSync(join(project, "embedder/every-subpath.ts"), importEverySubpath());
   const options = { ...(JSON.parse(readFileSync(join(project, "tsconfig.json"), "utf8")) as { compilerOptions: object }).compilerOptions };
-  // The declarations of isomorphic-ws, which the Kubernetes client uses, ask for those of ws, which nobody installs.
-  const compilerOptions = { ...options, allowImportingTsExtensions: true, skipLibCheck: true };
+  // With the declarations of the package and of all that they import, as a project does that checks its libraries.
+  const compilerOptions = { ...options, allowImportingTsExtensions: true, skipLibCheck: false };
   writeFileSync(join(project, "embedder/tsconfig.json"), JSON.stringify({ compilerOptions }));
   await run(project, ["tsc", "-p", "embedder"]);
   const printed = await run(project, [process.execPath, "--no-warnings", "embedder/embedding.ts"]);
