@@ -1,5 +1,6 @@
+import { finish } from "../base/finish.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
-import { applyPatches } from "../patch/apply.ts";
+import { applyPatchesInPieces } from "../patch/apply.ts";
 import type { Outcome } from "../patch/types.ts";
 import { readMarkers } from "../translate/markers.ts";
 import { withoutKeys } from "./excluded-keys.ts";
@@ -13,13 +14,21 @@ export interface Reversed {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Applies the patches of the way back (default: all of the rules), last one first, to what of a host object may cross. */
-export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | undefined, patches = rules.patches): Reversed {
+/**
+ * Applies the patches of the way back (default: all of the rules), last one first, to what of a host object may cross. Stops after
+ * each value.
+ */
+export function* reverse(
+  rules: Rules,
+  host: KubeObject,
+  tenant: KubeObject | undefined,
+  patches = rules.patches,
+): Generator<undefined, Reversed> {
   const visible = visibleHostObject(rules, host)!;
   const { labels = {}, annotations = {} } = visible.metadata;
   const crosses = (map: StringMap) => withoutKeys(map, neverCrosses(rules));
   const crossable = { ...visible, metadata: { ...visible.metadata, labels: crosses(labels), annotations: crosses(annotations) } };
-  return applyPatches(patches, crossable, {
+  return yield* applyPatchesInPieces(patches, crossable, {
     direction: "toTenant",
     engine: rules.engine,
     names: rules.names,
@@ -36,7 +45,7 @@ export function reverse(rules: Rules, host: KubeObject, tenant: KubeObject | und
  * from the markers, and without these it stays the host's, since no host name can be parsed back.
  */
 export function backward(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {
-  const { object, outcomes } = reverse(rules, host, tenant);
+  const { object, outcomes } = finish(reverse(rules, host, tenant));
   const source = readMarkers(rules.translator.markerPrefix, host);
   const { name, namespace } = tenant?.metadata ?? source ?? host.metadata;
   const { labels = {}, annotations = {} } = object.metadata;

@@ -1,3 +1,4 @@
+import { finish } from "../base/finish.ts";
 import type { Code } from "../base/codes.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
 import { formatSteps } from "../path/path.ts";
@@ -6,7 +7,7 @@ import type { Outcome } from "../patch/types.ts";
 import { reverse } from "./backward.ts";
 import type { Reversed } from "./backward.ts";
 import type { Unit, UnitId } from "./base.ts";
-import { forward } from "./forward.ts";
+import { forwardInPieces } from "./forward.ts";
 import type { ForwardInput } from "./forward.ts";
 import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
@@ -33,27 +34,40 @@ export interface FlowBack {
  * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
  */
 export function flowBack(rules: Rules, input: ForwardInput & { readonly host: KubeObject }, edits: readonly Unit[]): FlowBack {
+  return finish(flowBackInPieces(rules, input, edits));
+}
+
+/** The same, which stops after each value that a patch changes. */
+export function* flowBackInPieces(
+  rules: Rules,
+  input: ForwardInput & { readonly host: KubeObject },
+  edits: readonly Unit[],
+): Generator<undefined, FlowBack> {
   const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
   let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
   if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
 
-  const reversed = reverse(rules, input.host, input.tenant);
-  const cancelled = cancelling(rules, input, reversed);
-  for (;;) {
+  const reversed = yield* reverse(rules, input.host, input.tenant);
+  const cancelled = yield* cancelling(rules, input, reversed);
+  for (let round = 1; ; round += 1) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
     const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
     // Only a body can have no way back at all; what else was edited must not suffer for it.
-    const lost =
+    const found =
       attempt === undefined || inverse === undefined
         ? candidates.filter(({ id }) => id === "body")
-        : lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
-    if (lost.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
+        : yield* lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
+    if (found.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
+    const lost = round === ROUNDS_MAX ? candidates : found;
     refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
     const gone = new Set(lost);
     candidates = candidates.filter((unit) => !gone.has(unit));
     if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
   }
 }
+
+/** Edits whose expressions look at each other could be lost one by one, each after all patches were applied again. Then none flows. */
+const ROUNDS_MAX = 3;
 
 /** The tenant object with the reversed values of `units`; `undefined` when the body can not be reversed. */
 function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
@@ -87,9 +101,13 @@ function splitId(id: UnitId): [field: string, key: string] {
 }
 
 /** What the patches that also go to the host make of the host object; `reversed` where those are all that do anything. */
-function cancelling(rules: Rules, { host, tenant }: { host: KubeObject; tenant: KubeObject }, reversed: Reversed): Reversed {
+function* cancelling(
+  rules: Rules,
+  { host, tenant }: { host: KubeObject; tenant: KubeObject },
+  reversed: Reversed,
+): Generator<undefined, Reversed> {
   const both = rules.patches.filter(({ expression, reverseExpression }) => expression !== undefined || reverseExpression === undefined);
-  return both.length === rules.patches.length ? reversed : reverse(rules, host, tenant, both);
+  return both.length === rules.patches.length ? reversed : yield* reverse(rules, host, tenant, both);
 }
 
 interface Attempt {
@@ -102,10 +120,10 @@ interface Attempt {
 }
 
 /** The units that do not come back as the host has them, or that say nothing new to the tenant. */
-function lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tried: Attempt): readonly Unit[] {
+function* lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
   const { attempt, inverse, units, reversed } = tried;
-  const again = forward(rules, { ...input, tenant: inverse });
-  const after = attempt === inverse ? again : forward(rules, { ...input, tenant: attempt });
+  const again = yield* forwardInPieces(rules, { ...input, tenant: inverse });
+  const after = attempt === inverse ? again : yield* forwardInPieces(rules, { ...input, tenant: attempt });
   if (again.rejected !== undefined || after.rejected !== undefined) return units;
   const desired = new Map(unitsOf(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
   const tenant = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));

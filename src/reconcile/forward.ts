@@ -10,7 +10,7 @@ import { isAsWritten, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
 import { withoutStamp } from "./flow-stamp.ts";
 import { rememberPatched, seesHostObject } from "./patched.ts";
-import type { PatchedFrom } from "./patched.ts";
+import type { PatchedBody, PatchedFrom } from "./patched.ts";
 import type { Rules, Surroundings } from "./rules.ts";
 
 /** What a tenant object should look like on the host, without markers. */
@@ -33,7 +33,15 @@ const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/s
 
 /** Translates and patches one tenant object. Pure: the same input gives the same answer. */
 export function forward(rules: Rules, input: ForwardInput): Forward {
-  const { patched, admission } = patches.patch(rules, input);
+  return finished(rules, input, patches.patch(rules, input));
+}
+
+/** The same, which stops after each value. */
+export function* forwardInPieces(rules: Rules, input: ForwardInput): Generator<undefined, Forward> {
+  return finished(rules, input, yield* patches.patchInPieces(rules, input));
+}
+
+function finished(rules: Rules, input: ForwardInput, { patched, admission }: PatchedBody): Forward {
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
     object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
@@ -58,14 +66,6 @@ const patches = rememberPatched({
     return { patched, admission: rules.kind.admitBody(patched.object, rules) };
   },
 });
-
-/**
- * Does the longest part of {@link forward} in pieces, so that something else may have its turn in between: a call with the same
- * objects right after that has the rest to do only.
- */
-export function prepareForward(rules: Rules, from: PatchedFrom): Generator<undefined, void> {
-  return patches.prepare(rules, from);
-}
 
 function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): PatchOptions {
   return {

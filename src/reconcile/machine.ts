@@ -19,11 +19,11 @@ import { SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject, Service } from "../object/types.ts";
 import { isStoredAsPlanned } from "./as-planned.ts";
-import { plan } from "./plan.ts";
+import { planInPieces } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
 
-/** Decides what to do about one key: {@link plan}, or what stands in for it. */
+/** Decides what to do about one key: `plan`, or what stands in for it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
 /** What a reconcile begins with. */
@@ -107,12 +107,12 @@ const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISS
 /** What stands in the way is looked at again after this time, in milliseconds, in case that it vanishes unseen. */
 const UNSEEN_RETRY_MS = 60_000;
 
-/** The two functions of the machine. */
+/** The two functions of the machine. Both stop wherever something else may have its turn: see {@link finish}. */
 export interface Machine {
   /** The first step of a reconcile. */
-  begin(rules: Rules, start: Start): Step;
+  begin(rules: Rules, start: Start): Generator<undefined, Step>;
   /** The step after `state`, whose request was answered. Must not be called for a reconcile that is done. */
-  next(rules: Rules, state: ReconcileState, response: Response): Step;
+  next(rules: Rules, state: ReconcileState, response: Response): Generator<undefined, Step>;
 }
 
 /**
@@ -120,13 +120,18 @@ export interface Machine {
  *
  * @example
  * const machine = createMachine();
- * let { state, request } = machine.begin(rules, { input, outdatedTimes: 0 });
- * while (request.type !== "done") ({ state, request } = machine.next(rules, state, await send(request)));
+ * let { state, request } = finish(machine.begin(rules, { input, outdatedTimes: 0 }));
+ * while (request.type !== "done") ({ state, request } = finish(machine.next(rules, state, await send(request))));
  */
-export function createMachine(planner: Planner = plan): Machine {
+export function createMachine(planner?: Planner): Machine {
   /** Makes sure that the plan rests on what is, and not on what a cache takes for it; then carries it out. */
-  function decide(rules: Rules, { start, servicesRead }: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput): Step {
-    const state = planned({ start, servicesRead }, input, planner(rules, input));
+  function* decide(
+    rules: Rules,
+    { start, servicesRead }: Pick<ReconcileState, "start" | "servicesRead">,
+    input: PlanInput,
+  ): Generator<undefined, Step> {
+    const plan = planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
+    const state = planned({ start, servicesRead }, input, plan);
     // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
     if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" });
     return askService(rules, state) ?? operate(state);
@@ -134,19 +139,19 @@ export function createMachine(planner: Planner = plan): Machine {
 
   return {
     begin: (rules, start) => decide(rules, { start, servicesRead: [] }, start.input),
-    next(rules, state, response) {
+    *next(rules, state, response) {
       switch (state.phase) {
         case "confirming-source": {
           if (response.type === "failed" && !mayBelieveCache(state, response.error)) return fail(state, response.error);
           const { tenant: cached } = state.input;
           const tenant = response.type === "failed" ? cached : response.type === "object" ? response.object : undefined;
-          return decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
+          return yield* decide(rules, state, { ...state.input, tenant, sourceConfirmed: true });
         }
         case "confirming-services": {
           if (response.type === "failed") return fail(state, response.error);
           const service = response.type === "object" ? (response.object as Service) : undefined;
           const input = state.servicesRead.at(-1) === "host" ? { hostService: service } : { tenantService: service };
-          return decide(rules, state, { ...state.input, ...input });
+          return yield* decide(rules, state, { ...state.input, ...input });
         }
         case "confirming-removal":
           return removalAnswered(state, response);

@@ -34,13 +34,6 @@ export interface PatchWays {
   patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
 }
 
-/** Patches objects, and remembers what came of it. */
-export interface RememberedPatches {
-  readonly patch: PatchObject;
-  /** Does so in pieces, for a later call that then has nothing to do. Does nothing where that cannot be remembered. */
-  prepare(rules: Rules, from: PatchedFrom): Generator<undefined, void>;
-}
-
 /** Objects per kind whose answer is remembered: the workers' at the same time, and some more whose own write has not come back. */
 export const REMEMBERED_MAX = 64;
 
@@ -59,10 +52,10 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
 );
 
 /**
- * The same function, which does not patch again what it has patched just now: the same tenant object under the same rules and
+ * The same ways, which do not patch again what either has patched just now: the same tenant object under the same rules and
  * name, and the same host object too if an expression can see it, or if a patch failed and may keep what stands there.
  */
-export function rememberPatched({ patch, patchInPieces }: PatchWays): RememberedPatches {
+export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());
 
   /** Looking a reference up is noted for the way back, and that must not be left out. */
@@ -91,8 +84,13 @@ export function rememberPatched({ patch, patchInPieces }: PatchWays): Remembered
       remember(rules, from, made);
       return made;
     },
-    *prepare(rules, from) {
-      if (mayRemember(rules) && find(rules, from) === undefined) remember(rules, from, yield* patchInPieces(rules, from));
+    *patchInPieces(rules, from) {
+      if (!mayRemember(rules)) return yield* patchInPieces(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = yield* patchInPieces(rules, from);
+      remember(rules, from, made);
+      return made;
     },
   };
 }

@@ -10,7 +10,7 @@ import { ourMarkers } from "../translate/identity.ts";
 import { readMarkers, writeMarkers } from "../translate/markers.ts";
 import { agreedBase, readBase } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
-import { forward } from "./forward.ts";
+import { forwardInPieces } from "./forward.ts";
 import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
 import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
@@ -23,27 +23,27 @@ import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
 
 /** Plans the copy of one object, whatever stands at its host key now. */
-export function planCopy(rules: Rules, input: CopyInput, answer: Answer): Plan {
+export function* planCopy(rules: Rules, input: CopyInput, answer: Answer): Generator<undefined, Plan> {
   const { host, key } = input;
-  if (host === undefined) return planCreate(rules, input, answer);
-  if (isCopyOf(rules, host, key)) return planUpdate(rules, { ...input, host }, answer);
+  if (host === undefined) return yield* planCreate(rules, input, answer);
+  if (isCopyOf(rules, host, key)) return yield* planUpdate(rules, { ...input, host }, answer);
   const other = ourMarkers(rules, host, rules.kind.resource);
   if (other !== undefined && isMappedElsewhere(rules.translator, rules.kind.resource, other, input.hostKey))
-    return planReplacement(rules, { ...input, host }, answer);
+    return yield* planReplacement(rules, { ...input, host }, answer);
   if (other !== undefined) {
     const message = `"${formatKey(key)}" and "${formatKey(other)}" have the same host name`;
     return answer("refused", { notes: [{ code: "NAME_COLLISION", message }] });
   }
-  if (mayAdopt(rules, host, input.tenant)) return planAdoption(rules, { ...input, host }, answer);
+  if (mayAdopt(rules, host, input.tenant)) return yield* planAdoption(rules, { ...input, host }, answer);
   if (mayTakeOver(rules, input, host))
-    return host.metadata.deletionTimestamp ? answer("waiting") : planTakeOver(rules, { ...input, host }, answer);
+    return host.metadata.deletionTimestamp ? answer("waiting") : yield* planTakeOver(rules, { ...input, host }, answer);
   return answer("refused", {
     notes: [{ code: "HOST_OBJECT_FOREIGN", message: `An object that is not ours has the host name of "${formatKey(key)}"` }],
   });
 }
 
-function planCreate(rules: Rules, input: CopyInput, answer: Answer): Plan {
-  const wanted = forward(rules, input);
+function* planCreate(rules: Rules, input: CopyInput, answer: Answer): Generator<undefined, Plan> {
+  const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const { copy, notes } = newCopy(rules, input, wanted.object);
@@ -76,9 +76,9 @@ function servicesBeside({ services, kind, settings }: Rules, { hostService, vani
   return [...(host ? (["host"] as const) : []), ...(vanished === true && settings.requireService ? (["tenant"] as const) : [])];
 }
 
-function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
   const reason = "Endpoints left beside a host Service without selector are taken over";
-  const planned = planRebuild(rules, input, answer, reason);
+  const planned = yield* planRebuild(rules, input, answer, reason);
   const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
   return { ...planned, notes: [...planned.notes, ...taken], restsOnServices: ["host", "tenant"] };
 }
@@ -87,35 +87,35 @@ function planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, ans
  * The copy of an object that belongs elsewhere becomes ours in one write. Waiting until it is gone would never end where two objects
  * have changed places: each would wait for the other.
  */
-function planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = planRebuild(rules, input, answer, "The copy that stood here is of an object that is mapped elsewhere now");
+  const planned = yield* planRebuild(rules, input, answer, "The copy that stood here is of an object that is mapped elsewhere now");
   return { ...planned, restsOnSource: true };
 }
 
 /** The tenant wins, silently: what the other syncer agreed on with the host is not known. */
-function planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
   const reason = `The copy of another syncer (${rules.adopt}) is adopted`;
-  const planned = planRebuild(rules, { ...input, host: withoutForeignMarks(rules, input.host) }, answer, reason);
+  const planned = yield* planRebuild(rules, { ...input, host: withoutForeignMarks(rules, input.host) }, answer, reason);
   const adopted = planned.operations.length > 0 ? [{ code: "ADOPTED", message: reason } as const] : [];
   return { ...planned, notes: [...planned.notes, ...adopted] };
 }
 
-function planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Plan {
+function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
   const { host, tenant } = input;
   const markers = readMarkers(rules.translator.markerPrefix, host)!;
   if (host.metadata.deletionTimestamp) return answer("waiting");
-  if (markers.uid !== (tenant.metadata.uid ?? "")) return planRebuild(rules, input, answer, "The tenant object was created anew");
-  if (isRewritten(rules, host)) return planTakeOver(rules, input, answer);
+  if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was created anew");
+  if (isRewritten(rules, host)) return yield* planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
-  if (base === undefined) return planRebuild(rules, input, answer, "The copy carries no readable base");
-  return planDifference(rules, input, base, answer);
+  if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy carries no readable base");
+  return yield* planDifference(rules, input, base, answer);
 }
 
 /** Everything that may cross is written anew; nothing of an earlier life of the copy stays. */
-function planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer, reason: string): Plan {
-  const wanted = forward(rules, input);
+function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer, reason: string): Generator<undefined, Plan> {
+  const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   if (rules.kind.mustRecreate(input.host, wanted.object)) return answer("copied", { ...parts, operations: [recreation(input.host)] });

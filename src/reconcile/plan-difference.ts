@@ -8,9 +8,9 @@ import { writeMarkers } from "../translate/markers.ts";
 import { agreedBase, changedSides } from "./base.ts";
 import type { Base, Unit, UnitId } from "./base.ts";
 import { withoutKeys } from "./excluded-keys.ts";
-import { flowBack } from "./flow-back.ts";
+import { flowBackInPieces } from "./flow-back.ts";
 import type { FlowBack } from "./flow-back.ts";
-import { forward } from "./forward.ts";
+import { forwardInPieces } from "./forward.ts";
 import type { Forward } from "./forward.ts";
 import { readFlowed, stamped } from "./flow-stamp.ts";
 import { sourceOf, updatedCopy } from "./host-copy.ts";
@@ -23,8 +23,13 @@ import type { Rules } from "./rules.ts";
 import { unitsOf } from "./units.ts";
 
 /** Plans what becomes of the parts that differ between a copy and what it should be. */
-export function planDifference(rules: Rules, input: CopyInput & { host: KubeObject }, written: Base, answer: Answer): Plan {
-  const wanted = forward(rules, input);
+export function* planDifference(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  written: Base,
+  answer: Answer,
+): Generator<undefined, Plan> {
+  const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
@@ -35,7 +40,7 @@ export function planDifference(rules: Rules, input: CopyInput & { host: KubeObje
   const standing = input.host.metadata.annotations;
   const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
   const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
-  const flow = planFlow(rules, input, {
+  const flow = yield* planFlow(rules, input, {
     wanted,
     written,
     before: flowed.units,
@@ -63,8 +68,12 @@ interface Flow extends Pick<FlowBack, "refusals" | "outcomes"> {
 }
 
 /** The tenant write that lets edits flow, if any may: all of them, or where they are too long for the tenant object only the body. */
-function planFlow(rules: Rules, input: CopyInput & { host: KubeObject }, { edits, wanted, written, before }: Flowing): Flow {
-  const back = flowBack(rules, input, edits);
+function* planFlow(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  { edits, wanted, written, before }: Flowing,
+): Generator<undefined, Flow> {
+  const back = yield* flowBackInPieces(rules, input, edits);
   if (back.flowing.length === 0) return { ...back, noRoom: [] };
   const flowing = new Set(back.flowing);
   const after = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => flowing.has(id));
@@ -73,7 +82,7 @@ function planFlow(rules: Rules, input: CopyInput & { host: KubeObject }, { edits
     const body = edits.filter(({ id }) => id === "body");
     const noRoom = back.flowing.filter((id) => id !== "body");
     if (noRoom.length === 0) return { ...back, noRoom: back.flowing };
-    return { ...planFlow(rules, input, { edits: body, wanted, written, before }), noRoom };
+    return { ...(yield* planFlow(rules, input, { edits: body, wanted, written, before })), noRoom };
   }
   const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
   return { ...back, operation: { action: "update", side: "tenant", object, reason }, noRoom: [] };

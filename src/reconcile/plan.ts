@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { finish } from "../base/finish.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
 import { readMarkers } from "../translate/markers.ts";
@@ -17,15 +18,20 @@ import type { Rules } from "./rules.ts";
 
 /** Decides what to do about one key. Applying the operations and planning again yields none. */
 export function plan(rules: Rules, input: PlanInput): Plan {
-  const planned = planEverywhere(rules, input);
+  return finish(planInPieces(rules, input));
+}
+
+/** The same, which stops after each value that a patch changes: something else may have its turn there. */
+export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
+  const planned = yield* planEverywhere(rules, input);
   if (input.tenant !== undefined || input.deletesHeld !== true || planned.operations.length === 0) return planned;
   return { ...planned, state: "waiting", operations: [], notes: [BRAKE] };
 }
 
 const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missing together with many others; its copy is kept" };
 
-function planEverywhere(rules: Rules, input: PlanInput): Plan {
-  const planned = planAtHostKey(rules, input);
+function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
+  const planned = yield* planAtHostKey(rules, input);
   const { strays = [], tenant } = input;
   // The new copy first: where it can not be made yet, the old one stays.
   if (strays.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
@@ -36,7 +42,7 @@ function planEverywhere(rules: Rules, input: PlanInput): Plan {
   return { ...planned, operations: [...planned.operations, ...deletions] };
 }
 
-function planAtHostKey(rules: Rules, input: PlanInput): Plan {
+function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const hostKey = rules.translator.toHost(input.key, rules.kind.resource);
   const answer: Answer = (state, parts = {}) => ({ state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts });
   const { tenant } = input;
@@ -45,7 +51,7 @@ function planAtHostKey(rules: Rules, input: PlanInput): Plan {
   const decision = gate(rules, input.key, tenant, input);
   const rewrites = decision.action === "copy" || decision.action === "remove";
   if (rewrites && isStale(rules, { ...input, tenant })) return answer("stale");
-  if (decision.action === "copy" && hostKey !== undefined) return planCopy(rules, { ...input, tenant, hostKey }, answer);
+  if (decision.action === "copy" && hostKey !== undefined) return yield* planCopy(rules, { ...input, tenant, hostKey }, answer);
   if (decision.action === "copy") return answer("left");
   const notes = [{ code: decision.code, message: decision.message }];
   const rests = decision.action !== "leave" && decision.restsOnServices && { restsOnServices: decision.restsOnServices };

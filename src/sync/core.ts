@@ -14,8 +14,6 @@ import { SERVICES } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
 import type { BrakeLimits } from "../reconcile/brake.ts";
-import { prepareForward } from "../reconcile/forward.ts";
-import { gate } from "../reconcile/gate.ts";
 import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
 import type { Planner, Request } from "../reconcile/machine.ts";
 import type { Note } from "../reconcile/plan-types.ts";
@@ -37,7 +35,7 @@ import { createReferenceCopies } from "./reference-copies.ts";
 import { createMissingNamespaces } from "./missing-namespaces.ts";
 import { parseSyncId, syncId } from "./sync-id.ts";
 import type { FormerUser } from "./reference-turn.ts";
-import { createTurn } from "./turn.ts";
+import { beginTurn } from "./turn.ts";
 import type { Books, SyncHooks, Tracked, Turn } from "./turn.ts";
 import { createWriteBrake } from "./write-brake.ts";
 
@@ -74,14 +72,9 @@ export interface SyncCoreOptions {
 export interface SyncCore {
   /**
    * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
-   * most one turn of an id may be under way. Its lines go to `logger`, if one is given.
+   * most one turn of an id may be under way. Its lines go to `logger`, if one is given. Stops where something else may have its turn.
    */
-  begin(id: string, context?: TurnContext): Turn;
-  /**
-   * Does what takes longest of the turn that would begin now, in pieces, so that others may have their turn in between. What was
-   * prepared does no harm if the world is another one by the time that the turn begins. Undefined when nothing takes long.
-   */
-  prepare(id: string): Generator<undefined, void> | undefined;
+  begin(id: string, context?: TurnContext): Generator<undefined, Turn>;
   /** True once every cache was complete for the first time. */
   readonly synced: boolean;
   /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
@@ -171,38 +164,29 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
+  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, Turn> {
+    const { plural, key } = parseSyncId(id);
+    const side = sideOf(plural);
+    const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
+    if (referenced !== undefined) return referenced;
+    if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
+    const seen = gather(id, side, key);
+    const version = sourceVersion(seen.tenant);
+    const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
+    const input = vanished ? { ...seen, vanished } : seen;
+    if (records.settled(id, input)) {
+      books.outdated.delete(id);
+      return { resource: side.rules.kind.resource, request: nothingToDo(writeBrake.rests(id)), *answer() {} };
+    }
+    router.claim(side.rules, key);
+    const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
+    const limits = { ...fights, ...writeBrake.restraint(id, version) };
+    const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
+    return yield* beginTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
+  }
+
   return {
-    begin(id, { logger: labelled = logger } = {}) {
-      const { plural, key } = parseSyncId(id);
-      const side = sideOf(plural);
-      const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
-      if (referenced !== undefined) return referenced;
-      if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
-      const seen = gather(id, side, key);
-      const version = sourceVersion(seen.tenant);
-      const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
-      const input = vanished ? { ...seen, vanished } : seen;
-      if (records.settled(id, input)) {
-        books.outdated.delete(id);
-        return { resource: side.rules.kind.resource, request: nothingToDo(writeBrake.rests(id)), answer: () => {} };
-      }
-      router.claim(side.rules, key);
-      const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
-      const limits = { ...fights, ...writeBrake.restraint(id, version) };
-      const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
-      return createTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
-    },
-    prepare(id) {
-      const { plural, key } = parseSyncId(id);
-      const side = sideOf(plural);
-      if (side === undefined || side.rules.patches.length === 0) return undefined;
-      const input = gather(id, side, key);
-      const { tenant: source, host: copy } = input;
-      const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
-      if (source === undefined || hostKey === undefined || records.settled(id, input)) return undefined;
-      if (gate(side.rules, key, source, input).action !== "copy") return undefined;
-      return prepareForward(side.rules, { tenant: source, host: copy, hostKey });
-    },
+    begin,
     get synced() {
       return router.synced;
     },

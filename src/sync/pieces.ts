@@ -32,8 +32,8 @@ export interface Pieces {
   rest(): Promise<void>;
   /** Runs one piece. Throws what it throws. */
   run<Result>(of: PieceOf, work: () => Result): Result;
-  /** Runs work that stops by itself, and lets others have their turn where it does, after some time. */
-  runAll(of: PieceOf, work: Iterator<undefined, void>): Promise<void>;
+  /** Runs work that stops by itself, and lets others have their turn where it does, after some time. Rejects with what it throws. */
+  runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }
 
 /** What pieces are measured with. */
@@ -82,15 +82,16 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
       }
     },
     async runAll(of, work) {
-      const untilTired = (): boolean => {
+      const untilTired = () => {
         const begunMs = clock.monotonic();
         let step = work.next();
         while (!step.done && clock.monotonic() - begunMs < BREATH_MS) step = work.next();
-        return step.done === true;
+        return step;
       };
-      for (let done = false; !done;) {
+      for (;;) {
         while (pieces.tired) await pieces.rest();
-        done = pieces.run(of, untilTired);
+        const step = pieces.run(of, untilTired);
+        if (step.done) return step.value;
       }
     },
   };

@@ -92,7 +92,9 @@ export function createNoticeTurn({ resource, users = [], notes = [], requeueAfte
     get request() {
       return requests[index]!;
     },
-    answer: () => void (index += 1),
+    *answer() {
+      index += 1;
+    },
   };
 }
 
@@ -122,7 +124,7 @@ class RunningReferenceTurn implements Turn {
     this.#consider(options.input);
   }
 
-  answer(response: Response): void {
+  *answer(response: Response): Generator<undefined, void> {
     if (response.type === "failed" && !this.#isHidden(response.error) && !this.#mayBelieveCache(response.error))
       return this.#end({ result: "failed", error: withoutWords(response.error) });
     this.#next(response);

@@ -86,14 +86,10 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         return {};
       }
       const of = { id, charge: context.charge };
-      const prepared = core.prepare(id);
-      if (prepared !== undefined) await pieces.runAll(of, prepared);
-      while (pieces.tired) await pieces.rest();
-      const turn = pieces.run(of, () => core.begin(id, context));
+      const turn = await pieces.runAll(of, core.begin(id, context));
       while (turn.request.type !== "done") {
         const response = await answerTo(turn.request, turn.resource, context);
-        while (pieces.tired) await pieces.rest();
-        pieces.run(of, () => turn.answer(response));
+        await pieces.runAll(of, turn.answer(response));
       }
       return outcomeOf(turn.request.ending);
     },

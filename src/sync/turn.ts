@@ -1,4 +1,5 @@
 import { isEngineError } from "../base/errors.ts";
+import { finish } from "../base/finish.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { keyOf } from "../object/key.ts";
@@ -68,8 +69,8 @@ export interface Turn {
   readonly resource: ResourceType;
   /** What it waits for; `done` when it is over. */
   readonly request: Request;
-  /** Takes the answer to {@link request}, and makes the next one. */
-  answer(response: Response): void;
+  /** Takes the answer to {@link request}, and makes the next one. Stops where something else may have its turn. */
+  answer(response: Response): Generator<undefined, void>;
 }
 
 /** What a turn works with. */
@@ -84,9 +85,10 @@ export interface TurnOptions {
   readonly metrics: Metrics;
 }
 
-/** Begins a turn: the step machine, with books kept of what it asks for and what it is answered. */
-export function createTurn(options: TurnOptions): Turn {
-  return new RunningTurn(options);
+/** Begins a turn: the step machine, with books kept of what it asks for and what it is answered. Stops as the machine does. */
+export function* beginTurn(options: TurnOptions): Generator<undefined, Turn> {
+  const { machine, tracked, start } = options;
+  return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
 }
 
 /** After so many outdated turns in a row, which is a third of a second, the caches are listed anew. */
@@ -103,10 +105,8 @@ class RunningTurn implements Turn {
   /** The plan whose references were noted last. */
   #noted: Plan | undefined;
 
-  constructor(options: TurnOptions) {
+  constructor(options: TurnOptions, step: Step) {
     this.#options = options;
-    const { machine, tracked, start } = options;
-    const step = machine.begin(tracked.rules, start);
     this.#state = step.state;
     this.#planned(step.state.planned);
     this.#take(step);
@@ -120,15 +120,14 @@ class RunningTurn implements Turn {
     return this.#request;
   }
 
-  answer(response: Response): void {
+  *answer(response: Response): Generator<undefined, void> {
     this.#noteAnswer?.(response);
-    this.#next(response);
+    const { machine, tracked } = this.#options;
+    this.#follow(yield* machine.next(tracked.rules, this.#state, response));
   }
 
-  #next(response: Response): void {
-    const { machine, tracked } = this.#options;
+  #follow(step: Step): void {
     const before = this.#state;
-    const step = machine.next(tracked.rules, before, response);
     if (step.state.planned !== before.planned) this.#planned(step.state.planned);
     this.#take(step);
   }
@@ -164,7 +163,7 @@ class RunningTurn implements Turn {
 
   #prepareWrite(planned: Operation): void {
     const operation = this.#options.hooks.beforeWrite?.(planned) ?? planned;
-    if (operation === "refuse") return this.#next({ type: "refused" });
+    if (operation === "refuse") return finish(this.answer({ type: "refused" }));
     this.#request = { type: "write", operation };
     const tell = this.#announce(operation);
     this.#noteAnswer = (response) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
+import { finish } from "../../src/base/finish.ts";
 import { SERVICES } from "../../src/object/resource.ts";
 import { createMachine } from "../../src/reconcile/machine.ts";
 import type { Request, Response, Start, Step } from "../../src/reconcile/machine.ts";
@@ -293,11 +294,11 @@ function play({ plans = [{}], operations, start = {}, input = {}, answers }: Cas
     const empty: Plan = { state: "copied", hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
     return { ...empty, ...plans[inputs.length - 1], ...(operations && { operations }) };
   });
-  let step = machine.begin(RULES, { outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } });
+  let step = finish(machine.begin(RULES, { outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } }));
   const steps = [step];
   for (const answer of answers) {
     if (step.request.type === "done") break;
-    step = machine.next(RULES, structuredClone(step.state), answer);
+    step = finish(machine.next(RULES, structuredClone(step.state), answer));
     steps.push(step);
   }
   return { steps, inputs };
@@ -337,6 +338,6 @@ describe("the step machine", () => {
 
   test("has no step after the last one", () => {
     const { state } = play({ why: "", answers: [], requests: [] }).steps[0]!;
-    expect(() => createMachine().next(RULES, state, ABSENT)).toThrow("Broken invariant");
+    expect(() => finish(createMachine().next(RULES, state, ABSENT))).toThrow("Broken invariant");
   });
 });

@@ -2,6 +2,7 @@
  * What is planned when somebody edits a copy on the host.
  */
 import { describe, expect, test } from "vitest";
+import type { PatchEngine } from "../../src/patch/types.ts";
 import { withoutStamp } from "../../src/reconcile/flow-stamp.ts";
 import { plan } from "../../src/reconcile/plan.ts";
 import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../support/rules.ts";
@@ -105,4 +106,26 @@ describe("a foreign annotation on the host", () => {
     const written = writtenBy(only(plan(rules, inputFor(rules, { tenant: changed, host }))));
     expect(written.metadata.annotations).toMatchObject({ other: "plain", team: "my-sales" });
   });
+});
+
+test("edits that are lost one by one do not have all patches applied again for each", () => {
+  // An annotation survives only beside the one before it that was edited as well; the first one never does.
+  const expression = `context.virtualObject.metadata.annotations['k' + (Number(context.path.match(/k(\\d+)/)[1]) - 1)] === 'edited' || value === 'old' ? value : 'lost'`;
+  const rules = testRules({ patches: [{ path: "metadata.annotations[*]", expression, reverseExpression: "value" }] });
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  const mapTo = (value: string) => Object.fromEntries(keys.map((key) => [key, value]));
+  const tenant = tenantEndpoints({ annotations: mapTo("old") });
+  const edited = annotate(firstCopy(rules, tenant), mapTo("edited"));
+  let evaluations = 0;
+  const engine: PatchEngine = {
+    ...rules.engine,
+    evaluate(...args) {
+      evaluations += 1;
+      return rules.engine.evaluate(...args);
+    },
+  };
+  const planned = plan({ ...rules, engine }, inputFor(rules, { tenant, host: edited }));
+  expect(only(planned)).toMatchObject({ side: "host", restores: true });
+  expect(planned.notes).toHaveLength(keys.length);
+  expect(evaluations / keys.length).toBeLessThanOrEqual(5);
 });

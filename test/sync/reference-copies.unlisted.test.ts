@@ -1,5 +1,6 @@
 /** Copies of referenced objects that a list leaves out. */
 import { expect, test } from "vitest";
+import { finish } from "../../src/base/finish.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { formatKey, keyOf } from "../../src/object/key.ts";
@@ -67,9 +68,9 @@ test("a copy that the list still leaves out when its time is over is deleted as 
   const { uid, resourceVersion } = copy.metadata;
   const turn = begin();
   expect(turn.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
-  turn.answer({ type: "outdated", reason: "it changed" });
+  finish(turn.answer({ type: "outdated", reason: "it changed" }));
   expect(copies.followed).toBe(2);
   const again = begin();
-  again.answer({ type: "absent" });
+  finish(again.answer({ type: "absent" }));
   expect(copies.followed).toBe(0);
 });

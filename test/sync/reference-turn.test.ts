@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
+import { finish } from "../../src/base/finish.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import type { ObjectSource } from "../../src/object/object-source.ts";
@@ -52,7 +53,7 @@ describe("a turn of a referenced object", () => {
   test("writes the copy and ends", () => {
     const { turn, settled, wrote } = begin();
     expect(turn.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
-    turn.answer({ type: "object", object: COPY });
+    finish(turn.answer({ type: "object", object: COPY }));
     expect(turn.request).toEqual(done({ result: "settled" }));
     expect([settled.length, wrote.length]).toEqual([1, 1]);
   });
@@ -64,7 +65,7 @@ describe("a turn of a referenced object", () => {
       [60, 10_000],
     ] as const) {
       const { turn, settled } = begin({ outdatedTimes });
-      turn.answer({ type: "outdated", reason: "it changed" });
+      finish(turn.answer({ type: "outdated", reason: "it changed" }));
       expect(turn.request).toEqual(done({ result: "outdated", requeueAfterMs }));
       expect(settled).toEqual([]);
     }
@@ -74,7 +75,7 @@ describe("a turn of a referenced object", () => {
     const old = secret("shop", "db", { value: "b2xk", resourceVersion: "9" });
     const { turn } = begin({ input: referenceInput({ source: old, target: COPY }) });
     expect(turn.request).toEqual({ type: "get", side: "tenant", key: { namespace: "shop", name: "db" } });
-    turn.answer({ type: "object", object: SOURCE });
+    finish(turn.answer({ type: "object", object: SOURCE }));
     expect(turn.request).toEqual(done({ result: "settled" }));
   });
 
@@ -82,10 +83,10 @@ describe("a turn of a referenced object", () => {
     const input = referenceInput({ target: COPY });
     const there = begin({ input }).turn;
     expect(there.request).toMatchObject({ type: "get", side: "tenant" });
-    there.answer({ type: "object", object: SOURCE });
+    finish(there.answer({ type: "object", object: SOURCE }));
     expect(there.request).toMatchObject(done({ result: "outdated" }));
     const gone = begin({ input }).turn;
-    gone.answer({ type: "absent" });
+    finish(gone.answer({ type: "absent" }));
     expect(gone.request).toMatchObject({ type: "write", operation: { action: "delete" } });
   });
 
@@ -110,7 +111,7 @@ describe("a turn of a referenced object", () => {
     test.each(cases)("and $why: $request", ({ known, live, request }) => {
       const { turn } = begin({ input, formerUser: { resource: ENDPOINTS, key, object: known } });
       expect([turn.request, turn.resource]).toEqual([{ type: "get", side: "tenant", key }, ENDPOINTS]);
-      turn.answer(live === undefined ? { type: "absent" } : { type: "object", object: live });
+      finish(turn.answer(live === undefined ? { type: "absent" } : { type: "object", object: live }));
       expect([turn.request.type, turn.resource]).toEqual([request, SECRETS]);
     });
 
@@ -128,10 +129,10 @@ describe("a turn of a referenced object", () => {
     const users = Array.from({ length: 100 }, (_, index) => tenantEndpoints({ uid: `uid-${index}` }));
     const { turn } = begin({ input: referenceInput(), users });
     let told = 0;
-    for (; turn.request.type === "report"; told++) turn.answer({ type: "absent" });
+    for (; turn.request.type === "report"; told++) finish(turn.answer({ type: "absent" }));
     expect([told, turn.request]).toEqual([USERS_TOLD_MAX, done({ result: "settled" })]);
     const notice = createNoticeTurn({ resource: SECRETS, users, notes: [{ code: "REFERENCE_LIMIT", message: "Too many" }] });
-    for (told = 0; notice.request.type === "report"; told++) notice.answer({ type: "absent" });
+    for (told = 0; notice.request.type === "report"; told++) finish(notice.answer({ type: "absent" }));
     expect(told).toBe(USERS_TOLD_MAX);
   });
 
@@ -150,26 +151,26 @@ describe("a turn of a referenced object", () => {
     test("asks its source's own cluster, and does with the cache while that can not be reached", () => {
       const { turn, wrote } = begin({ input });
       expect(turn.request).toMatchObject({ type: "get", side: "tenant" });
-      turn.answer(unreachable);
+      finish(turn.answer(unreachable));
       expect(turn.request).toMatchObject({ type: "write", operation: { action: "create", side: "host" } });
-      turn.answer({ type: "object", object: COPY });
+      finish(turn.answer({ type: "object", object: COPY }));
       expect([turn.request, wrote.length]).toEqual([done({ result: "settled" }), 1]);
     });
 
     test("waits for its source's own cluster when the cache is behind the copy, or when it refuses", () => {
       const old = secret("shop", "db", { resourceVersion: "9" });
       const behind = begin({ input: { ...input, source: old } }).turn;
-      behind.answer(unreachable);
+      finish(behind.answer(unreachable));
       expect(behind.request).toMatchObject(done({ result: "failed", error: { code: "API_UNAVAILABLE" } }));
       const refused = begin({ input }).turn;
-      refused.answer({ type: "failed", error: new EngineError("API_FORBIDDEN", "No") });
+      finish(refused.answer({ type: "failed", error: new EngineError("API_FORBIDDEN", "No") }));
       expect(refused.request).toMatchObject(done({ result: "failed", error: { code: "API_FORBIDDEN" } }));
     });
 
     test("comes back later, and says so, when that happens again and again", () => {
       const { turn, wrote, settled } = begin({ input: { ...input, sourceConfirmed: true }, recreationWaitMs: () => 90_000 });
       expect(turn.request).toMatchObject({ type: "report", notes: [{ code: "LOOP_STOPPED" }] });
-      turn.answer({ type: "absent" });
+      finish(turn.answer({ type: "absent" }));
       expect([turn.request, wrote, settled.length]).toEqual([done({ result: "settled", requeueAfterMs: 90_000 }), [], 1]);
       // The first copy was deleted by nobody.
       expect(begin({ recreationWaitMs: () => 90_000 }).turn.request.type).toBe("write");
@@ -184,29 +185,29 @@ describe("a turn of a referenced object", () => {
   test("says that a namespace is missing, each side in words of its own", () => {
     const refused = { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: "The host namespace does not exist" } } as const;
     const host = begin().turn;
-    host.answer(refused);
+    finish(host.answer(refused));
     expect(host.request).toMatchObject({ notes: [{ code: "HOST_NAMESPACE_MISSING" }] });
-    host.answer({ type: "absent" });
+    finish(host.answer({ type: "absent" }));
     expect(host.request).toEqual(done({ result: "settled", requeueAfterMs: 60_000 }));
     const input = referenceInput({ kind: SECRETS_TO_TENANT, source: secret("vc", "db-x-shop-x-blue") });
     const tenant = begin({ input }).turn;
-    tenant.answer(refused);
+    finish(tenant.answer(refused));
     expect(tenant.request).toMatchObject({ notes: [{ code: "REFERENCE_MISSING" }] });
   });
 
   test("repeats nothing of what an API server says, which may quote the Secret", () => {
     const { turn } = begin();
-    turn.answer({ type: "refused", note: { code: "API_INVALID", message: "data: aHVudGVyMg==" } });
+    finish(turn.answer({ type: "refused", note: { code: "API_INVALID", message: "data: aHVudGVyMg==" } }));
     expect(JSON.stringify(turn.request)).toContain("API_INVALID");
     expect(JSON.stringify(turn.request)).not.toContain("aHVudGVyMg");
     const failed = begin().turn;
     const details = { retryAfterSeconds: 7, status: { message: "aHVudGVyMg==" } };
-    failed.answer({ type: "failed", error: new EngineError("API_TOO_MANY_REQUESTS", "data: aHVudGVyMg==", { details }) });
+    finish(failed.answer({ type: "failed", error: new EngineError("API_TOO_MANY_REQUESTS", "data: aHVudGVyMg==", { details }) }));
     const { error } = (failed.request as { ending: { error: EngineError } }).ending;
     expect([error.code, error.details, error.cause]).toEqual(["API_TOO_MANY_REQUESTS", { retryAfterSeconds: 7 }, undefined]);
     expect(error.message).not.toContain("aHVudGVyMg");
     const unexpected = begin().turn;
-    unexpected.answer({ type: "failed", error: new TypeError("aHVudGVyMg==") });
+    finish(unexpected.answer({ type: "failed", error: new TypeError("aHVudGVyMg==") }));
     expect((unexpected.request as { ending: { error: Error } }).ending.error.message).not.toContain("aHVudGVyMg");
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { finish } from "../../src/base/finish.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
 import type { ObjectSource } from "../../src/object/object-source.ts";
@@ -10,7 +11,7 @@ import { createKeyRouter } from "../../src/sync/key-router.ts";
 import { createLatest } from "../../src/sync/latest.ts";
 import { createLoopGuard } from "../../src/sync/loop-guard.ts";
 import { createRecords } from "../../src/sync/records.ts";
-import { createTurn } from "../../src/sync/turn.ts";
+import { beginTurn } from "../../src/sync/turn.ts";
 import { createMissingNamespaces } from "../../src/sync/missing-namespaces.ts";
 import { createWriteBrake } from "../../src/sync/write-brake.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -23,7 +24,7 @@ const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web
 /** A turn that makes a copy where its cache knows of no host Service; what it notes that the object refers to, by state. */
 function begin(machine = createMachine()) {
   const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
-  const turn = createTurn({
+  const starting = beginTurn({
     id: "endpoints|shop/web",
     tracked: { rules, tenant: createLatest(EMPTY), host: createLatest(EMPTY) },
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined }, outdatedTimes: 0 },
@@ -39,7 +40,7 @@ function begin(machine = createMachine()) {
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },
   });
-  return { turn, noted };
+  return { turn: finish(starting), noted };
 }
 
 const answers: readonly { why: string; answer: Response; want: readonly string[] }[] = [
@@ -50,7 +51,7 @@ const answers: readonly { why: string; answer: Response; want: readonly string[]
 test.each(answers)("what an object refers to is noted once its host Service was read, and $why", ({ answer, want }) => {
   const { turn, noted } = begin();
   expect([turn.request, noted]).toMatchObject([{ type: "get", side: "host", resource: SERVICES }, []]);
-  turn.answer(answer);
+  finish(turn.answer(answer));
   expect(noted).toEqual(want);
 });
 
@@ -58,6 +59,6 @@ test("what an object refers to is noted once it was read, where only a late cach
   const late = createMachine((rules, input) => ({ ...plan(rules, input), ...(input.sourceConfirmed !== true && { state: "stale" }) }));
   const { turn, noted } = begin(late);
   expect([turn.request, noted]).toEqual([{ type: "get", side: "tenant", key: KEY }, []]);
-  turn.answer({ type: "absent" });
+  finish(turn.answer({ type: "absent" }));
   expect([turn.request.type, noted]).toEqual(["done", ["absent"]]);
 });

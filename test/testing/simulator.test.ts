@@ -65,8 +65,8 @@ function altered(change: (operation: Operation) => Operation | undefined): Plann
 function deaf(to: string): CreateCore {
   return (options) => {
     const core = createSyncCore(options);
-    const begin: typeof core.begin = (id) => {
-      const turn = core.begin(id);
+    const begin: typeof core.begin = function* (id) {
+      const turn = yield* core.begin(id);
       return {
         resource: turn.resource,
         get request() {

@@ -1,3 +1,4 @@
+import { finish } from "../../base/finish.ts";
 import type { Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
@@ -138,7 +139,7 @@ export class Replica {
     this.#queue.delete(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
-    const turn = this.#core.begin(id);
+    const turn = finish(this.#core.begin(id));
     if (turn.request.type === "done") return this.#ended(id, turn.request.ending);
     this.flights.push({ id, turn, since, generation: this.generation, request: turn.request, response: undefined });
   }
@@ -146,7 +147,7 @@ export class Replica {
   /** Hands the answer of a flight to its turn, which asks for something else or ends. */
   land(flight: Flight): void {
     const { id, turn } = flight;
-    turn.answer(flight.response!);
+    finish(turn.answer(flight.response!));
     flight.response = undefined;
     if (turn.request.type !== "done") return void (flight.request = turn.request);
     this.flights.splice(this.flights.indexOf(flight), 1);

@@ -82,8 +82,8 @@ test("a syncer that never rests is noticed, too", async () => {
   // It forgets what it has planned, so that it looks at the object again and again.
   const createCore: PlayOptions["createCore"] = (options) => {
     const core = createSyncCore(options);
-    const begin: typeof core.begin = (id, context) => {
-      const turn = core.begin(id, context);
+    const begin: typeof core.begin = function* (id, context) {
+      const turn = yield* core.begin(id, context);
       return {
         resource: turn.resource,
         request: { type: "done", ending: { result: "settled", requeueAfterMs: 5 } },
