@@ -19,6 +19,8 @@ export interface Patched {
   readonly references: readonly FoundReference[];
   /** Addresses that the policy left out. */
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Places of fields and annotations that the host's API server would refuse, and that were left out therefore. */
+  readonly leftOut: readonly string[];
   /** Why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
 }
@@ -34,7 +36,8 @@ export interface Patcher {
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
   /**
    * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. What of it did
-   * not arrive on the host, since a patch failed or an address was refused, stays as the tenant has it; without `tenant` nobody can know.
+   * not arrive on the host, since a patch failed, an address was refused or an annotation was left out, stays as the tenant has it;
+   * without `tenant` nobody can know.
    */
   toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
   /** Frees the sandbox. Later calls throw USAGE. */
@@ -81,12 +84,13 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
       const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
       if (patched === undefined)
         throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
-      const { object, outcomes, references, refusedAddresses, rejected } = patched;
+      const { object, outcomes, references, refusedAddresses, leftOut, rejected } = patched;
       return {
         object: withoutEmptyMaps(object),
         outcomes,
         references,
         refusedAddresses,
+        leftOut,
         ...(rejected !== undefined && { rejected }),
       };
     },
@@ -102,6 +106,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
         outcomes,
         references: [],
         refusedAddresses: [],
+        leftOut: [],
         ...(rejected !== undefined && { rejected }),
       };
     },
@@ -120,6 +125,7 @@ function keepLost(
 ): { readonly kept: KubeObject; readonly rejected: string | undefined } {
   const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
   const places = failures.map(({ place }) => parseConcrete(place));
+  const keysLost = [...places, ...there.leftOut.map(parseConcrete)];
   const bodyLost = there.refusedAddresses.length > 0 || places.some(([field]) => field !== "metadata");
   const { apiVersion, kind } = object;
   return {
@@ -127,8 +133,8 @@ function keepLost(
       ...(bodyLost ? { ...tenant, apiVersion, kind } : object),
       metadata: {
         ...object.metadata,
-        labels: withLost(object.metadata.labels, tenant.metadata.labels, lostKeys(places, "labels")),
-        annotations: withLost(object.metadata.annotations, tenant.metadata.annotations, lostKeys(places, "annotations")),
+        labels: withLost(object.metadata.labels, tenant.metadata.labels, lostKeys(keysLost, "labels")),
+        annotations: withLost(object.metadata.annotations, tenant.metadata.annotations, lostKeys(keysLost, "annotations")),
       },
     },
     rejected: bodyLost ? NOT_THERE : undefined,

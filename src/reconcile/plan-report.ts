@@ -1,6 +1,9 @@
 import type { Forward } from "./forward.ts";
 import type { Note, Plan } from "./plan-types.ts";
 
+/** Why a field or annotation does not cross. */
+export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
+
 /** What `forward` has to say, as parts of a plan. */
 export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" | "notes"> {
   const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
@@ -9,7 +12,7 @@ export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" 
   }));
   const leftOut = wanted.leftOut.map((place): Note => ({
     code: "FIELD_LEFT_OUT",
-    message: `${place} was left out: the API server refuses it on a Service of the copy's type`,
+    message: `${place} was left out: ${WHY_LEFT_OUT}`,
   }));
   const failed = wanted.outcomes.flatMap((outcome) =>
     (outcome.failures ?? []).map(({ code, message, place }): Note => ({ code, message: `${place}: ${message}` })),

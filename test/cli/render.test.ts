@@ -76,7 +76,20 @@ testCommand("render", [
       "",
     ].join("\n"),
     // An address was refused on its way to the host: the tenant keeps the body that it has.
-    err: /not all of the tenant's body arrived on the host/,
+    err: /^warning Endpoints vc-blue\/\S+ is shown with the body that the tenant has: not all of the tenant's body arrived on the host/m,
+  },
+  {
+    why: "tells what the host's API server would refuse",
+    argv: ["render", "--config", "empty.yaml", "-f", "-"],
+    stdin: [
+      "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop,",
+      "annotations: {service.beta.kubernetes.io/load-balancer-source-ranges: 10.0.0.0/8}},",
+      "spec: {type: LoadBalancer, ports: [{port: 80}]}}",
+    ].join(" "),
+    out: /^kind: Service$/m,
+    err: [
+      `warning FIELD_LEFT_OUT: Service shop/web: metadata.annotations["service.beta.kubernetes.io/load-balancer-source-ranges"] was left out: the API server refuses it on a Service of the copy's type`,
+    ],
   },
   {
     why: "shows the host object to the expression",

@@ -52,6 +52,18 @@ describe("the way back from a host object that lacks what the tenant has", () =>
     expect(back.rejected).toBeDefined();
   });
 
+  test("keeps an annotation that the host's API server would have refused, and says that it was left out", async () => {
+    const patcher = await patcherWith([]);
+    const ranges = "service.beta.kubernetes.io/load-balancer-source-ranges";
+    const metadata = { name: "web", namespace: "shop", annotations: { [ranges]: "10.0.0.0/8", b: "2" } };
+    const tenant = { apiVersion: "v1", kind: "Service", metadata, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } };
+    const there = patcher.toHost(tenant);
+    expect(there.object.metadata.annotations).toEqual({ b: "2" });
+    expect(there.leftOut).toContain(`metadata.annotations["${ranges}"]`);
+    const back = patcher.toTenant(there.object, { tenant });
+    expect(back.object.metadata.annotations).toEqual(metadata.annotations);
+  });
+
   test("keeps an annotation whose patch failed, and takes the others from the host", async () => {
     const patcher = await patcherWith([
       { path: 'metadata.annotations["a"]', expression: "value.missing.field", reverseExpression: "value" },

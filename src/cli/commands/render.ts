@@ -5,6 +5,7 @@ import type { Direction } from "../../object/patch-definition.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { createPatcher } from "../../patcher.ts";
 import type { Patched, Patcher } from "../../patcher.ts";
+import { WHY_LEFT_OUT } from "../../reconcile/plan-report.ts";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import { loadConfiguration } from "../configuration.ts";
@@ -57,18 +58,25 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
   try {
     const apply = (object: KubeObject) =>
       options.direction === "toHost" ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
-    const results = objects.flatMap((object) => patched(terminal, { patcher, object, apply }));
+    const rejection = options.direction === "toHost" ? "would not be written" : "is shown with the body that the tenant has";
+    const results = objects.flatMap((object) => patched(terminal, { patcher, object, apply, rejection }));
     terminal.out(formatObjects(results, options.output));
   } finally {
     patcher.dispose();
   }
 }
 
+/** One object to render. */
+interface Rendering {
+  readonly patcher: Patcher;
+  readonly object: KubeObject;
+  readonly apply: (object: KubeObject) => Patched;
+  /** What it means that the result is rejected. */
+  readonly rejection: string;
+}
+
 /** The patched object, or nothing when it is not synced, which is told. */
-function patched(
-  terminal: Terminal,
-  { patcher, object, apply }: { patcher: Patcher; object: KubeObject; apply: (object: KubeObject) => Patched },
-): KubeObject[] {
+function patched(terminal: Terminal, { patcher, object, apply, rejection }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
     tellWarning(terminal, `${nameOf(object)} is left out: objects of this kind are not synced`);
     return [];
@@ -77,6 +85,7 @@ function patched(
   try {
     const result = apply(object);
     tellTrouble(terminal, nameOf(object), result);
+    if (result.rejected !== undefined) tellWarning(terminal, `${nameOf(object)} ${rejection}: ${result.rejected}`);
     return [result.object];
   } catch (error) {
     if (!isEngineError(error, "NAME_NOT_MAPPED")) throw error;
@@ -86,10 +95,10 @@ function patched(
 }
 
 /** What did not go as the configuration says, on standard error beside the result. */
-function tellTrouble(terminal: Terminal, name: string, { outcomes, refusedAddresses, rejected }: Patched): void {
+function tellTrouble(terminal: Terminal, name: string, { outcomes, refusedAddresses, leftOut }: Patched): void {
   for (const { path, failures = [] } of outcomes) {
     for (const { place, code, message } of failures) tellWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
   }
   for (const { ip, reason } of refusedAddresses) tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}`);
-  if (rejected !== undefined) tellWarning(terminal, `${name} would not be written: ${rejected}`);
+  for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);
 }
