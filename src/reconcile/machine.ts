@@ -80,6 +80,8 @@ export interface ReconcileState {
   /** Clusters whose Service was read live, for the input. */
   readonly servicesRead: readonly ("host" | "tenant")[];
   readonly planned: Plan;
+  /** What the tenant cluster said to a write of host edits, which the plan therefore leaves where they are. */
+  readonly refused?: { readonly notes: readonly Note[]; readonly ending: Ending | undefined };
   /** The operation that is under way. */
   readonly index: number;
   /** The input as the operations so far have changed it. */
@@ -125,16 +127,19 @@ export interface Machine {
  */
 export function createMachine(planner?: Planner): Machine {
   /** Makes sure that the plan rests on what is, and not on what a cache takes for it; then carries it out. */
-  function* decide(
-    rules: Rules,
-    { start, servicesRead }: Pick<ReconcileState, "start" | "servicesRead">,
-    input: PlanInput,
-  ): Generator<undefined, Step> {
+  function* decide(rules: Rules, known: Known, input: PlanInput): Generator<undefined, Step> {
     const plan = planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
-    const state = planned({ start, servicesRead }, input, plan);
+    const state = planned(known, input, plan);
     // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
     if (state.planned.state === "stale" || restsOnSource(state)) return ask({ ...state, phase: "confirming-source" });
     return askService(rules, state) ?? operate(state);
+  }
+
+  /** The host's copy is kept up to date whatever a tenant cluster says of edits: they wait, and it ends as if nothing else were to do. */
+  function* withoutEdits(rules: Rules, state: ReconcileState, response: Response): Generator<undefined, Step> {
+    const notes = response.type === "refused" && response.note !== undefined ? [response.note] : [];
+    const ending = response.type === "failed" ? ({ result: "failed", error: response.error } as const) : undefined;
+    return yield* decide(rules, { ...state, refused: { notes, ending } }, { ...state.input, editsWait: true });
   }
 
   return {
@@ -156,9 +161,10 @@ export function createMachine(planner?: Planner): Machine {
         case "confirming-removal":
           return removalAnswered(state, response);
         case "writing":
+          if (isRefusedFlow(state, response)) return yield* withoutEdits(rules, state, response);
           return writeAnswered(rules, state, response);
         case "reporting":
-          return end(state, state.ending ?? settled(state));
+          return end(state, state.ending ?? state.refused?.ending ?? settled(state));
         case "done":
           assert(false, "a reconcile that is done has no next step");
       }
@@ -166,17 +172,29 @@ export function createMachine(planner?: Planner): Machine {
   };
 }
 
-function planned(known: Pick<ReconcileState, "start" | "servicesRead">, input: PlanInput, plan: Plan): ReconcileState {
+/** What is known before there is a plan. */
+type Known = Pick<ReconcileState, "start" | "servicesRead" | "refused">;
+
+function planned({ start, servicesRead, refused }: Known, input: PlanInput, plan: Plan): ReconcileState {
   return {
     phase: "writing",
-    ...known,
+    start,
+    servicesRead,
+    ...(refused && { refused }),
     input,
     planned: plan,
     index: 0,
     written: input,
-    notes: plan.notes,
-    complete: plan.operations.length === 0,
+    notes: [...(refused?.notes ?? []), ...plan.notes],
+    complete: refused === undefined && plan.operations.length === 0,
   };
+}
+
+/** Tells that host edits did not reach the tenant, so that what else there is to do must not wait for them. */
+function isRefusedFlow({ planned, index, input }: ReconcileState, response: Response): boolean {
+  const operation = planned.operations[index]!;
+  const isFlow = operation.side === "tenant" && operation.action === "update" && input.editsWait !== true;
+  return isFlow && (response.type === "failed" || (response.type === "refused" && response.note !== undefined));
 }
 
 /** Tells that the plan rests on the source, and that only a cache has told of it so far. */
@@ -262,7 +280,8 @@ function writeAnswered(rules: Rules, state: ReconcileState, response: Response):
       return report(response.note === undefined ? state : withNote(state, response.note));
     case "object":
     case "absent": {
-      const complete = response.type === "object" && isStoredAsPlanned(rules, state.planned, response.object);
+      const complete =
+        state.refused === undefined && response.type === "object" && isStoredAsPlanned(rules, state.planned, response.object);
       return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response), complete });
     }
   }
@@ -281,7 +300,7 @@ function after(input: PlanInput, operation: Operation, response: Response): Plan
 
 function report(state: ReconcileState): Step {
   const { notes, input } = state;
-  if (input.tenant === undefined || notes.length === 0) return end(state, settled(state));
+  if (input.tenant === undefined || notes.length === 0) return end(state, state.refused?.ending ?? settled(state));
   return { state: { ...state, phase: "reporting" }, request: { type: "report", object: input.tenant, notes } };
 }
 

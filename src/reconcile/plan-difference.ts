@@ -40,22 +40,24 @@ export function* planDifference(
   const standing = input.host.metadata.annotations;
   const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
   const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
+  const flowing = compared.filter((unit) => onlyHostChanged(unit, base));
+  const waiting = input.editsWait === true ? flowing : [];
   const flow = yield* planFlow(rules, input, {
     wanted,
     written,
     before: flowed.units,
-    edits: compared.filter((unit) => onlyHostChanged(unit, base)),
+    edits: input.editsWait === true ? [] : flowing,
   });
   const refusals = flow.refusals.map(({ code, message }) => ({ code, message }));
   const notes = [...parts.notes, ...conflicts(compared, base), ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
   const outcomes = [...parts.outcomes, ...flow.outcomes];
   if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
-  const left = new Set([...noRoom, ...edits.filter(isForeign).map(({ id }) => id)]);
+  const left = new Set([...noRoom, ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
   return answer("copied", {
     ...parts,
     outcomes,
     notes,
-    operations: hostUpdate(rules, input, { wanted, units, left, base: written, edits }),
+    operations: hostUpdate(rules, input, { wanted, units, left, waiting, base: written, edits }),
   });
 }
 
@@ -109,14 +111,21 @@ interface Difference {
   readonly units: readonly Unit[];
   /** Foreign keys, which stay where they are. */
   readonly left: ReadonlySet<UnitId>;
+  /** Those of them that flow later: what both sides agreed on last is still known then. */
+  readonly waiting: readonly Unit[];
   readonly base: Base;
   readonly edits: readonly Unit[];
 }
 
-function hostUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, { wanted, units, left, base, edits }: Difference): Operation[] {
+function hostUpdate(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  { wanted, units, left, waiting, base, edits }: Difference,
+): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   const owned = units.filter(({ id }) => !left.has(id));
-  const newBase = agreedBase(owned);
+  const kept = waiting.flatMap(({ id }) => (base.has(id) ? [[id, base.get(id)!] as const] : []));
+  const newBase = new Map([...agreedBase(owned), ...kept]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;
   const agreed = changed.length === 0 && sameBase(base, newBase);

@@ -21,6 +21,8 @@ export interface PlanInput extends Surroundings {
   readonly deletesHeld?: boolean;
   /** True when a live read said that the tenant object is no newer than this one. */
   readonly sourceConfirmed?: boolean;
+  /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
+  readonly editsWait?: boolean;
   /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
   readonly vanished?: boolean;
 }

@@ -93,6 +93,7 @@ export function* beginTurn(options: TurnOptions): Generator<undefined, Turn> {
 
 /** After so many outdated turns in a row, which is a third of a second, the caches are listed anew. */
 const CONTRADICTIONS_MIN = 4;
+const SETTLED: Ending = { result: "settled" };
 
 class RunningTurn implements Turn {
   readonly #options: TurnOptions;
@@ -223,7 +224,8 @@ class RunningTurn implements Turn {
   /** Writes down how the turn ended. */
   #close(request: Request): void {
     const { id, books } = this.#options;
-    const result = request.type === "done" ? request.ending.result : (this.#state.ending?.result ?? "settled");
+    const { ending, refused } = this.#state;
+    const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
     if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
     // What it refers to was noted with the plan, and must be noted anew should everything be as it was before.

@@ -21,6 +21,7 @@ const ANEW: Partial<Plan> = { operations: [CREATE], restsOnSource: true };
 const HOST_SERVICE = service("vc", "web-x-shop-x-blue", {});
 const BOTH: Partial<Plan> = { operations: [CREATE], restsOnServices: ["host", "tenant"] };
 const RESTORE: Operation = { ...UPDATE, restores: true };
+const FLOW: Operation = { ...UPDATE, side: "tenant" };
 const DELETE: Operation = { action: "delete", side: "host", key: HOST_KEY, preconditions: {}, reason: "test", confirm: "none" };
 const ORPHAN: Operation = { ...DELETE, confirm: "absent" };
 const UNWANTED: Operation = { ...DELETE, confirm: "unchanged" };
@@ -95,6 +96,24 @@ const CASES: readonly Case[] = [
     operations: [UNWANTED],
     answers: [ABSENT],
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
+  },
+  {
+    why: "an edit that the tenant refuses waits, and what else there is to do is done",
+    plans: [{ operations: [FLOW] }, { operations: [UPDATE] }],
+    answers: [REFUSED, OBJECT, ABSENT],
+    requests: [write(FLOW), write(UPDATE), report("API_INVALID"), done({ result: "settled", requeueAfterMs: 60_000 })],
+  },
+  {
+    why: "an edit that the tenant can not take waits, and is tried again soon",
+    plans: [{ operations: [FLOW] }, { operations: [UPDATE] }],
+    answers: [FAILED, OBJECT],
+    requests: [write(FLOW), write(UPDATE), done({ result: "failed", error: expect.objectContaining({ message: FAILURE.message }) })],
+  },
+  {
+    why: "an edit that waits already is no reason to plan again",
+    plans: [{ operations: [FLOW] }, { operations: [FLOW] }],
+    answers: [FAILED, FAILED],
+    requests: [write(FLOW), write(FLOW), done({ result: "failed", error: FAILURE })],
   },
   {
     why: "what rests on a Service is written where a live read leads to the same plan",

@@ -108,6 +108,21 @@ describe("a foreign annotation on the host", () => {
   });
 });
 
+test("an edit that the tenant cluster refuses waits on the host, while addresses arrive, and flows later", () => {
+  const rules = testRules({ patches: [PREFIX] });
+  const tenant = tenantEndpoints({ annotations: { team: "shop" } });
+  const edited = annotate(firstCopy(rules, tenant), { team: "blue-ops" });
+  const changed = tenantEndpoints({ annotations: { team: "shop" }, resourceVersion: "11" }, [{ addresses: [{ ip: "10.9.9.9" }] }]);
+  expect(only(plan(rules, inputFor(rules, { tenant: changed, host: edited }))).side).toBe("tenant");
+  const waiting = { ...inputFor(rules, { tenant: changed, host: edited }), editsWait: true };
+  const written = writtenBy(only(plan(rules, waiting)));
+  expect(written).toMatchObject({ metadata: { annotations: { team: "blue-ops" } }, subsets: [{ addresses: [{ ip: "10.9.9.9" }] }] });
+  const host = stored(written, "30");
+  expect(plan(rules, { ...waiting, host }).operations).toEqual([]);
+  const later = only(plan(rules, inputFor(rules, { tenant: changed, host })));
+  expect(later).toMatchObject({ side: "tenant", object: { metadata: { annotations: { team: "ops" } } } });
+});
+
 test("edits that are lost one by one do not have all patches applied again for each", () => {
   // An annotation survives only beside the one before it that was edited as well; the first one never does.
   const expression = `context.virtualObject.metadata.annotations['k' + (Number(context.path.match(/k(\\d+)/)[1]) - 1)] === 'edited' || value === 'old' ? value : 'lost'`;
