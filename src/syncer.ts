@@ -343,9 +343,19 @@ class RunningSyncer implements Syncer {
   }
 
   status(): SyncerStatus {
-    const objects = this.#loop?.records() ?? [];
-    const contradicted = this.#loop?.contradicted() ?? [];
-    return { prepared: this.#controller !== undefined, running: this.#running, waiting: this.#queue.depth, objects, contradicted };
+    const loop = this.#loop;
+    return {
+      prepared: this.#controller !== undefined,
+      running: this.#running,
+      waiting: this.#queue.depth,
+      // Probes ask for the rest, many times a minute, and there may be tens of thousands of objects.
+      get objects() {
+        return loop?.records() ?? [];
+      },
+      get contradicted() {
+        return loop?.contradicted() ?? [];
+      },
+    };
   }
 
   permissions(): readonly Permission[] {

@@ -11,6 +11,7 @@ import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ourMarkers, whose } from "../translate/identity.ts";
 import { formatKind, readMarkers } from "../translate/markers.ts";
+import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import type { Note, Operation, Plan } from "./plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
@@ -103,9 +104,10 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
     const reason = "The referenced object has no copy";
     return answer(input, "copied", { operations: [{ action: "create", side, object: newCopy(rules, input, desired), reason }] });
   }
-  if (!isReferenceCopy(rules, input, target)) return planForeign(rules, { ...input, target });
+  const isOurs = isReferenceCopy(rules, input, target);
+  if (!isOurs && !isOfMovedSource(rules, input, target)) return planForeign(rules, { ...input, target });
   if (target.metadata.deletionTimestamp) return answer(input, "waiting");
-  if (isStale(rules, input, target)) return answer(input, "stale");
+  if (isOurs && isStale(rules, input, target)) return answer(input, "stale");
   const difference = differsFrom(rules, input, { target, desired });
   if (difference === "recreate") {
     return answer(input, "copied", {
@@ -117,6 +119,13 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const reason = restores ? "Edits of the copy are undone" : "The source changed";
   const object = refreshedCopy(rules, input, { target, desired });
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
+}
+
+/** Tells whether a copy stands here from before its namespace was mapped anew: it makes way in one write, as for other kinds. */
+function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
+  const { resource } = input.kind;
+  const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
+  return other !== undefined && isMappedElsewhere(rules.translator, resource, other, input.hostKey);
 }
 
 /** An object of somebody else that says the same is as good as a copy. */
