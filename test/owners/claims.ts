@@ -264,6 +264,18 @@ async function refer(member: VirtualCluster, [namespace, name]: Place, secret: s
   });
 }
 
+/** Starts a virtual cluster that imports `shop/canary`, and asks from then on whether it has imported a Secret. */
+async function beginImports(member: VirtualCluster): Promise<(...place: Place) => Promise<boolean>> {
+  await member.syncer.begin();
+  const imported = async (...place: Place) => (await member.tenant.api.get(SECRETS, ...place)) !== undefined;
+  await until(
+    "the canary's Secret arrives",
+    () => imported("shop", "canary"),
+    () => member.syncer.log.slice(-300),
+  );
+  return imported;
+}
+
 /** On the host there is a Secret for `shop-x-a/db`, and a tenant in `a` asks for `db-x-shop`, which is called the same there. */
 async function ambiguous(world: World, both: boolean): Promise<string> {
   await world.host.api.namespaces("v1");
@@ -274,13 +286,7 @@ async function ambiguous(world: World, both: boolean): Promise<string> {
   await world.operator(SECRETS, blue.host(["shop", "canary"]), data);
   await refer(blue, ["a", "greedy"], "db-x-shop");
   await refer(blue, ["shop", "canary"], "canary");
-  await blue.syncer.begin();
-  const imported = async (...place: Place) => (await blue.tenant.api.get(SECRETS, ...place)) !== undefined;
-  await until(
-    "the canary's Secret arrives",
-    () => imported("shop", "canary"),
-    () => blue.syncer.log.slice(-300),
-  );
+  const imported = await beginImports(blue);
   if (!both) {
     await until(
       "the only Secret that the name can mean arrives",
@@ -332,13 +338,7 @@ async function anothersSecret(world: World): Promise<string> {
   await world.operator(SECRETS, blue.host(["shop", "canary"]), { data: { text: "c2VjcmV0" } });
   await refer(blue, ["ns2", "greedy"], "db-x-prod");
   await refer(blue, ["shop", "canary"], "canary");
-  await blue.syncer.begin();
-  const imported = async (...place: Place) => (await blue.tenant.api.get(SECRETS, ...place)) !== undefined;
-  await until(
-    "the canary's Secret arrives",
-    () => imported("shop", "canary"),
-    () => blue.syncer.log.slice(-300),
-  );
+  const imported = await beginImports(blue);
   await blue.tenant.api.merge(ENDPOINTS, ["ns2", "greedy"], subsetsOf("10.4.0.2"));
   const copied = async () => JSON.stringify((await world.host.api.get(ENDPOINTS, ...blue.host(["ns2", "greedy"])))?.["subsets"] ?? "");
   await until(
