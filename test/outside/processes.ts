@@ -38,6 +38,13 @@ export interface Ended {
   readonly output: string;
 }
 
+/** What is started, and where. */
+interface Started {
+  readonly root?: string;
+  readonly folder: string;
+  readonly node?: readonly string[];
+}
+
 /** One command line of the product. */
 export class Command {
   readonly child: ChildProcess;
@@ -46,9 +53,9 @@ export class Command {
   over = false;
   readonly ended: Promise<Ended>;
 
-  /** `root` holds the version of the product to be started. */
-  constructor(argv: readonly string[], { root = ROOT, folder }: { readonly root?: string; readonly folder: string }) {
-    const args = ["--no-warnings", join(root, "src/cli/main.ts"), ...argv];
+  /** `root` holds the version of the product to be started, `node` are options of its Node. */
+  constructor(argv: readonly string[], { root = ROOT, folder, node = [] }: Started) {
+    const args = ["--no-warnings", ...node, join(root, "src/cli/main.ts"), ...argv];
     this.child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     running.add(this.child);
     for (const stream of [this.child.stdout!, this.child.stderr!]) {

@@ -6,26 +6,33 @@ import type { Ended } from "./processes.ts";
 import type { Proxy } from "./proxy.ts";
 
 /** Between which clusters, and for whom. */
-export interface SyncerOptions {
+export interface SyncerOptions<Way extends Reached = Proxy> {
   readonly folder: string;
   /** Tells files apart; no two at a time may share it. */
   readonly id: string;
-  readonly tenant: Proxy;
-  readonly host: Proxy;
+  readonly tenant: Way;
+  readonly host: Way;
   readonly name: string;
   readonly namespace: string;
   /** `vcluster.yaml`, as JSON. */
   readonly config?: unknown;
   readonly settings?: unknown;
   readonly args?: readonly string[];
+  /** Options of its Node. */
+  readonly node?: readonly string[];
+}
+
+/** How the syncer reaches a cluster. */
+interface Reached {
+  writeKubeconfig(path: string): void;
 }
 
 /** One virtual cluster's command lines. */
-export class Syncer {
-  options: SyncerOptions;
+export class Syncer<Way extends Reached = Proxy> {
+  options: SyncerOptions<Way>;
   #command: Command | undefined;
 
-  constructor(options: SyncerOptions) {
+  constructor(options: SyncerOptions<Way>) {
     this.options = options;
   }
 
@@ -42,7 +49,8 @@ export class Syncer {
   async start(args: readonly string[] = [], root?: string): Promise<Ended | undefined> {
     const quiet = ["--metrics-address", "", "--health-address", "", "--log-format", "json"];
     const argv = ["run", ...this.#clusters(), ...quiet, ...(this.options.args ?? []), ...args];
-    this.#command = new Command(argv, { folder: this.options.folder, ...(root !== undefined && { root }) });
+    const { folder, node = [] } = this.options;
+    this.#command = new Command(argv, { folder, node, ...(root !== undefined && { root }) });
     return (await this.#command.said('"Syncing"')) ? undefined : this.#command.ended;
   }
 
