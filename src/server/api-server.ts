@@ -16,7 +16,7 @@ import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes, Authorizer } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
-import { Answering, statusOf, warningHeaders } from "./http/exchange.ts";
+import { Answering, statusOf } from "./http/exchange.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight } from "./http/in-flight.ts";
 import type { InFlight, InFlightLimits } from "./http/in-flight.ts";
@@ -25,6 +25,7 @@ import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
 import { parseTarget } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
+import { Warnings } from "./http/warnings.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { OnWatch, ResourceRoutes, Visible } from "./resource-routes.ts";
 import { internalError, noSuchPath, tooManyRequests, unauthorized } from "./status.ts";
@@ -199,10 +200,9 @@ class Serving {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const warnings: string[] = [];
+    const warnings = new Warnings();
     const warn = (text: string) => {
-      warnings.push(text);
-      if (!response.headersSent) response.setHeader("Warning", warningHeaders(warnings));
+      if (!response.headersSent && warnings.add(text)) response.setHeader("Warning", warnings.headers());
     };
     const { chance, clock } = this.#options;
     const passage: Passage = { request, response, warn, auditID: chance.uuid(), receivedAt: clock.now(), record: undefined };

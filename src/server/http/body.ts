@@ -57,6 +57,9 @@ function checkType({ type }: ResourceDefinition, { apiVersion, kind }: Record<st
   }
 }
 
+/** Odd fields that an error names. */
+const FAULTS_TOLD_MAX = 100;
+
 /**
  * Says what is odd about the fields of a body, as `fieldValidation` asks for: not at all, as warnings, or as an error.
  *
@@ -66,7 +69,8 @@ export function reportFaults(definition: ResourceDefinition, texts: readonly str
   const { fieldValidation = "Warn", warn, strictError = badRequest } = options;
   if (texts.length === 0 || fieldValidation === "Ignore") return;
   if (fieldValidation === "Warn") return texts.forEach((text) => warn?.(text));
-  throw strictError(`${cannotHandle(definition)}: strict decoding error: ${texts.join(", ")}`);
+  const more = texts.length > FAULTS_TOLD_MAX ? `, and ${texts.length - FAULTS_TOLD_MAX} more` : "";
+  throw strictError(`${cannotHandle(definition)}: strict decoding error: ${texts.slice(0, FAULTS_TOLD_MAX).join(", ")}${more}`);
 }
 
 /**

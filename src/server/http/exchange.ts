@@ -29,19 +29,6 @@ export interface Exchange extends OpenExchange {
   readonly caller: UserInfo;
 }
 
-/** Longest of all warnings of one answer together, in bytes; what is beyond is cut or left out. */
-const WARNINGS_BYTES_MAX = 4_096;
-const WARNING_LENGTH_MAX = 256;
-
-/** The `Warning` header values for texts: quoted, without control characters, within the limits. */
-export function warningHeaders(texts: readonly string[]): string[] {
-  const unique = [...new Set(texts)].map((text) => text.replace(/[^\x20-\x7e]/g, "?"));
-  const total = unique.reduce((sum, text) => sum + text.length, 0);
-  const cut = total <= WARNINGS_BYTES_MAX ? unique : unique.map((text) => text.slice(0, WARNING_LENGTH_MAX));
-  let left = WARNINGS_BYTES_MAX;
-  return cut.filter((text) => (left -= text.length) >= 0).map((text) => `299 - "${text.replace(/["\\]/g, "\\$&")}"`);
-}
-
 /** How an answer is written. */
 export type Format = "json" | "yaml";
 

@@ -5,11 +5,11 @@ import * as fc from "fast-check";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { decodeContinue, encodeContinue } from "../../../src/server/http/continue-token.ts";
-import { warningHeaders } from "../../../src/server/http/exchange.ts";
 import { createInFlight } from "../../../src/server/http/in-flight.ts";
 import { negotiate, parseAccept } from "../../../src/server/http/negotiation.ts";
 import { readDeleteParameters, readFlag } from "../../../src/server/http/query.ts";
 import { parseTarget } from "../../../src/server/http/request-target.ts";
+import { Warnings } from "../../../src/server/http/warnings.ts";
 import { formatYaml } from "../../../src/server/presentation/yaml-text.ts";
 
 describe("paths", () => {
@@ -131,14 +131,27 @@ describe("parameters", () => {
 });
 
 describe("warnings", () => {
+  function headersOf(texts: readonly string[]): string[] {
+    const warnings = new Warnings();
+    for (const text of texts) warnings.add(text);
+    return warnings.headers();
+  }
+
   test("are quoted and told once", () => {
-    expect(warningHeaders(['unknown field "a"', 'unknown field "a"', "b\nc"])).toEqual(['299 - "unknown field \\"a\\""', '299 - "b?c"']);
+    expect(headersOf(['unknown field "a"', 'unknown field "a"', "b\nc"])).toEqual(['299 - "unknown field \\"a\\""', '299 - "b?c"']);
   });
 
   test("are cut, then left out, when there are too many", () => {
-    const headers = warningHeaders(Array.from({ length: 100 }, (_, n) => `${n} ${"x".repeat(1_000)}`));
+    const headers = headersOf(Array.from({ length: 100 }, (_, n) => `${n} ${"x".repeat(1_000)}`));
     expect(headers).toHaveLength(16);
     expect(headers.every((header) => header.length <= 256 + 10)).toBe(true);
+  });
+
+  test("that do not fit any more change nothing, however many there are", () => {
+    const warnings = new Warnings();
+    const changes = Array.from({ length: 100_000 }, (_, n) => warnings.add(`unknown field "f${n}"`)).filter(Boolean);
+    expect(changes.length).toBeLessThan(300);
+    expect(warnings.headers().join("").length).toBeLessThan(8_192);
   });
 });
 
