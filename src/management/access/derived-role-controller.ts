@@ -1,3 +1,4 @@
+import { nextMacrotask } from "../../base/clock.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
 import { isEngineError } from "../../base/errors.ts";
@@ -39,7 +40,8 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
       const source = sourceOf(keyOf(derived));
       if (source === undefined) continue;
       const id = idOf(source.type.kind, source.key);
-      names.set(id, new Set([...(names.get(id) ?? []), derived.metadata.name!]));
+      const known = names.get(id) ?? new Set();
+      names.set(id, known.add(derived.metadata.name!));
       worker.add(id);
     }
   }
@@ -67,7 +69,7 @@ function parseId(id: string): Source {
 }
 
 /** Names of the roles and bindings that there may be of each object, so that nobody has to look for them among all others. */
-type DerivedNames = Map<string, ReadonlySet<string>>;
+type DerivedNames = Map<string, Set<string>>;
 
 interface Work extends Pick<DerivedRoleOptions, "registry" | "objects"> {
   readonly names: DerivedNames;
@@ -77,18 +79,20 @@ async function reconcile({ registry, objects, names }: Work, id: string): Promis
   const { type, key } = parseId(id);
   const object = objects.get(type, key);
   const wanted = object === undefined ? [] : derivedRoles(object);
-  const own = new Set(wanted.map(({ role }) => role.metadata.name!));
-  const known = new Set([...(names.get(id) ?? []), ...own]);
+  const own = new Map(wanted.map((derived) => [derived.role.metadata.name!, derived]));
+  const known = new Set([...(names.get(id) ?? []), ...own.keys()]);
   names.set(id, known);
   const [roles, bindings] = type.namespaced ? [ROLES, ROLE_BINDINGS] : [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
   for (const name of known) {
     const place = { namespace: key.namespace, name };
-    const derived = wanted.find(({ role }) => role.metadata.name === name);
+    const derived = own.get(name);
     await bring(registry, roles, place, derived?.role);
     await bring(registry, bindings, place, derived?.binding);
+    // A store in memory answers at once, so that nobody else would have a turn before thousands of rules are worked off.
+    await nextMacrotask();
   }
   if (own.size === 0) names.delete(id);
-  else names.set(id, own);
+  else names.set(id, new Set(own.keys()));
 }
 
 async function bring(registry: Registry, type: ResourceType, key: ObjectKey, wanted: KubeObject | undefined): Promise<void> {
