@@ -5,6 +5,7 @@
  */
 import { Agent, request } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { createInterface } from "node:readline";
 
 /** A kind and where it is served. */
 export interface Kind {
@@ -131,6 +132,14 @@ export class Api {
   /** The uid that tells this cluster from others. */
   async clusterUid(): Promise<string> {
     return (await this.get(NAMESPACES, "", "kube-system"))!.metadata.uid!;
+  }
+
+  /** Hands over every line of a watch from now on, until the function that it answers is called. */
+  async watch(kind: Kind, namespace: string, line: (text: string) => void): Promise<() => void> {
+    const answer = await this.send("GET", `${pathOf(kind, namespace)}?watch=true`);
+    createInterface({ input: answer }).on("line", line);
+    answer.on("error", () => undefined);
+    return () => void answer.destroy();
   }
 
   async #json(method: string, path: string, options: { readonly body?: string; readonly type?: string } = {}): Promise<unknown> {

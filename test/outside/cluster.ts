@@ -1,5 +1,5 @@
 /** An embedded cluster as a process. */
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Api } from "./api.ts";
 import type { Access } from "./api.ts";
@@ -8,6 +8,8 @@ import { Command } from "./processes.ts";
 /** One cluster that runs. */
 export interface ClusterProcess {
   readonly api: Api;
+  /** Writes a kubeconfig that leads to it. */
+  writeKubeconfig(path: string): void;
   stop(): Promise<void>;
 }
 
@@ -19,6 +21,7 @@ export async function startClusterProcess(name: string, folder: string): Promise
   const api = new Api(accessOf(readFileSync(path, "utf8")));
   return {
     api,
+    writeKubeconfig: (to) => copyFileSync(path, to),
     async stop() {
       api.close();
       await command.kill();

@@ -51,7 +51,8 @@ export class Syncer<Way extends Reached = Proxy> {
     const argv = ["run", ...this.#clusters(), ...quiet, ...(this.options.args ?? []), ...args];
     const { folder, node = [] } = this.options;
     this.#command = new Command(argv, { folder, node, ...(root !== undefined && { root }) });
-    return (await this.#command.said('"Syncing"')) ? undefined : this.#command.ended;
+    const begun = argv.includes("--leader-elect") ? '"Leading"' : '"Syncing"';
+    return (await this.#command.said(begun)) ? undefined : this.#command.ended;
   }
 
   /** Starts `run`. @throws Error when it refuses. */
