@@ -36,6 +36,7 @@ export interface Start {
   /** The object is written too often: a plan that writes to the copy only, or to the source too, waits so long. Default 0. */
   readonly writeWaitMs?: number;
   readonly flowWaitMs?: number;
+  readonly slowed?: SlowedTimes;
   /** Reconciles of this key in a row that met a changed world. */
   readonly outdatedTimes: number;
 }
@@ -232,7 +233,7 @@ function operate(state: ReconcileState): Step {
   if (operation === undefined) return report(state);
   if (isRestoration(operation) && state.start.stoppedAt === sourceVersion(state.input.tenant)) return report(withNote(state, LOOP_STOPPED));
   if (isHeldBack(state)) return report(withNote(state, LOOP_SLOWED));
-  if (slowedMs(state) > 0) return report(withNote(state, WRITES_SLOWED));
+  if (slowedMs(state) > 0) return report(withNote(state, writesSlowed(state.start.slowed)));
   if (operation.action === "delete" && operation.confirm !== "none") return ask({ ...state, phase: "confirming-removal" });
   return write(state, operation);
 }
@@ -247,12 +248,23 @@ const LOOP_SLOWED: Note = {
   message: "Somebody keeps deleting the copy; it comes back seldom until the object changes in the tenant cluster",
 };
 
+/** Since when writes are slowed, and until when the next one waits at the longest, in milliseconds since 1970. */
+export interface SlowedTimes {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+const OFTEN = "The object is written again and again though it does not change in its own cluster";
+
 /** What a plan is told as that waits because its object is written too often. */
-export const WRITES_SLOWED: Note = {
-  code: "WRITES_SLOWED",
-  message:
-    "The object is written again and again though it does not change in its own cluster; it is written less and less often until that ends",
-};
+export function writesSlowed(times: SlowedTimes | undefined): Note {
+  const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
+  return { code: "WRITES_SLOWED", message: `${OFTEN}; it is written less and less often until that ends${told}` };
+}
+
+function toSecond(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace(".000", "");
+}
 
 function write(state: ReconcileState, operation: Operation): Step {
   return { state: { ...state, phase: "writing" }, request: { type: "write", operation } };

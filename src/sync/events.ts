@@ -158,6 +158,6 @@ function eventOf(object: KubeObject, { code, message }: Note, time: string): Kub
 }
 
 /** NAME_COLLISION → NameCollision, as Event reasons are written. */
-function reasonOf(code: Code): string {
+export function reasonOf(code: Code): string {
   return code.replace(/(^|_)([A-Z])([A-Z]*)/g, (_all, _separator: string, first: string, rest: string) => first + rest.toLowerCase());
 }

@@ -12,7 +12,6 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { KubeObject, OwnerReference } from "../object/types.ts";
 import type { FoundReference } from "../patch/types.ts";
-import { WRITES_SLOWED } from "../reconcile/machine.ts";
 import type { Note, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, versionText } from "../reconcile/reference-copy.ts";
 import type { ReferencePlan } from "../reconcile/reference-copy.ts";
@@ -258,7 +257,7 @@ class FollowedReferences implements ReferenceCopies {
       outdatedTimes: entry.outdatedTimes - 1,
       mayRestore: () => guard.stoppedAt(id) !== version,
       recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
-      writeWaitMs: () => writeBrake.restraint(id, String(version)).writeWaitMs,
+      restraint: () => writeBrake.restraint(id, String(version)),
       wrote: (operation, stored) => {
         writeBrake.wrote(id, String(version));
         if (operation.action === "update" && operation.restores) guard.restored(id, version!);
@@ -273,7 +272,7 @@ class FollowedReferences implements ReferenceCopies {
   #settled(id: string, entry: Entry, settled: Settled): number | undefined {
     const { writeBrake } = this.#options;
     this.#record(id, entry, settled);
-    if (!settled.notes.includes(WRITES_SLOWED)) return writeBrake.rests(id);
+    if (!settled.notes.some(({ code }) => code === "WRITES_SLOWED")) return writeBrake.rests(id);
     writeBrake.held(id);
     return undefined;
   }

@@ -13,7 +13,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { NAMESPACES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { WRITES_SLOWED } from "../reconcile/machine.ts";
+import { writesSlowed } from "../reconcile/machine.ts";
 import type { Ending, Request, Response } from "../reconcile/machine.ts";
 import type { Note, Operation } from "../reconcile/plan-types.ts";
 import { planReferenceCopy, sourceSide } from "../reconcile/reference-copy.ts";
@@ -23,6 +23,7 @@ import { namesakes, wordOf } from "../reconcile/reference-source.ts";
 import type { Latest } from "./latest.ts";
 import { countNotes, countPlan } from "./plan-metrics.ts";
 import type { SyncHooks, Turn } from "./turn.ts";
+import type { Restraint } from "./write-brake.ts";
 
 /** A tenant object that referred to the planned one. */
 export interface FormerUser {
@@ -53,8 +54,8 @@ export interface ReferenceTurnOptions {
   mayRestore(): boolean;
   /** Milliseconds until a copy that somebody deleted may come back; 0 for at once. */
   recreationWaitMs(): number;
-  /** Milliseconds until a copy that is written too often may be written; 0 for at once. */
-  writeWaitMs(): number;
+  /** How long a copy that is written too often must not be written, in milliseconds; 0 for not at all. */
+  restraint(): Pick<Restraint, "writeWaitMs" | "slowed">;
   /** Hears how it went; not called when the plan could not be carried out. Returns after how many milliseconds to look again, if ever. */
   settled(plan: ReferencePlan, notes: readonly Note[]): number | undefined;
 }
@@ -193,8 +194,9 @@ class RunningReferenceTurn implements Turn {
     if (operation.action === "update" && operation.restores && !this.#options.mayRestore()) return this.#stopLoop();
     if (isRecreation(this.#options.input, operation)) this.#heldBackMs = this.#options.recreationWaitMs();
     if (this.#heldBackMs > 0) return this.#holdBack(LOOP_SLOWED);
-    if (this.#index === 0) this.#heldBackMs = this.#options.writeWaitMs();
-    if (this.#heldBackMs > 0) return this.#holdBack(WRITES_SLOWED);
+    const { writeWaitMs, slowed } = this.#options.restraint();
+    if (this.#index === 0) this.#heldBackMs = writeWaitMs;
+    if (this.#heldBackMs > 0) return this.#holdBack(writesSlowed(slowed));
     if (operation.action === "delete" && operation.confirm === "absent") return this.#confirmAbsent(operation);
     if (operation.action === "delete" && this.#planned.confirmUnused) return this.#confirmUnused(operation);
     this.#write(operation);

@@ -7,7 +7,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion, WRITES_SLOWED } from "../reconcile/machine.ts";
+import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion } from "../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../reconcile/machine.ts";
 import type { Operation, Plan, PlanInput } from "../reconcile/plan-types.ts";
 import type { Outcome } from "../patch/types.ts";
@@ -215,7 +215,7 @@ class RunningTurn implements Turn {
     if (this.#waitMs === undefined) books.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return ending;
     if (this.#waitMs?.ms !== undefined) return { ...ending, requeueAfterMs: this.#waitMs.ms };
-    if (this.#state.notes.includes(WRITES_SLOWED)) books.writeBrake.held(id);
+    if (this.#state.notes.some(({ code }) => code === "WRITES_SLOWED")) books.writeBrake.held(id);
     if (ending.requeueAfterMs !== undefined) return ending;
     const restMs = books.writeBrake.rests(id);
     return restMs === undefined ? ending : { ...ending, requeueAfterMs: restMs };

@@ -11,6 +11,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { SlowedTimes } from "../reconcile/machine.ts";
 
 /** When writes are slowed. */
 export interface WriteBrakeLimits {
@@ -26,6 +27,8 @@ export interface Restraint {
   readonly writeWaitMs: number;
   /** A turn that writes to the source, too. */
   readonly flowWaitMs: number;
+  /** While writes are slowed: since when, and until when the next one waits at the longest. */
+  readonly slowed?: SlowedTimes;
 }
 
 /** See the module comment. */
@@ -106,10 +109,13 @@ class CountingBrake implements WriteBrake {
   restraint(id: string, version: string): Restraint {
     const entry = this.#slowedNow(id);
     if (entry === undefined) return FREE;
-    const leftMs = (waitMs: number) => Math.max(0, entry.lastMs + waitMs - this.#options.clock.monotonic());
+    const { clock } = this.#options;
+    const at = (monotonicMs: number) => clock.now() + monotonicMs - clock.monotonic();
+    const slowed = { sinceMs: at(entry.sinceMs), untilMs: at(entry.lastMs + entry.waitMs) };
+    const leftMs = (waitMs: number) => Math.max(0, entry.lastMs + waitMs - clock.monotonic());
     const isAsked = version !== entry.served && version !== entry.ours;
-    if (isAsked) return { writeWaitMs: 0, flowWaitMs: leftMs(Math.min(entry.waitMs, ASKED_WAIT_MS)) };
-    return { writeWaitMs: leftMs(entry.waitMs), flowWaitMs: leftMs(entry.waitMs) };
+    if (isAsked) return { writeWaitMs: 0, flowWaitMs: leftMs(Math.min(entry.waitMs, ASKED_WAIT_MS)), slowed };
+    return { writeWaitMs: leftMs(entry.waitMs), flowWaitMs: leftMs(entry.waitMs), slowed };
   }
 
   wrote(id: string, version: string): void {

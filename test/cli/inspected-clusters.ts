@@ -102,10 +102,10 @@ export async function stateOf({ tenant, host }: Sides): Promise<string> {
 }
 
 /** Lets `run` work until `done`. */
-export async function sync(done: () => Promise<boolean>): Promise<void> {
+export async function sync(done: () => Promise<boolean>, config = "vcluster.yaml"): Promise<void> {
   const terminal = createTestTerminal({ files });
   const quiet = ["--metrics-address", "", "--health-address", ""];
-  const ended = runCli(["run", ...CLUSTERS, "--config", "vcluster.yaml", ...NAMED, ...quiet], terminal);
+  const ended = runCli(["run", ...CLUSTERS, "--config", config, ...NAMED, ...quiet], terminal);
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await done())) {
     if (performance.now() > deadline) throw new Error(`It does not get there: ${terminal.stderr}`);

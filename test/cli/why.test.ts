@@ -2,7 +2,7 @@
  * `why` tells what became of one object, and of each patch.
  */
 import { describe, expect, test } from "vitest";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
 import { freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 
 freshClusters();
@@ -50,6 +50,38 @@ describe("why", () => {
     expect(text).toContain(", our copy of shop/a-x-b\n");
     expect(text).toMatch(/state +refused: /);
     expect(text).toMatch(/NAME_COLLISION +"b-x-shop\/a" and "shop\/a-x-b" have the same host name/);
+  });
+
+  test("tells since when the writes of an object are slowed, and until when, as the syncer that runs has told", async () => {
+    const told = async () => {
+      const { items } = await sides.tenant.client.list(EVENTS, { namespace: "shop" });
+      return items.filter(({ reason }) => reason === "WritesSlowed");
+    };
+    await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
+    await sync(async () => (await told()).length > 1, "drift.yaml");
+    const { stdout: text } = await cli("why", ["ep", "shop/web"], { config: "drift.yaml" });
+    const time = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ";
+    const [, since, until] = new RegExp(`WRITES_SLOWED .*: slowed since (${time}), next write by (${time})\\n`).exec(text)!;
+    expect(Date.parse(until!)).toBeGreaterThanOrEqual(Date.parse(since!));
+    expect((await told()).map(({ message }) => message)).toContainEqual(
+      expect.stringContaining(`slowed since ${since}, next write by ${until}`),
+    );
+  });
+
+  test("tells nothing of slowed writes that must be over", async () => {
+    await synced();
+    const { uid } = (await sides.tenant.client.get(ENDPOINTS, { namespace: "shop", name: "web" }))!.metadata;
+    await sides.tenant.client.create(EVENTS, {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { namespace: "shop", name: "web.old" },
+      involvedObject: { apiVersion: "v1", kind: "Endpoints", namespace: "shop", name: "web", uid },
+      reason: "WritesSlowed",
+      message: "slowed since long ago",
+      firstTimestamp: "2020-01-01T00:00:00Z",
+      lastTimestamp: "2020-01-01T00:00:00Z",
+    });
+    expect(await lines(["ep", "shop/web"])).not.toContain("WRITES_SLOWED");
   });
 
   test("tells what is left out, and why, of addresses", async () => {

@@ -40,7 +40,7 @@ function begin(options: Partial<ReferenceTurnOptions> = {}) {
     wrote: (operation) => wrote.push(operation),
     mayRestore: () => true,
     recreationWaitMs: () => 0,
-    writeWaitMs: () => 0,
+    restraint: () => ({ writeWaitMs: 0 }),
     settled: (plan, notes) => void settled.push({ plan, notes }),
     ...options,
   });

@@ -41,6 +41,17 @@ test("after a burst the waits double up to the longest", async () => {
   expect([waits, braked()]).toEqual([[1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000), 1]);
 });
 
+test("a slowed object says since when it is, and until when the next write waits", async () => {
+  const { clock, brake } = begin();
+  expect(brake.restraint(ID, "v1").slowed).toBeUndefined();
+  write(brake, "v1", 3);
+  const sinceMs = clock.now();
+  expect(brake.restraint(ID, "v1").slowed).toEqual({ sinceMs, untilMs: sinceMs + 1_000 });
+  await clock.advance(1_000);
+  brake.wrote(ID, "v1");
+  expect(brake.restraint(ID, "v1").slowed).toEqual({ sinceMs, untilMs: sinceMs + 3_000 });
+});
+
 test("a new version is written at once while the object is slowed, and pays for no more than that", () => {
   const { brake } = begin();
   write(brake, "v1", 5);
@@ -53,11 +64,11 @@ test("a new version is written at once while the object is slowed, and pays for 
 test("writes to the source count, whatever version they make, and what they make asks for nothing", async () => {
   const { clock, brake } = begin();
   for (let version = 0; version < 6; version += 1) brake.flowed(ID, `v${version}`);
-  expect(brake.restraint(ID, "v5")).toEqual({ writeWaitMs: 8_000, flowWaitMs: 8_000 });
+  expect(brake.restraint(ID, "v5")).toMatchObject({ writeWaitMs: 8_000, flowWaitMs: 8_000 });
   // A change of somebody else is written at once; a host edit that is to flow with it waits a second.
-  expect(brake.restraint(ID, "v6")).toEqual({ writeWaitMs: 0, flowWaitMs: 1_000 });
+  expect(brake.restraint(ID, "v6")).toMatchObject({ writeWaitMs: 0, flowWaitMs: 1_000 });
   await clock.advance(1_000);
-  expect(brake.restraint(ID, "v6")).toEqual({ writeWaitMs: 0, flowWaitMs: 0 });
+  expect(brake.restraint(ID, "v6")).toMatchObject({ writeWaitMs: 0, flowWaitMs: 0 });
 });
 
 test("writes that are far apart are slowed by nothing", async () => {

@@ -52,9 +52,12 @@ async function why({ terminal }: CommandContext, { output }: InspectionFlags, { 
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
   const explanation = explain(preview, resource, key);
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
-  const { resource: _resource, ...rest } = explanation;
+  const uid = explanation.tenant?.uid;
+  const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
+  const told = { ...explanation, notes: [...explanation.notes, ...slowed] };
+  const { resource: _resource, ...rest } = told;
   if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest }), output));
-  terminal.out(visible(describeExplanation(explanation)));
+  terminal.out(visible(describeExplanation(told)));
 }
 
 /** Without fields that say nothing, which YAML can not write. */

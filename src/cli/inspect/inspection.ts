@@ -8,14 +8,16 @@ import { isEngineError } from "../../base/errors.ts";
 import { createEngine } from "../../engine.ts";
 import type { Engine, EngineOptions } from "../../engine.ts";
 import type { ClusterClient, ListScope } from "../../object/cluster-client.ts";
-import { NAMESPACES, SERVICES } from "../../object/resource.ts";
+import { EVENTS, NAMESPACES, SERVICES } from "../../object/resource.ts";
 import type { ResourceType } from "../../object/resource.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules.ts";
 import { createClusterReads } from "../../sync/cluster-reads.ts";
 import type { ClusterReads } from "../../sync/cluster-reads.ts";
 import { createClusterView } from "../../sync/cluster-view.ts";
 import type { ClusterView } from "../../sync/cluster-view.ts";
 import { createDeleteConfirmation } from "../../sync/delete-confirmation.ts";
+import { reasonOf } from "../../sync/events.ts";
 import { checkIdentity, readClusterUid } from "../../sync/identity.ts";
 import { checkOtherSyncers } from "../../sync/other-syncers.ts";
 import { engineParts } from "../../sync/reconciler.ts";
@@ -37,6 +39,12 @@ export interface InspectionOptions extends EngineOptions {
   readonly clock: Clock;
 }
 
+/** A tenant object that is looked at. */
+interface Looked {
+  readonly namespace: string;
+  readonly uid: string;
+}
+
 /** Two clusters at one moment. */
 export interface Inspection {
   readonly engine: Engine;
@@ -46,6 +54,11 @@ export interface Inspection {
   readonly hostReads: ClusterReads;
   /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object can not be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
+  /**
+   * What the syncer that runs has told of a tenant object in Events, for it alone knows it: that its writes are slowed, since when, and
+   * until when. Nothing once that must be over, or where Events may not be read.
+   */
+  slowed(object: Looked): Promise<readonly Note[]>;
   /** Frees the sandbox. */
   dispose(): void;
 }
@@ -85,8 +98,23 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Inspect
     ...{ engine, rules, tenant, host, hostReads },
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
+    slowed: (object) => slowed(options, engine, object),
     dispose: () => engine.dispose(),
   };
+}
+
+async function slowed({ tenant, clock }: InspectionOptions, engine: Engine, { namespace, uid }: Looked): Promise<readonly Note[]> {
+  const code = "WRITES_SLOWED";
+  const fieldSelector = `involvedObject.uid=${uid},reason=${reasonOf(code)}`;
+  const events = await tenant.list(EVENTS, { namespace, fieldSelector }).catch((error: unknown) => {
+    if (isEngineError(error, "API_FORBIDDEN")) return { items: [] };
+    throw error;
+  });
+  const told = events.items.map((event) => ({ at: String(event["lastTimestamp"]), message: String(event["message"]) }));
+  // Each wait is told as it begins, none is longer, and who has needed no write for a minute after it is slowed no more.
+  const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
+  const [last] = told.filter(({ at }) => clock.now() - Date.parse(at) <= longestMs).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return last === undefined ? [] : [{ code, message: last.message }];
 }
 
 interface ViewOptions {
