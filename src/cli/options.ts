@@ -59,6 +59,12 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError("Wanted a whole number.");
 }
 
+/** A whole number from 1. @throws InvalidArgumentError for another text. */
+export function parsePositive(text: string): number {
+  if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError("Wanted a whole number from 1.");
+}
+
 /** A rate above 0. @throws InvalidArgumentError for another text. */
 export function parseRate(text: string): number {
   const rate = Number(text);

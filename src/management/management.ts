@@ -4,6 +4,7 @@ import { delay, systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import { administers } from "./access/caller.ts";
 import { startApiServer } from "../server/api-server.ts";
 import type { ApiServer, ServerLimits } from "../server/api-server.ts";
 import type { Audit } from "../server/access/audit.ts";
@@ -150,6 +151,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...{ clock, chance, logger, version: VERSION },
     authenticate: api.authenticate,
     authorizer: api.rights,
+    administers,
     visible: (user, definition) => api.rights.visible(user, definition),
     onWatch: api.onWatch,
     basePath: BASE_PATH,

@@ -19,7 +19,7 @@ import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts
 import { Answering, statusOf } from "./http/exchange.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight } from "./http/in-flight.ts";
-import type { InFlight, InFlightLimits } from "./http/in-flight.ts";
+import type { InFlight, InFlightCaller, InFlightLimits } from "./http/in-flight.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
@@ -35,6 +35,10 @@ import type { UserInfo } from "./access/user-info.ts";
 export interface ServerLimits extends InFlightLimits {
   /** Largest request body. Default 3 MiB. */
   readonly bodyBytes?: number;
+  /** The headers of a request must be there within so many milliseconds. Default 10 s. */
+  readonly headersMs?: number;
+  /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
+  readonly requestMs?: number;
 }
 
 /** An API server's parts and where it listens. */
@@ -44,6 +48,8 @@ export interface ApiServerOptions {
   readonly chance: Chance;
   readonly logger: Logger;
   readonly authenticate: Authenticate;
+  /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
+  readonly administers?: (user: UserInfo) => boolean;
   /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
   readonly authorizer?: Authorizer;
   readonly version: VersionInfo;
@@ -90,6 +96,10 @@ export interface ApiServer {
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
 const KEEP_ALIVE_MS = 180_000;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+/** How often it is looked for requests that take too long to arrive. */
+const CHECK_MS = 2_000;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /**
@@ -103,9 +113,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   let begin = () => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));
   const listener = (request: IncomingMessage, response: ServerResponse) => void begun.then(() => serving.handle(request, response));
+  const { headersMs = HEADERS_MS, requestMs = REQUEST_MS } = options.limits ?? {};
+  const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs) };
   const server = options.tls
-    ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem }, listener)
-    : createHttpServer(listener);
+    ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...times }, listener)
+    : createHttpServer(times, listener);
   // Clients keep idle connections for up to 90 seconds; whoever closes first must be the one who would use it next.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
@@ -234,21 +246,29 @@ class Serving {
     const { authorizer } = this.#options;
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));
     if (target !== undefined && isWatch(exchange, target)) return this.#watch(exchange, target);
-    return this.#counted(exchange, async () => {
+    // Who asks whether the server lives has no share to use up.
+    if (isOpenPath(path)) return this.#document(exchange);
+    const { administers = isMaster } = this.#options;
+    return this.#counted(exchange, { name: `user ${caller.name}`, administers: administers(caller) }, async () => {
       if (target !== undefined) await this.#resources(exchange, target);
-      else if (!(await this.#documents(exchange))) throw noSuchPath();
+      else await this.#document(exchange);
     });
+  }
+
+  async #document(exchange: OpenExchange): Promise<void> {
+    if (!(await this.#documents(exchange))) throw noSuchPath();
   }
 
   #answerOutside(exchange: OpenExchange): Promise<void> {
-    return this.#counted(exchange, async () => {
-      if ((await this.#options.routes?.(exchange)) === true) return;
-      if (!isOpenPath(exchange.path) || !(await this.#documents(exchange))) throw noSuchPath();
+    if (isOpenPath(exchange.path)) return this.#document(exchange);
+    const address = exchange.request.socket.remoteAddress ?? "";
+    return this.#counted(exchange, { name: `address ${address}`, administers: false }, async () => {
+      if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
     });
   }
 
-  async #counted({ method }: OpenExchange, answer: () => Promise<void>): Promise<void> {
-    const leave = this.#inFlight.enter(method);
+  async #counted({ method }: OpenExchange, caller: InFlightCaller, answer: () => Promise<void>): Promise<void> {
+    const leave = this.#inFlight.enter(method, caller);
     if (leave === undefined) throw tooManyRequests();
     try {
       await answer();
@@ -318,6 +338,10 @@ class Serving {
     this.#answering.status({ request, response, audit: record }, answer);
     record?.complete(answer.code);
   }
+}
+
+function isMaster({ groups }: UserInfo): boolean {
+  return groups.includes("system:masters");
 }
 
 /** A request and what becomes of it. */

@@ -55,9 +55,21 @@ test("the controllers that can be left out are those of the options", () => {
 test("the limits are those of the source", () => {
   const source = (path: string) => readFileSync(join(ROOT, "src", path), "utf8");
   const amounts = tableBelow("Limits").map(([, amount = ""]) => amount);
-  expect(amounts.map((amount) => /^[\d,]+( MiB)?/.exec(amount)?.[0])).toEqual(["3 MiB", "400", "200", "100,000", "10,000"]);
+  expect(amounts.map((amount) => /^[\d,]+( MiB)?/.exec(amount)?.[0])).toEqual([
+    "3 MiB",
+    "400",
+    "200",
+    "25",
+    "10",
+    "10",
+    "60",
+    "100,000",
+    "10,000",
+  ]);
   expect(source("server/api-server.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
-  expect(source("server/http/in-flight.ts")).toContain("{ reads = 400, writes = 200 }");
+  expect(source("server/http/in-flight.ts")).toContain("{ reads = 400, writes = 200, ...shares }");
+  expect(source("server/http/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
+  expect(source("server/api-server.ts")).toContain("const HEADERS_MS = 10_000;\nconst REQUEST_MS = 60_000;");
   expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
   expect(source("clusters/cluster.ts")).toContain("Default 10,000");
 });

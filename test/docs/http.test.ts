@@ -93,11 +93,17 @@ describe("the management API", () => {
   test("has the limits of the source", () => {
     const numbers = new Map([...PAGE.matchAll(/^\| ([a-z ,0-9]+) \| ([\d,]+)[a-z ]* \|$/gm)].map(([, name, number]) => [name, number]));
     const body = /BODY_BYTES_MAX = ([\d *]+);/.exec(readFileSync(join(ROOT, "src/server/api-server.ts"), "utf8"))![1]!;
-    const most = (method: string) => {
+    const most = (method: string, callerOf = (_count: number) => ({ name: "root", administers: true })) => {
       const inFlight = createInFlight({});
       let count = 0;
-      while (inFlight.enter(method) !== undefined) count += 1;
+      while (inFlight.enter(method, callerOf(count)) !== undefined) count += 1;
       return count;
+    };
+    const ofJane = (method: string) => most(method, () => ({ name: "jane", administers: false }));
+    const kept = (method: string) => most(method) - most(method, (count) => ({ name: String(count), administers: false }));
+    const seconds = (name: string) => {
+      const found = new RegExp(`const ${name} = ([0-9_]+);`).exec(readFileSync(join(ROOT, "src/server/api-server.ts"), "utf8"))![1]!;
+      return Number(found.replaceAll("_", "")) / 1_000;
     };
     const minutes = (ms: number) => ms / 60_000;
     const { failuresPerUsername, failuresPerAddress, failureWindowMs, checksMax, pendingLifetimeMs, codeLifetimeMs } = SIGN_IN_LIMITS;
@@ -105,6 +111,12 @@ describe("the management API", () => {
       ["body of a request", body.split("*").reduce((product, factor) => product * Number(factor), 1)],
       ["reads at once", most("GET")],
       ["writes at once", most("POST")],
+      ["reads at once of one caller who is no administrator", ofJane("GET")],
+      ["writes at once of one caller who is no administrator", ofJane("POST")],
+      ["reads at once that are kept for administrators", kept("GET")],
+      ["writes at once that are kept for administrators", kept("POST")],
+      ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
+      ["time for a whole request to arrive", seconds("REQUEST_MS")],
       [`wrong passwords for one user name, within ${minutes(failureWindowMs)} minutes`, failuresPerUsername],
       [`wrong passwords from one address, within ${minutes(failureWindowMs)} minutes`, failuresPerAddress],
       ["passwords that are checked at once", checksMax],

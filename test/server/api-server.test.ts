@@ -94,6 +94,40 @@ describe("an API server", () => {
     expect((await raw.send("POST", COLLECTION, body("c"))).code).toBe(201);
   });
 
+  /** Sends the headers of a request, and hardly anything of its body. */
+  function sendSlowly({ port }: ApiServer, name: string) {
+    const socket = connect(port, "127.0.0.1");
+    const ended = once(socket, "close");
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write(`POST ${COLLECTION} HTTP/1.1\r\nHost: localhost\r\nX-Name: ${name}\r\nContent-Length: 100\r\n\r\n{`);
+    return { socket, ended };
+  }
+
+  const byName: Partial<ApiServerOptions> = {
+    authenticate: ({ headers }) => Promise.resolve({ name: String(headers["x-name"]), groups: [] }),
+  };
+
+  test("slow bodies of one caller hold up neither others nor probes", async () => {
+    const { raw, server } = await start({ ...byName, limits: { writes: 8, callerShare: 0.25 } });
+    const post = (name: string) => raw.send("POST", COLLECTION, { ...body(`by-${name}`), headers: { "x-name": name } });
+    const slow = [sendSlowly(server, "eve"), sendSlowly(server, "eve")];
+    // A place is taken as soon as the headers are there.
+    let refused = await post("eve");
+    while (refused.code !== 429) refused = await post("eve");
+    expect(refused.headers["retry-after"]).toBe("1");
+    expect((await post("jane")).code).toBe(201);
+    expect((await raw.send("GET", "/livez")).code).toBe(200);
+    for (const { socket } of slow) socket.destroy();
+    // She has her share back.
+    while ((await post("eve")).code === 429);
+  });
+
+  test("a request that does not arrive in time ends", async () => {
+    const { server } = await start({ ...byName, limits: { headersMs: 200, requestMs: 400 } });
+    await sendSlowly(server, "eve").ended;
+  });
+
   test("says why it does not know somebody, if it may, and that it wants a token", async () => {
     const { raw } = await start({
       authenticate: async ({ headers }) => {

@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { parseLabel, parsePort, parseUrl } from "../options.ts";
+import { parseLabel, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
@@ -24,6 +24,9 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--http", "serve plain HTTP, on a loopback address only; for curl, since kubectl shows no key there")
     .option("--admin-key-file <file>", "file with the administrator's access key; one is made and shown when left out")
     .option("--encryption-key-file <file>", "file with the keys that encrypt the data; ENDPOINT_SYNC_ENCRYPTION_KEY holds them as well")
+    .option("--max-requests-inflight <count>", "reading requests that may be under way at once", parsePositive, 400)
+    .option("--max-mutating-requests-inflight <count>", "writing requests that may be under way at once", parsePositive, 200)
+    .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")
     .addOption(new Option("--log-format <format>", "form of log lines").choices(["json", "text"]).default("text"))

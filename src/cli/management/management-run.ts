@@ -35,6 +35,10 @@ export interface ManagementFlags extends EtcdFlags {
   readonly memory?: boolean;
   readonly port?: number;
   readonly host: string;
+  readonly maxRequestsInflight: number;
+  readonly maxMutatingRequestsInflight: number;
+  /** In seconds. */
+  readonly requestTimeout: number;
   readonly publicUrl?: string;
   readonly config?: string;
   readonly tlsCert?: string;
@@ -45,6 +49,10 @@ export interface ManagementFlags extends EtcdFlags {
   readonly kubeconfig?: string;
   readonly logFormat: "json" | "text";
   readonly logLevel: LogLevel;
+}
+
+function limitsOf({ maxRequestsInflight, maxMutatingRequestsInflight, requestTimeout }: ManagementFlags): ManagementOptions["limits"] & {} {
+  return { reads: maxRequestsInflight, writes: maxMutatingRequestsInflight, requestMs: requestTimeout * 1_000 };
 }
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
@@ -147,6 +155,7 @@ async function start(
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
+    limits: limitsOf(flags),
     ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),

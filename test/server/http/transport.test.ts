@@ -158,10 +158,25 @@ describe("warnings", () => {
 describe("requests under way", () => {
   test("reads and writes are counted apart, and leaving makes room", () => {
     const inFlight = createInFlight({ reads: 1, writes: 1 });
-    const leave = inFlight.enter("GET");
-    expect([inFlight.enter("GET"), inFlight.enter("POST") !== undefined, inFlight.enter("DELETE")]).toEqual([undefined, true, undefined]);
+    const enter = (method: string) => inFlight.enter(method, { name: "jane", administers: false });
+    const leave = enter("GET");
+    expect([enter("GET"), enter("POST") !== undefined, enter("DELETE")]).toEqual([undefined, true, undefined]);
     leave!();
-    expect(inFlight.enter("GET")).toBeDefined();
+    expect(enter("GET")).toBeDefined();
+  });
+
+  test("one caller has a share, and administrators have places that nobody else can take", () => {
+    const inFlight = createInFlight({ writes: 20, callerShare: 0.25, administratorShare: 0.1 });
+    const enter = (name: string, administers = false) => inFlight.enter("POST", { name, administers });
+    const many = (count: number, name: string, administers?: boolean) =>
+      Array.from({ length: count }, () => enter(name, administers)).filter((leave) => leave !== undefined);
+    const eves = many(20, "eve");
+    expect(eves.length).toBe(5);
+    expect(["a", "b", "c"].map((name) => many(5, name).length)).toEqual([5, 5, 3]);
+    expect(many(5, "root", true).length).toBe(2);
+    for (const leave of eves) leave();
+    expect(many(20, "root", true).length).toBe(5);
+    expect(enter("jane")).toBeUndefined();
   });
 });
 
