@@ -8,6 +8,8 @@ import { nextMacrotask } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { FairLane } from "../runtime/fair-lane.ts";
+import { namespaceOfId } from "./sync-id.ts";
 
 /** After so much work in a row everything else has its turn, in milliseconds. */
 const BREATH_MS = 10;
@@ -26,13 +28,10 @@ export interface PieceOf {
 
 /** Runs pieces of work, see the module comment. */
 export interface Pieces {
-  /** Others should have their turn before the next piece. */
-  readonly tired: boolean;
-  /** Resolves when they have had it. Whoever else waited for that may have worked since: ask again. */
-  rest(): Promise<void>;
-  /** Runs one piece. Throws what it throws. */
-  run<Result>(of: PieceOf, work: () => Result): Result;
-  /** Runs work that stops by itself, and lets others have their turn where it does, after some time. Rejects with what it throws. */
+  /**
+   * Runs work that stops by itself. After some of it everything else has its turn, and then whoever waits for the next piece, one tenant
+   * namespace after the other by what their pieces have cost. Rejects with what the work throws.
+   */
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }
 
@@ -48,15 +47,12 @@ export interface PiecesOptions {
 /** No work yet. */
 export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
   const told = new Set<string>();
+  const waiting = new FairLane<() => void>(flowOfPlace);
+  let places = 0;
   let workedMs = 0;
-  let breath: Promise<void> | undefined;
+  /** Somebody is about to work, or everything else has its turn. */
+  let taken = false;
   metrics.count("endpoint_sync_long_pieces_total", {}, 0);
-
-  async function takeBreath(): Promise<void> {
-    await breathe();
-    workedMs = 0;
-    breath = undefined;
-  }
 
   function tell(id: string, tookMs: number): void {
     metrics.count("endpoint_sync_long_pieces_total");
@@ -65,22 +61,45 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     logger.info("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
   }
 
-  const pieces: Pieces = {
-    get tired() {
-      return workedMs >= BREATH_MS;
-    },
-    rest: () => (breath ??= takeBreath()),
-    run({ id, charge }, work) {
-      const begunMs = clock.monotonic();
-      try {
-        return work();
-      } finally {
-        const tookMs = clock.monotonic() - begunMs;
-        workedMs += tookMs;
-        charge?.(tookMs);
-        if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
-      }
-    },
+  async function handOn(): Promise<void> {
+    if (taken || waiting.size === 0) return;
+    taken = true;
+    if (workedMs >= BREATH_MS) {
+      await breathe();
+      workedMs = 0;
+    }
+    waiting.shift()![1]();
+  }
+
+  /** Resolves when the next piece is this object's. */
+  async function turnOf(id: string): Promise<void> {
+    if (!taken && waiting.size === 0 && workedMs < BREATH_MS) {
+      taken = true;
+      return;
+    }
+    places += 1;
+    await new Promise<void>((go) => {
+      waiting.push(`${places} ${id}`, go);
+      void handOn();
+    });
+  }
+
+  function run<Result>({ id, charge }: PieceOf, work: () => Result): Result {
+    const begunMs = clock.monotonic();
+    try {
+      return work();
+    } finally {
+      const tookMs = clock.monotonic() - begunMs;
+      workedMs += tookMs;
+      waiting.charge(namespaceOfId(id), tookMs);
+      charge?.(tookMs);
+      if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
+      taken = false;
+      void handOn();
+    }
+  }
+
+  return {
     async runAll(of, work) {
       const untilTired = () => {
         const begunMs = clock.monotonic();
@@ -89,11 +108,15 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
         return step;
       };
       for (;;) {
-        while (pieces.tired) await pieces.rest();
-        const step = pieces.run(of, untilTired);
+        await turnOf(of.id);
+        const step = run(of, untilTired);
         if (step.done) return step.value;
       }
     },
   };
-  return pieces;
+}
+
+/** A place in the row: a number that tells it from others, and the id of an object. */
+function flowOfPlace(place: string): string {
+  return namespaceOfId(place.slice(place.indexOf(" ") + 1));
 }

@@ -16,13 +16,16 @@ function begin() {
     metrics,
     breathe: async () => void done.push("others"),
   });
-  async function work(id: string, tookMs: number, charge?: (costMs: number) => void): Promise<void> {
-    while (pieces.tired) await pieces.rest();
-    pieces.run({ id, charge }, () => {
-      nowMs += tookMs;
+  /** Work that stops after each of its pieces. */
+  function* inPieces(id: string, tookMs: readonly number[]): Generator<undefined, void> {
+    for (const ms of tookMs) {
+      nowMs += ms;
       done.push(id);
-    });
+      yield;
+    }
   }
+  const work = (id: string, tookMs: number | readonly number[], charge?: (costMs: number) => void): Promise<void> =>
+    pieces.runAll({ id, charge }, inPieces(id, [tookMs].flat()));
   return { work, done, lines, long: () => metrics.value("endpoint_sync_long_pieces_total") };
 }
 
@@ -30,6 +33,14 @@ test("everything else has its turn after some work in a row, whoever did it", as
   const { work, done } = begin();
   await Promise.all([work("a", 6), work("b", 6), work("c", 1), work("d", 12), work("e", 1), work("f", 1)]);
   expect(done).toEqual(["a", "b", "others", "c", "d", "others", "e", "f"]);
+});
+
+test("a namespace whose objects take long holds another one up for one piece, however many of them wait", async () => {
+  const { work, done } = begin();
+  const long = ["a/1", "a/2", "a/3", "a/4"].map((key) => work(`endpoints|${key}`, [40, 40, 40]));
+  await work("endpoints|b/1", [12, 12]);
+  expect(done).toEqual(["endpoints|a/1", "others", "endpoints|b/1", "others", "endpoints|b/1", "others"]);
+  await Promise.all(long);
 });
 
 test("work that takes no time goes on without a break", async () => {
@@ -55,10 +66,14 @@ test("what a piece took is charged, also if it fails", async () => {
     logger: createLineLogger({ now: () => 0, write: () => {} }),
     metrics: createMetrics(),
   });
-  const failed = () =>
-    failing.run({ id: "a", charge: (costMs) => costs.push(costMs) }, () => {
-      throw new Error("no");
-    });
-  expect(failed).toThrow("no");
+  const failed = failing.runAll(
+    { id: "a", charge: (costMs) => costs.push(costMs) },
+    {
+      next: () => {
+        throw new Error("no");
+      },
+    },
+  );
+  await expect(failed).rejects.toThrow("no");
   expect(costs).toEqual([7, 0]);
 });
