@@ -114,12 +114,12 @@ export const ATTACKS: readonly Attack[] = [
       patch("metadata.labels", { expression: "({ ...value, team: 'blue' })" }),
       patch("metadata.annotations[*]", { expression: "value + '-' + Object.keys(context.virtualObject.metadata.labels ?? {}).length" }),
     ],
-    pace: 4,
+    pace: 1,
   }),
   loop(6, () => ({ subsets: [addresses(5_000)] }), touch, {
     name: "address flood",
     patches: [patch("subsets[*].addresses[*].hostname", { expression: "context.vcluster.name + '-' + value" })],
-    pace: 4,
+    pace: 2,
   }),
   loop(
     300,

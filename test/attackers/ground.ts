@@ -166,7 +166,8 @@ export class Ground {
     await every(PROBE_EVERY_MS, over, async () => {
       for (const url of this.#probes) {
         const from = performance.now();
-        const answer = await fetch(url);
+        const answer = await fetch(url).catch(() => undefined);
+        if (answer === undefined) throw new Error(`no answer to a probe: ${this.#syncer.log.slice(-500)}`);
         await answer.text();
         slowest = Math.max(slowest, performance.now() - from);
       }
