@@ -29,8 +29,8 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   const name = textClaim(claims, nameClaim);
   if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or no text`);
   // The provider itself says that the address may be somebody else's.
-  if ([nameClaim, usernameClaim].includes("email") && claims["email_verified"] === false)
-    return refused("the mail address is not verified");
+  const emailVerified = truthClaim(claims, "email_verified");
+  if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the mail address is not verified");
   const groups = listClaim(claims, groupsClaim);
   if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a text nor a list of texts`);
   if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
@@ -39,12 +39,19 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
     username: `${settings.usernamePrefix ?? ""}${name}`,
     preferredUsername,
     email,
-    emailVerified: emailClaim === "email" && typeof claims["email_verified"] === "boolean" ? claims["email_verified"] : undefined,
+    emailVerified: emailClaim === "email" ? emailVerified : undefined,
     groups: groups.map((group) => `${settings.groupsPrefix ?? ""}${group}`),
     extraClaims: extraClaims(settings, claims),
     connector,
     connectorData: undefined,
   });
+}
+
+/** A claim that is true or false; some providers write it as text. Undefined for anything else. */
+function truthClaim(claims: Claims, name: string): boolean | undefined {
+  const value = claims[name];
+  if (value === true || value === "true") return true;
+  return value === false || value === "false" ? false : undefined;
 }
 
 /** What is wrong with who made the token and for whom; undefined when nothing is. */

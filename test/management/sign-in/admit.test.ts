@@ -93,6 +93,18 @@ describe("oidc", () => {
     ["inherited id", { usernameClaim: "constructor" }, {}, "the claim constructor, the user's id, is missing or no text"],
     ["user name", { platformUsernameClaim: "login" }, {}, "the claim login, the user name, is missing or no text"],
     ["verified mail address as name", { platformUsernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
+    [
+      "mail address as name that is verified, told as text",
+      { platformUsernameClaim: "email" },
+      { email_verified: "false" },
+      "the mail address is not verified",
+    ],
+    [
+      "mail address as id that is verified, told as text",
+      { usernameClaim: "email" },
+      { email_verified: "false" },
+      "the mail address is not verified",
+    ],
     ["verified mail address as id", { usernameClaim: "email" }, { email_verified: false }, "the mail address is not verified"],
   ])("140 nobody is admitted without a %s", (_, settings, more, reason) => {
     expect(outcome(admitted(settings, more))).toBe(reason);
