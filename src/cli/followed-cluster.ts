@@ -49,10 +49,14 @@ export interface FollowOptions {
   readonly runtime: Runtime;
 }
 
+/** More than the workers of namespaces that do not answer can use up. They are opened as they are needed. */
+const CONNECTIONS_MAX = 64;
+
 /** Prepares client and caches. Opens nothing before it is asked. */
 export function followCluster(options: FollowOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {
+    connectionsMax: CONNECTIONS_MAX,
     ...(qps !== undefined && { writeRate: { perSecond: qps } }),
     ...(mayWrite && { mayWrite }),
     ...(onForbidden && { onForbidden }),

@@ -41,7 +41,7 @@ export interface HttpClientLimits {
   readonly timeoutMs?: number;
   /** Default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Connections for calls. Default 8. */
+  /** Connections for calls; they are opened as they are needed. Default 8. */
   readonly connectionsMax?: number;
   /** A larger answer is refused. Default 128 MiB. */
   readonly answerBytesMax?: number;
@@ -166,7 +166,7 @@ class HttpClient implements ClusterClient {
     const resourceVersionMatch = resourceVersion === undefined ? undefined : "NotOlderThan";
     const query = { labelSelector, fieldSelector, limit, continue: next, resourceVersion, resourceVersionMatch };
     const path = resourcePath(resource, { namespace }) + queryString(query);
-    return listFromAnswer(this.#checked(await this.#send({ method: "GET", path, signal })), resource);
+    return listFromAnswer(this.#checked(await this.#send({ method: "GET", path, signal, alone: fieldSelector !== undefined })), resource);
   }
 
   async *watch(resource: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {

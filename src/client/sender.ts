@@ -18,6 +18,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** A POST that asks and changes nothing: it is sent where writes are not. */
   readonly asks?: boolean;
+  /** It is about a single object of which there are many: other calls do not wait for its answer. Default false. */
+  readonly alone?: boolean;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -104,7 +106,8 @@ export class Sender {
     const handler = new WholeAnswer();
     this.#onEnd({ ending, dispatchers, end: (reason) => handler.end(reason) });
     try {
-      const via = request.method === "GET" || request.asks === true ? "calls" : "writes";
+      const isRead = request.method === "GET" || request.asks === true;
+      const via = request.alone === true ? "singles" : isRead ? "calls" : "writes";
       dispatchers[via].dispatch(this.#dispatchOptions(request, credentials), handler);
       return this.#answer(request, await handler.received);
     } catch (error) {

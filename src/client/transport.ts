@@ -18,16 +18,20 @@ export interface TransportOptions {
   readonly beforeWrite?: (() => void) | undefined;
 }
 
-/** Connections for calls, and connections for streams, which never wait for each other. */
+/** Connections for calls, for lists of single objects and for streams, which never wait for each other. */
 export interface Dispatchers {
   readonly calls: Dispatcher;
   /** The connections of `calls`, for what changes something. */
   readonly writes: Dispatcher;
+  /** For lists of single objects, of which there may be a thousand: when nobody answers these, everything else goes on. */
+  readonly singles: Dispatcher;
   readonly watches: Dispatcher;
 }
 
 /** Idle connections stay open for so long; kube-apiserver and most load balancers close them after 60 s or more. */
 const KEEP_ALIVE_MS = 30_000;
+/** Connections for lists of single objects. */
+const SINGLES_MAX = 16;
 /** TCP probes begin after so long without traffic; a peer that vanished is noticed about ten seconds later. */
 const PROBE_MS = 30_000;
 
@@ -60,6 +64,7 @@ export class Transport {
     this.#current = {
       calls,
       writes: this.#guarded(calls),
+      singles: this.#open({ tls, connections: SINGLES_MAX, maxResponseSize: this.#options.answerBytesMax }),
       watches: this.#open({ tls, connections: null, maxResponseSize: -1 }),
     };
     return this.#current;
@@ -118,7 +123,8 @@ export class Transport {
 
   #retire(): void {
     if (this.#current === undefined) return;
-    for (const dispatcher of [this.#current.calls, this.#current.watches]) this.#closeLater(dispatcher);
+    const { calls, singles, watches } = this.#current;
+    for (const dispatcher of [calls, singles, watches]) this.#closeLater(dispatcher);
     this.#current = undefined;
   }
 
@@ -134,7 +140,8 @@ export class Transport {
   /** Ends every call and stream with `reason`. */
   async close(reason: Error): Promise<void> {
     this.#closed = reason;
-    const all = [...this.#retired, ...(this.#current === undefined ? [] : [this.#current.calls, this.#current.watches])];
+    const open = this.#current && [this.#current.calls, this.#current.singles, this.#current.watches];
+    const all = [...this.#retired, ...(open ?? [])];
     this.#current = undefined;
     this.#retired.clear();
     const destroyed = all.map((dispatcher) => dispatcher.destroy(reason));

@@ -1,7 +1,7 @@
 import { jsonEqual } from "../base/json.ts";
 import type { KubeObject } from "../object/types.ts";
 import { seesHostObject } from "./patched.ts";
-import type { Plan } from "./plan-types.ts";
+import type { Operation, Plan } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
 
 /**
@@ -25,4 +25,12 @@ function isSame(planned: KubeObject, stored: KubeObject): boolean {
     jsonEqual(planned.metadata.annotations, stored.metadata.annotations) &&
     jsonEqual({ ...planned, metadata: undefined }, { ...stored, metadata: undefined })
   );
+}
+
+/**
+ * Tells that a write was answered with a success, and the version from before: a webhook has put back what was to be changed, or something
+ * in between has answered in the cluster's place. No event will ever tell.
+ */
+export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {
+  return operation.action === "update" && resourceVersion !== undefined && resourceVersion === operation.object.metadata.resourceVersion;
 }

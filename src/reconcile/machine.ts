@@ -18,7 +18,7 @@ import type { ObjectKey } from "../object/key.ts";
 import { SERVICES } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject, Service } from "../object/types.ts";
-import { isStoredAsPlanned } from "./as-planned.ts";
+import { isStoredAsPlanned, isUnchanged } from "./as-planned.ts";
 import { planInPieces } from "./plan.ts";
 import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules.ts";
@@ -81,6 +81,8 @@ export interface ReconcileState {
   /** Clusters whose Service was read live, for the input. */
   readonly servicesRead: readonly ("host" | "tenant")[];
   readonly planned: Plan;
+  /** The last write was answered with the object as it was before: the cluster has not stored it. */
+  readonly unstored?: boolean;
   /** What the tenant cluster said to a write of host edits, which the plan therefore leaves where they are. */
   readonly refused?: { readonly notes: readonly Note[]; readonly ending: Ending | undefined };
   /** The operation that is under way. */
@@ -109,6 +111,8 @@ const OUTDATED_RETRY_MAX_MS = 10_000;
 const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
 /** What stands in the way is looked at again after this time, in milliseconds, in case that it vanishes unseen. */
 const UNSEEN_RETRY_MS = 60_000;
+/** What was not stored is written again after this time, in milliseconds; where that goes on, the brake on writes slows it down. */
+const UNSTORED_RETRY_MS = 1_000;
 
 /** The two functions of the machine. Both stop wherever something else may have its turn: see {@link finish}. */
 export interface Machine {
@@ -292,6 +296,7 @@ function writeAnswered(rules: Rules, state: ReconcileState, response: Response):
       return report(response.note === undefined ? state : withNote(state, response.note));
     case "object":
     case "absent": {
+      if (response.type === "object" && isUnchanged(operation, response.object)) return report({ ...state, unstored: true });
       const complete =
         state.refused === undefined && response.type === "object" && isStoredAsPlanned(rules, state.planned, response.object);
       return operate({ ...state, index: state.index + 1, written: after(state.written, operation, response), complete });
@@ -319,6 +324,7 @@ function report(state: ReconcileState): Step {
 function settled(state: ReconcileState): Ending {
   if (isHeldBack(state)) return { result: "settled", requeueAfterMs: state.start.recreationWaitMs! };
   if (slowedMs(state) > 0) return { result: "settled", requeueAfterMs: slowedMs(state) };
+  if (state.unstored === true) return { result: "settled", requeueAfterMs: UNSTORED_RETRY_MS };
   const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
   return { result: "settled", ...((refused || hasUnseenService(state)) && { requeueAfterMs: UNSEEN_RETRY_MS }) };
 }

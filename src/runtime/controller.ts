@@ -34,7 +34,7 @@ export interface ControllerOptions {
   readonly reconcile: Reconcile;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Keys reconciled at the same time. Default 10. */
+  /** Keys reconciled at the same time, besides those that have waited for an answer for more than a second. Default 10. */
   readonly workers?: number;
   /** `signal` ends after this many milliseconds of one reconcile. Default 2 min. */
   readonly reconcileTimeoutMs?: number;
@@ -75,6 +75,11 @@ export function createController(options: ControllerOptions): Controller {
 /** A key whose write was refused because this process does not lead waits so long, in milliseconds. */
 const NOT_LEADING_RETRY_MS = 200;
 
+/** A worker whose reconcile takes longer, in milliseconds, is replaced by another one until that is over. */
+const SLOW_MS = 1_000;
+/** So many times the workers may be replaced at the same time. */
+const REPLACED_MAX = 10;
+
 /** What controller-runtime tells apart; `requeue` is an add without delay, which no reconcile here asks for. */
 const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
 
@@ -100,8 +105,12 @@ class WorkerPool implements Controller {
   readonly #whenIdle: (() => void)[] = [];
   /** The code that was reported last for a key that has not succeeded since. */
   readonly #reported = new Map<string, string>();
-  #workers: Promise<unknown> | undefined;
+  /** Those that work or wait for a key. */
+  readonly #workers = new Set<Promise<void>>();
+  #started = false;
   #active = 0;
+  /** Reconciles whose worker was replaced. */
+  #slow = 0;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -113,13 +122,19 @@ class WorkerPool implements Controller {
   }
 
   start(): void {
-    if (this.#workers !== undefined) return;
+    if (this.#started) return;
+    this.#started = true;
     const { name, workers = 10 } = this.#options;
     // At 0 before they happen, so that the first one is seen as an increase.
     for (const result of RESULTS) this.#countResult(result, 0);
     this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name }, 0);
     this.#metrics.gauge("controller_runtime_max_concurrent_reconciles", workers, { controller: name });
-    this.#workers = Promise.all(Array.from({ length: workers }, () => this.#work()));
+    for (let index = 0; index < workers; index += 1) this.#addWorker();
+  }
+
+  #addWorker(): void {
+    const worker = this.#work().finally(() => this.#workers.delete(worker));
+    this.#workers.add(worker);
   }
 
   pause(): Promise<void> {
@@ -138,7 +153,7 @@ class WorkerPool implements Controller {
     this.#interruption.abort();
     queue.shutDown({ dropWaiting: true });
     const ended = new AbortController();
-    const finished = Promise.resolve(this.#workers).then(() => ended.abort());
+    const finished = Promise.all(this.#workers).then(() => ended.abort());
     await Promise.race([finished, delay(clock, graceMs, ended.signal)]);
     if (this.#active > 0) this.#logger.warn("Stopped with unfinished work", { controller: name, reconciles: this.#active });
   }
@@ -146,8 +161,29 @@ class WorkerPool implements Controller {
   async #work(): Promise<void> {
     const { queue } = this.#options;
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      const replacing = this.#replaceWhenSlow();
       queue.done(key, await this.#runOne(key));
+      if (replacing.over()) return;
     }
+  }
+
+  /** Answers that do not come, of one namespace or of a few, must not keep all workers. `over` tells whether somebody else works now. */
+  #replaceWhenSlow(): { over(): boolean } {
+    const { clock, workers = 10 } = this.#options;
+    let isReplaced = false;
+    const timer = clock.schedule(SLOW_MS, () => {
+      if (this.#slow >= REPLACED_MAX * workers || this.#interruption.signal.aborted) return;
+      isReplaced = true;
+      this.#slow += 1;
+      this.#addWorker();
+    });
+    return {
+      over: () => {
+        timer.cancel();
+        if (isReplaced) this.#slow -= 1;
+        return isReplaced;
+      },
+    };
   }
 
   /** Never throws. Returns what it has cost. */

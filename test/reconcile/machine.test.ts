@@ -28,7 +28,7 @@ const UNWANTED: Operation = { ...DELETE, confirm: "unchanged" };
 const FORBIDDEN = new EngineError("API_FORBIDDEN", "The source may not be read");
 const FAILURE = new EngineError("API_UNAVAILABLE", "The cluster does not answer");
 
-const OBJECT: Response = { type: "object", object: HOST };
+const OBJECT: Response = { type: "object", object: stored(HOST, "21") };
 const ABSENT: Response = { type: "absent" };
 const OUTDATED: Response = { type: "outdated", reason: "test" };
 const REFUSED: Response = { type: "refused", note: { code: "API_INVALID", message: "test" } };
@@ -114,6 +114,12 @@ const CASES: readonly Case[] = [
     plans: [{ operations: [FLOW] }, { operations: [FLOW] }],
     answers: [FAILED, FAILED],
     requests: [write(FLOW), write(FLOW), done({ result: "failed", error: FAILURE })],
+  },
+  {
+    why: "a write that the cluster has not stored is tried again, and nothing that rests on it is done",
+    operations: [UPDATE, DELETE],
+    answers: [{ type: "object", object: HOST }],
+    requests: [write(UPDATE), done({ result: "settled", requeueAfterMs: 1_000 })],
   },
   {
     why: "what rests on a Service is written where a live read leads to the same plan",

@@ -42,6 +42,52 @@ describe("a controller", () => {
     expect(queue.remembered).toBe(0);
   });
 
+  test("goes on with other keys while all workers wait for answers that do not come, with as many as before afterwards", async () => {
+    const begun: string[] = [];
+    const { open, opened } = gate();
+    let [atOnce, most] = [0, 0];
+    const { queue, controller, clock } = createWorld(
+      async (key) => {
+        begun.push(key);
+        if (key.startsWith("hanging/")) return opened;
+        most = Math.max(most, (atOnce += 1));
+        await settle();
+        atOnce -= 1;
+      },
+      { workers: 2 },
+    );
+    controller.start();
+    for (const key of ["hanging/a", "hanging/b"]) queue.add(key);
+    await settle();
+    queue.add("shop/db");
+    await settle();
+    expect(begun).toEqual(["hanging/a", "hanging/b"]);
+    await clock.advance(1_000);
+    expect(begun).toContain("shop/db");
+    open();
+    await settle();
+    for (let index = 0; index < 6; index += 1) queue.add(`shop/${index}`);
+    await clock.advance(0);
+    await settle();
+    expect(begun).toHaveLength(9);
+    expect(most).toBe(2);
+    await controller.stop();
+  });
+
+  test("replaces ten times as many workers as there are, and no more", async () => {
+    let waiting = 0;
+    const { open, opened } = gate();
+    const { queue, controller, clock } = createWorld(() => ((waiting += 1), opened), { workers: 1 });
+    controller.start();
+    for (let index = 0; index < 20; index += 1) queue.add(`namespace-${index}/db`);
+    for (let second = 0; second < 20; second += 1) await clock.advance(1_000);
+    expect(waiting).toBe(11);
+    open();
+    await settle();
+    expect(waiting).toBe(20);
+    await controller.stop();
+  });
+
   test("tells the queue what a key has cost, also if it failed", async () => {
     const costs: [string, number | undefined][] = [];
     const { queue, controller } = createWorld(async (key, { charge }) => {
