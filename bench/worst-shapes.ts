@@ -18,7 +18,7 @@ const KEYS: readonly Key[] = [
   ["long keys", (index) => `${"k".repeat(200)}.example.com/${index}`],
 ];
 
-const COUNTS = [1000, 4000, 16_384];
+const COUNTS = [1000, 4000, 9900];
 
 const ON_LABELS = [
   { path: "metadata.labels", expression: '({...value, team: "blue"})' },

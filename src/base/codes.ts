@@ -222,7 +222,7 @@ export const CODES = {
   },
   TOO_MANY_KEYS: {
     meaning:
-      "The object has more labels and annotations than its copy can keep track of; the rest is not copied either way, addresses are.",
+      "The object has more labels and annotations than its copy can keep track of; the rest is not copied either way, addresses are. Where it has more than 10,000, its copy stays as it is.",
     remedy: "Remove some: about 1,500 fit, fewer with long keys, and 256 KiB of annotations with the copy's own.",
   },
   ADDRESS_REFUSED: {

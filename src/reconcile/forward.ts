@@ -1,3 +1,4 @@
+import type { Code } from "../base/codes.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject, StringMap } from "../object/types.ts";
 import { parseConcrete } from "../path/path.ts";
@@ -23,6 +24,8 @@ export interface Forward {
   readonly leftOut: readonly string[];
   /** Why the object must not be written at all. */
   readonly rejected?: string;
+  /** What that is told as. Default EXPRESSION_RESULT. */
+  readonly rejectedAs?: Code;
 }
 
 /** The objects that forward looks at. */
@@ -33,12 +36,30 @@ const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/s
 
 /** Translates and patches one tenant object. Pure: the same input gives the same answer. */
 export function forward(rules: Rules, input: ForwardInput): Forward {
-  return finished(rules, input, patches.patch(rules, input));
+  return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
 }
 
 /** The same, which stops after each value. */
 export function* forwardInPieces(rules: Rules, input: ForwardInput): Generator<undefined, Forward> {
-  return finished(rules, input, yield* patches.patchInPieces(rules, input));
+  return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
+}
+
+/** Labels and annotations of an object together; a copy has room for some 1,500. Looking at more of them would take everybody's time. */
+const KEYS_MAX = 10_000;
+
+/** Rejects an object with more labels and annotations than are looked at; undefined for any other. */
+function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ForwardInput): Forward | undefined {
+  const { labels = {}, annotations = {} } = tenant.metadata;
+  let count = 0;
+  for (const map of [labels, annotations]) for (const _key in map) if ((count += 1) > KEYS_MAX) break;
+  if (count <= KEYS_MAX) return undefined;
+  const { apiVersion, kind: name } = kind.resource;
+  return {
+    object: { apiVersion, kind: name, metadata: { ...hostKey } },
+    ...{ outcomes: [], references: [], refusedAddresses: [], leftOut: [] },
+    rejected: `it has more than ${KEYS_MAX} labels and annotations`,
+    rejectedAs: "TOO_MANY_KEYS",
+  };
 }
 
 function finished(rules: Rules, input: ForwardInput, { patched, admission }: PatchedBody): Forward {

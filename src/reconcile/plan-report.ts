@@ -23,5 +23,7 @@ export function reported(wanted: Forward): Pick<Plan, "outcomes" | "references" 
 /** Why `forward` gave nothing that may be written. */
 export function rejection(wanted: Forward): Note[] {
   const notes = reported(wanted).notes;
-  return notes.length > 0 ? [...notes] : [{ code: "EXPRESSION_RESULT", message: `The object is not written: ${wanted.rejected}` }];
+  return notes.length > 0
+    ? [...notes]
+    : [{ code: wanted.rejectedAs ?? "EXPRESSION_RESULT", message: `The object is not written: ${wanted.rejected}` }];
 }

@@ -6,7 +6,7 @@
  */
 import { formatKey, sameKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
-import { isMarkedBySyncer, readForeignMarkers } from "../translate/foreign-markers.ts";
+import { isMarkedBySyncer, namesAnotherCluster, readForeignMarkers } from "../translate/foreign-markers.ts";
 import { STANDS_FOR } from "../translate/markers.ts";
 import type { CopyPlace, ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
@@ -41,8 +41,10 @@ export function whyNotImported(rules: ReferenceRules, input: SourcedInput): stri
   const { kind, key, source, namesakeExists } = input;
   if (kind.direction === "toHost") return undefined;
   const { vcluster, markerPrefix } = rules.translator;
-  const [theirs] = readForeignMarkers(source, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
-  if (theirs !== undefined ? !sameKey(theirs, key) : isMarkedBySyncer(source)) return "the object on the host belongs to somebody else";
+  const about = { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix };
+  const [theirs] = readForeignMarkers(source, about);
+  const isTheirs = theirs !== undefined ? !sameKey(theirs, key) : isMarkedBySyncer(source) || namesAnotherCluster(source, about);
+  if (isTheirs) return "the object on the host belongs to somebody else";
   const word = wordOf(rules, input, source);
   if (word === "another") return "the object on the host is meant for another one";
   if (word === "this" || namesakeExists !== true) return undefined;

@@ -42,6 +42,18 @@ export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject)
   return Object.keys(annotations).some((key) => NAME_KEY.test(key));
 }
 
+/** Tells whether an object carries a marker, be it a single one, that names another virtual cluster than this one. */
+export function namesAnotherCluster(
+  { metadata: { labels = {}, annotations = {} } }: KubeObject,
+  { vcluster, ownPrefix }: { readonly vcluster: string; readonly ownPrefix: string },
+): boolean {
+  const differs = (said: string | undefined, own: string) => said !== undefined && said !== own;
+  return (
+    [FIRST_OF_FAMILY, ownPrefix].some((prefix) => differs(labels[prefix + MANAGED_BY], managedByValue(vcluster))) ||
+    differs(annotations[`${ownPrefix}vcluster`], vcluster)
+  );
+}
+
 /**
  * What the markers of other syncers say, of those that name this virtual cluster, the object's kind and the object itself: an object
  * that merely inherited them is nobody's copy. All of one prefix must be there and agree. A syncer that copies annotations may have

@@ -121,3 +121,26 @@ describe("an object whose annotations are as long as an API server allows", () =
     return keys(count, LONG, "kubectl.kubernetes.io/hidden");
   }
 });
+
+describe("a tenant object with more than 10,000 labels and annotations", () => {
+  const labels = (count: number) => Object.fromEntries(Array.from({ length: count }, (_none, index) => [String(index * 131_072), "v"]));
+  const with10000 = tenantEndpoints({ labels: labels(9_990), annotations: keys(10) }, OTHER);
+  const withMore = tenantEndpoints({ labels: labels(9_990), annotations: keys(11) }, OTHER);
+  const copy = rest(tenantEndpoints(), undefined).host;
+
+  test("leaves its copy as it is, and is told", () => {
+    const planned = planOf(withMore, copy);
+    expect([planned.state, planned.operations]).toEqual(["refused", []]);
+    expect(messages(planned)).toEqual(["TOO_MANY_KEYS: The object is not written: it has more than 10000 labels and annotations"]);
+  });
+
+  test("is not looked at any further: no expression runs", () => {
+    const engine = { ...rules.engine, evaluate: () => expect.unreachable() };
+    const patched = { ...testRules({ patches: [{ path: "metadata.labels", expression: "value" }] }), engine };
+    expect(plan(patched, inputFor(patched, { tenant: withMore })).state).toBe("refused");
+  });
+
+  test("is one more than is copied", () => {
+    expect(planOf(with10000, copy)).toMatchObject({ state: "copied", operations: [{ object: { subsets: OTHER } }] });
+  });
+});

@@ -98,6 +98,12 @@ describe("what is marked", () => {
   test.each([
     { why: "another virtual cluster", marked: marks("sync.platform/", "ns2-x-blue", "prod/db") },
     { why: "another virtual cluster of another product", marked: marks("vcluster.loft.sh/", "red", "shop/db") },
+    { why: "another virtual cluster, by a single label", marked: [{}, { "sync.platform/managed-by": "green" }] as const },
+    {
+      why: "another virtual cluster of another product, by a single label",
+      marked: [{}, { "vcluster.loft.sh/managed-by": "green" }] as const,
+    },
+    { why: "another virtual cluster, by a single annotation", marked: [{ "sync.platform/vcluster": "green" }, {}] as const },
     { why: "another tenant object", marked: marks("vcluster.loft.sh/", "blue", "shop-x-a/db") },
   ])("as the copy of $why is never brought across, even if a tenant wrote the operator's word on it", async ({ marked }) => {
     const [annotations, labels] = marked;
