@@ -17,6 +17,7 @@ import { kindShape, textMap } from "../../src/server/objects/shape.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
 import type { RawClient } from "../conformance/raw-client.ts";
 import { until } from "../support/fake-clock.ts";
+import { ownPorts } from "../support/own-port.ts";
 
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0" };
 const configMaps = {
@@ -143,13 +144,12 @@ describe("an API server", () => {
   });
 
   test("answers nobody before what comes first is done, and gives the port back when that fails", async () => {
-    const { server, raw } = await start();
-    await server.close();
-    const { port } = server;
+    const [port] = await ownPorts(1);
+    const raw = createRawClient({ url: `http://127.0.0.1:${port}` });
     const order: string[] = [];
     let answered: Promise<unknown> = Promise.resolve();
     await start({
-      port,
+      port: port!,
       onListening: async () => {
         answered = raw.send("GET", "/livez").then(({ code }) => order.push(`answered ${code}`));
         // Long enough for an answer, if there were one.
@@ -161,9 +161,9 @@ describe("an API server", () => {
       await second.server.close();
     });
     expect(order).toEqual(["begun", "answered 200"]);
-    const failing = start({ port, onListening: () => Promise.reject(new Error("no")) });
+    const failing = start({ port: port!, onListening: () => Promise.reject(new Error("no")) });
     await expect(failing).rejects.toThrow("no");
-    await start({ port });
+    await start({ port: port! });
   });
 
   test("does not count watches as requests under way", async () => {
