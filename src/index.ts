@@ -59,6 +59,6 @@ export { createMetrics, noMetrics } from "./base/metrics.ts";
 export type { Metrics, MetricsRegistry } from "./base/metrics.ts";
 export type { ClusterClient } from "./object/cluster-client.ts";
 export type { ObjectKey } from "./object/key.ts";
-export type { ChangeListener, ChangeSign, ObjectSource } from "./object/object-source.ts";
+export type { ChangeListener, ChangeSign, ObjectSource, Written } from "./object/object-source.ts";
 export type { ResourceType } from "./object/resource.ts";
 export type { KubeObject } from "./object/types.ts";

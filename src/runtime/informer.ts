@@ -3,7 +3,7 @@ import { loggableMessage, silentLogger, type Logger } from "../base/logger.ts";
 import { noMetrics, type Metrics } from "../base/metrics.ts";
 import type { WatchEvent } from "../object/cluster-client.ts";
 import { formatKey, type ObjectKey } from "../object/key.ts";
-import type { ChangeListener, ChangeSign, ObjectSource } from "../object/object-source.ts";
+import type { ChangeListener, ChangeSign, ObjectSource, Written } from "../object/object-source.ts";
 import { qualifiedPlural } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { ObjectCache, type Replacement } from "./object-cache.ts";
@@ -129,6 +129,7 @@ class ReflectedSource implements Informer, ReflectorSink {
     const changed = this.#cache.replace({ ...list, items: list.items.map((item) => this.#transform(item)) });
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
     for (const key of changed) this.#tell(key, "list");
+    this.passed(list.resourceVersion, list.history);
     this.synced = true;
     this.#resolveSynced(true);
   }
@@ -138,6 +139,10 @@ class ReflectedSource implements Informer, ReflectorSink {
     if (key === undefined) return;
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
     this.#tell(key, "event");
+  }
+
+  passed(resourceVersion: string, history?: "same" | "new"): void {
+    for (const key of this.#cache.passed(resourceVersion, history)) this.#tell(key, "missed");
   }
 
   #tell(key: ObjectKey, sign: ChangeSign): void {
@@ -150,9 +155,9 @@ class ReflectedSource implements Informer, ReflectorSink {
     }
   }
 
-  expect(object: KubeObject): void {
-    const gone = this.#cache.expect(object);
-    if (gone !== undefined) this.#tell(gone, "list");
+  expect(object: KubeObject, written: Written): void {
+    const missed = this.#cache.expect(object, written);
+    if (missed !== undefined) this.#tell(missed, "missed");
   }
 
   relist(): void {

@@ -1,5 +1,6 @@
 import { jsonEqual } from "../base/json.ts";
 import { formatKey, keyOf, type ObjectKey } from "../object/key.ts";
+import type { Written } from "../object/object-source.ts";
 import { KeyMap } from "../object/key-map.ts";
 import { compareResourceVersions } from "../object/resource-version.ts";
 import type { KubeObject } from "../object/types.ts";
@@ -7,6 +8,14 @@ import type { WatchEvent } from "../object/cluster-client.ts";
 
 /** Deletions remembered, so that a late event of the same life does not bring the object back. */
 const GRAVES_MAX = 1_024;
+
+/** What the answer to a write has said. */
+interface Expectation {
+  readonly object: KubeObject;
+  readonly written: Written;
+  /** How often {@link ObjectCache.passed} was called since. */
+  passed: number;
+}
 
 /** A complete list. */
 export interface Replacement {
@@ -29,8 +38,8 @@ export class ObjectCache {
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
 
-  /** Objects that are not known yet, but must come, by their id. An entry lives until its object comes or goes. */
-  readonly #expected = new Map<string, KubeObject>();
+  /** What answers to writes have said and the copy does not show yet, by id. An entry lives until its object comes or goes. */
+  readonly #expected = new Map<string, Expectation>();
 
   get size(): number {
     return this.#objects.size;
@@ -49,13 +58,49 @@ export class ObjectCache {
     return [...this.#objects.values()];
   }
 
-  /** Takes note that `object` exists. Returns its key if it is gone already, as the last list says. */
-  expect(object: KubeObject): ObjectKey | undefined {
+  /**
+   * Takes note of what the answer to a write has said: `object` is stored as it is here, or was removed. Returns its key where that
+   * is known not to be so (any more).
+   */
+  expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
-    if (this.#objects.has(key)) return undefined;
-    if (this.#isMissing(object) || this.#isBuried(key, object)) return key;
-    this.#expected.set(formatKey(key), object);
+    const expectation = { object, written, passed: 0 };
+    if (!this.#isOpen(expectation)) return undefined;
+    const isOver = this.#isMissing(object) || (!this.#objects.has(key) && this.#isBuried(key, object));
+    if (isOver && written === "stored") return key;
+    this.#expected.set(formatKey(key), expectation);
     return undefined;
+  }
+
+  /**
+   * Everything up to `resourceVersion` has been told. Returns the keys of the objects that are not as expected by then, once each. No
+   * answer says at which version an object was removed: the second time must show it.
+   */
+  passed(resourceVersion: string, history: "same" | "new" = "same"): ObjectKey[] {
+    const missed: ObjectKey[] = [];
+    for (const [id, expectation] of this.#expected) {
+      const { object, written } = expectation;
+      expectation.passed += 1;
+      const isDue = written === "removed" ? expectation.passed > 1 : compareResourceVersions(versionOf(object), resourceVersion) <= 0;
+      // Of another history nothing is known to come.
+      if (!isDue && history === "same") continue;
+      this.#expected.delete(id);
+      if (this.#isOpen(expectation)) missed.push(keyOf(object));
+    }
+    return missed;
+  }
+
+  #settle(key: ObjectKey): void {
+    if (this.#expected.size === 0) return;
+    const expectation = this.#expected.get(formatKey(key));
+    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
+  }
+
+  /** Nothing of the expected write can be seen, and nothing that came later either. */
+  #isOpen({ object, written }: Expectation): boolean {
+    const known = this.#objects.get(keyOf(object));
+    if (written === "stored") return known === undefined || isNewer(object, known);
+    return known !== undefined && known.metadata.uid === object.metadata.uid && !isNewer(known, object);
   }
 
   /** A list that is as new as the object lacks it. */
@@ -76,13 +121,13 @@ export class ObjectCache {
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
     this.#objects.set(key, known === undefined ? object : sharing(object, known));
-    if (this.#expected.size > 0) this.#expected.delete(formatKey(key));
+    this.#settle(key);
     return true;
   }
 
   #remove(key: ObjectKey, object: KubeObject): boolean {
     const id = formatKey(key);
-    const known = this.#objects.get(key) ?? this.#expected.get(id);
+    const known = this.#objects.get(key) ?? this.#expected.get(id)?.object;
     if (known === undefined) return false;
     // The body of a deletion may be older than what is known. A life that ended is over all the same; only the end of an
     // earlier life says nothing about this one.
@@ -126,13 +171,6 @@ export class ObjectCache {
       if (!keep) changed.push(key);
     }
     for (const object of before.values()) if (!this.#objects.has(keyOf(object))) changed.push(keyOf(object));
-    for (const [id, object] of this.#expected) {
-      const key = keyOf(object);
-      // Of another history nothing is known to come.
-      if (history === "same" && !this.#objects.has(key) && !this.#isMissing(object)) continue;
-      this.#expected.delete(id);
-      if (!this.#objects.has(key)) changed.push(key);
-    }
     return changed;
   }
 }

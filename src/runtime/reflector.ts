@@ -33,6 +33,8 @@ export interface ReflectorSink {
   replace(list: Required<Replacement>): void;
   /** One change; never a bookmark. */
   apply(event: WatchEvent): void;
+  /** All changes up to this resourceVersion have been told, as a bookmark says. */
+  passed(resourceVersion: string): void;
   /** The copy is known to be current (again), or no longer. Called on changes only. */
   setCurrent(current: boolean): void;
   /** Something failed and is tried again in `retryMs`. `failures` counts from 1 since the last time all was well. */
@@ -272,7 +274,10 @@ export class Reflector {
     if (event.type !== "BOOKMARK") this.#options.sink.apply(event);
     if (newer) this.#resourceVersion = version;
     if (newer) this.#failures = 0;
-    if (event.type === "BOOKMARK") this.#setCurrent(true);
+    if (event.type === "BOOKMARK") {
+      this.#options.sink.passed(version);
+      this.#setCurrent(true);
+    }
     return newer || event.type === "BOOKMARK";
   }
 

@@ -109,7 +109,7 @@ function stoppable(informer: Informer, stop: () => Promise<void>): FollowedSourc
     get: (key) => informer.get(key),
     list: () => informer.list(),
     onChange: (listener) => informer.onChange(listener),
-    expect: (object) => informer.expect?.(object),
+    expect: (object, written) => informer.expect?.(object, written),
     relist: () => informer.relist?.(),
     get synced() {
       return informer.synced;

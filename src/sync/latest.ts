@@ -30,20 +30,21 @@ export function createLatest(source: ObjectSource): Latest {
   /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead for ever. */
   const writes = new Set<{ readonly id: string }>();
 
-  const unsubscribe = source.onChange((key) => {
+  const unsubscribe = source.onChange((key, sign) => {
     if (ahead.size === 0 && writes.size === 0) return;
     const [id, cached] = [formatKey(key), source.get(key)];
     if (cached === undefined) for (const write of writes) if (write.id === id) writes.delete(write);
     const entry = ahead.get(id);
-    if (entry !== undefined && caughtUp(entry, cached)) ahead.delete(id);
+    if (entry !== undefined && (sign === "missed" || caughtUp(entry, cached))) ahead.delete(id);
   });
 
   /** An event may overtake the answer; what the cache has already needs no lead. */
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
     if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
     ahead.set(id, entry);
-    // Somebody may delete it while the cache can not be told: then nothing else would ever end the lead.
-    if (cached === undefined && "object" in entry) source.expect?.(entry.object);
+    // The answer may be false, or somebody deletes the object while the cache can not be told: nothing else would end the lead then.
+    if ("object" in entry) source.expect?.(entry.object, "stored");
+    else source.expect?.(entry.removed, "removed");
   }
 
   return {

@@ -319,6 +319,8 @@ function followOne(caches: ClusterCaches, { resource }: ReferenceKind, key: Obje
     get: (wanted) => source.get(wanted),
     list: () => source.list(),
     onChange: (listener) => source.onChange(listener),
+    expect: (object, written) => source.expect?.(object, written),
+    relist: () => source.relist?.(),
     get synced() {
       return source.synced;
     },

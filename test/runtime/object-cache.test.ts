@@ -108,21 +108,42 @@ describe("events", () => {
   });
 });
 
-describe("an object that a write has shown to exist", () => {
+describe("what a write was answered", () => {
   const created = endpoints(5);
 
-  test("is told when a list that is as new lacks it, and once", () => {
+  test("is told as missed when all is told up to its version and it is not there, and once", () => {
     const cache = new ObjectCache();
     list(cache, 1, []);
-    expect(cache.expect(created)).toBeUndefined();
-    expect(list(cache, 4, [])).toEqual([]);
-    expect(list(cache, 5, [])).toEqual([KEY]);
-    expect(list(cache, 6, [])).toEqual([]);
+    expect(cache.expect(created, "stored")).toBeUndefined();
+    expect(["4", "5", "6"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
   });
 
-  test("is told when its deletion comes though its creation never did", () => {
+  test("is told as missed when an older version is there then, and not when a newer one is", () => {
     const cache = new ObjectCache();
-    cache.expect(created);
+    list(cache, 1, [endpoints(1)]);
+    expect(cache.expect(created, "stored")).toBeUndefined();
+    cache.apply(event("MODIFIED", 3));
+    expect(cache.passed("5")).toEqual([KEY]);
+    cache.expect(created, "stored");
+    cache.apply(event("MODIFIED", 7));
+    expect(cache.passed("8")).toEqual([]);
+    expect(cache.expect(endpoints(6), "stored")).toBeUndefined();
+    expect(cache.passed("9")).toEqual([]);
+  });
+
+  test("is told as missed when what was removed is still there the second time, and does not end", () => {
+    const cache = new ObjectCache();
+    list(cache, 5, [created]);
+    expect(cache.expect(created, "removed")).toBeUndefined();
+    expect(["6", "7", "8"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
+    cache.expect(created, "removed");
+    cache.apply(event("DELETED", 9));
+    expect(["9", "10"].map((version) => cache.passed(version))).toEqual([[], []]);
+  });
+
+  test("is told as any end when its deletion comes though its creation never did", () => {
+    const cache = new ObjectCache();
+    cache.expect(created, "stored");
     expect(cache.apply(event("DELETED", 6))).toEqual(KEY);
     expect(cache.apply(event("ADDED", 5))).toBeUndefined();
   });
@@ -130,20 +151,20 @@ describe("an object that a write has shown to exist", () => {
   test("is gone already where the last list was as new, or its deletion has come", () => {
     const cache = new ObjectCache();
     list(cache, 5, []);
-    expect(cache.expect(created)).toEqual(KEY);
+    expect(cache.expect(created, "stored")).toEqual(KEY);
     cache.apply(event("ADDED", 7, "life-2"));
     cache.apply(event("DELETED", 8, "life-2"));
-    expect(cache.expect(endpoints(7, "life-2"))).toEqual(KEY);
+    expect(cache.expect(endpoints(7, "life-2"), "stored")).toEqual(KEY);
   });
 
-  test("is nothing to tell once it has come, or where history begins anew", () => {
+  test("is nothing to tell once it has come, and missed where history begins anew", () => {
     const cache = new ObjectCache();
-    cache.expect(created);
+    cache.expect(created, "stored");
     cache.apply(event("ADDED", 5));
-    expect(cache.expect(created)).toBeUndefined();
-    expect(list(cache, 6, [created])).toEqual([]);
-    cache.expect(endpoints(9, "life-3", "other"));
-    expect(list(cache, 1, [created], "new").map(({ name }) => name)).toEqual(["other"]);
+    expect(cache.expect(created, "stored")).toBeUndefined();
+    expect(cache.passed("6")).toEqual([]);
+    cache.expect(endpoints(9, "life-3", "other"), "stored");
+    expect(cache.passed("1", "new").map(({ name }) => name)).toEqual(["other"]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ObjectKey } from "../../src/object/key.ts";
-import type { ObjectSource } from "../../src/object/object-source.ts";
+import type { ChangeListener, ObjectSource, Written } from "../../src/object/object-source.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createLatest } from "../../src/sync/latest.ts";
 import { tenantEndpoints } from "../support/rules.ts";
@@ -10,7 +9,7 @@ const KEY = { namespace: "shop", name: "web" };
 /** A cache of one object that a test moves by hand. */
 function handMadeSource() {
   let object: KubeObject | undefined;
-  let listener: (key: ObjectKey) => void = () => {};
+  let listener: ChangeListener = () => {};
   const source: ObjectSource = {
     get: () => object,
     list: () => (object === undefined ? [] : [object]),
@@ -21,7 +20,7 @@ function handMadeSource() {
     synced: true,
     current: true,
   };
-  return { source, becomes: (next: KubeObject | undefined) => ((object = next), listener(KEY)) };
+  return { source, becomes: (next: KubeObject | undefined) => ((object = next), listener(KEY)), misses: () => listener(KEY, "missed") };
 }
 
 function version(resourceVersion: string, uid = "uid-1"): KubeObject {
@@ -108,16 +107,21 @@ describe("createLatest", () => {
     expect(latest.get(KEY)).toBeUndefined();
   });
 
-  test("asks a cache that does not know what was created to tell when it is gone", () => {
-    const { source, becomes } = handMadeSource();
-    const expected: (string | undefined)[] = [];
-    const expecting = { ...source, expect: (object: KubeObject) => void expected.push(object.metadata.resourceVersion) };
-    const latest = createLatest(expecting);
+  test("asks a cache that does not show a write to tell when it never took place, and believes the cache then", () => {
+    const { source, becomes, misses } = handMadeSource();
+    const expected: string[] = [];
+    const expect_ = ({ metadata }: KubeObject, written: Written) => void expected.push(`${written} ${metadata.resourceVersion}`);
+    const latest = createLatest({ ...source, expect: expect_ });
     latest.writing(KEY)(version("5"));
-    expect(expected).toEqual(["5"]);
     becomes(version("5"));
     latest.writing(KEY)(version("6"));
-    expect(expected).toEqual(["5"]);
+    misses();
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+    latest.removed(version("5"));
+    expect(latest.get(KEY)).toBeUndefined();
+    misses();
+    expect(latest.get(KEY)?.metadata.resourceVersion).toBe("5");
+    expect(expected).toEqual(["stored 5", "stored 6", "removed 5"]);
   });
 
   test("holds no lead over a cache that knows already", () => {

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "../../object/key.ts";
-import type { ChangeListener, ChangeSign, ObjectSource } from "../../object/object-source.ts";
+import type { ChangeListener, ChangeSign, ObjectSource, Written } from "../../object/object-source.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { ObjectCache } from "../../runtime/object-cache.ts";
@@ -34,9 +34,9 @@ export class SimulatedCache implements ObjectSource {
     return () => void this.#listeners.delete(listener);
   }
 
-  expect(object: KubeObject): void {
-    const gone = this.#cache.expect(object);
-    if (gone !== undefined) this.#tell(gone, "list");
+  expect(object: KubeObject, written: Written): void {
+    const missed = this.#cache.expect(object, written);
+    if (missed !== undefined) this.#tell(missed, "missed");
   }
 
   /** Changes that are still on their way. */
@@ -97,6 +97,7 @@ export class SimulatedCache implements ObjectSource {
     const changed = this.#cache.replace({ items, resourceVersion });
     this.synced = true;
     for (const key of changed) this.#tell(key, "list");
+    for (const key of this.#cache.passed(resourceVersion)) this.#tell(key, "missed");
   }
 
   #tell(key: ObjectKey, sign: ChangeSign): void {
