@@ -63,7 +63,7 @@ export const CODES = {
     meaning:
       "The tenant cluster is not the one that the copies of this virtual cluster came from, tenant and host are swapped, or another cluster answers than at the start.",
     remedy:
-      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, start with --adopt-cluster and the uid of the old one.",
+      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster and its uid.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses what is refused: duplicate keys, too many aliases, too deep nesting.",

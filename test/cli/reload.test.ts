@@ -43,6 +43,20 @@ test("a change of either file is applied within some seconds, once", async () =>
   await stop();
 });
 
+test("a text that somebody is still writing is left alone until it is the same for five seconds", async () => {
+  const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "" };
+  const { clock, applied, failures, stop } = await watching(files);
+  await clock.advance(5_000);
+  for (const line of ["sync:\n", "  toHost:\n", "    endpoints:\n", "      enabled: false\n"]) {
+    files["vcluster.yaml"] = (line === "sync:\n" ? "" : files["vcluster.yaml"]) + line;
+    await clock.advance(5_000);
+    expect([applied.length, failures()]).toEqual([0, 0]);
+  }
+  await clock.advance(10_000);
+  expect([applied.map(({ config }) => config.endpoints.enabled), failures()]).toEqual([[false], 0]);
+  await stop();
+});
+
 test("a text with errors is told and counted once, and the next good one is applied", async () => {
   const files = { "vcluster.yaml": "", "settings.yaml": "" };
   const { terminal, clock, applied, failures, stop } = await watching(files);

@@ -33,7 +33,7 @@ function liar(client: ClusterClient) {
     update: async (resource, object) => (lies("update", resource) ? stored(object) : client.update(resource, object)),
     patch: (resource, key, type, body) => client.patch(resource, key, type, body),
     delete: async (resource, key, preconditions) =>
-      lies("delete", resource) ? client.get(resource, key) : client.delete(resource, key, preconditions),
+      lies("delete", resource) ? "deleted" : client.delete(resource, key, preconditions),
     close: () => client.close(),
   };
   return { client: wrapped, state };

@@ -23,7 +23,7 @@ export interface ReloadOptions {
 }
 
 /**
- * Reads the configuration again when the text of a file changes, and at SIGHUP whether it changed or not. One with errors is told
+ * Reads the configuration again when the text of a file has changed and is the same for a whole interval, and at SIGHUP at once. One with errors is told
  * and counted, once per text, and the old one stays. Returns a function that ends it.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
@@ -35,8 +35,10 @@ export function watchConfiguration(options: ReloadOptions): () => Promise<void> 
 class ConfigurationWatch {
   readonly #options: ReloadOptions;
   readonly #files: readonly string[];
-  /** Digest of the texts that were read last; undefined before that. */
+  /** Digest of the texts that were taken last, or refused; undefined before that. */
   #seen: string | undefined;
+  /** Digest of other texts that the last look found: who writes a file in place may be in the middle of it. */
+  #found: string | undefined;
   #work: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
   #endHangUps: (() => void) | undefined;
@@ -77,8 +79,9 @@ class ConfigurationWatch {
 
   async #look(): Promise<void> {
     const digest = await this.#digest();
-    if (digest === this.#seen) return;
-    await this.#reload();
+    const isSettled = digest === this.#found;
+    this.#found = digest;
+    if (isSettled && digest !== this.#seen) await this.#reload();
   }
 
   /** A file that can not be read counts as another text. */

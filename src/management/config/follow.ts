@@ -41,7 +41,8 @@ export interface FollowedConfig {
 }
 
 /**
- * Reads the configuration again every {@link CONFIG_POLL_MS}, and hands it on when what is in effect has changed. A file with
+ * Reads the configuration again every {@link CONFIG_POLL_MS}, and hands it on when what is in effect has changed and the text has been the
+ * same for an interval. A file with
  * errors is told, and the old configuration stays at work until the file is good.
  *
  * @example
@@ -58,6 +59,8 @@ class Follower implements FollowedConfig {
   readonly #options: FollowOptions;
   /** Digest of the text that was read last, or the failure to read it. */
   #seen: string;
+  /** The same of the last look: who writes a file in place may be in the middle of it. */
+  #found: string | undefined;
   #atWork: ManagementConfig | undefined;
   #work: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
@@ -104,7 +107,9 @@ class Follower implements FollowedConfig {
   }
 
   #isNew(seen: string, always: boolean): boolean {
-    if (seen === this.#seen && !always) return false;
+    const isSettled = seen === this.#found;
+    this.#found = seen;
+    if (!always && (!isSettled || seen === this.#seen)) return false;
     this.#seen = seen;
     return true;
   }

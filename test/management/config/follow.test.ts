@@ -22,7 +22,7 @@ function followed(text: string, onChange: () => void | Promise<void> = () => {})
     },
     onProblem: ({ message, problems }) => told.push(`${message} (${problems.map(({ file, line }) => `${file}:${line}`).join()})`),
   });
-  return { clock, told, file, follower, poll: () => clock.advance(CONFIG_POLL_MS) };
+  return { clock, told, file, follower, poll: () => clock.advance(2 * CONFIG_POLL_MS) };
 }
 
 const cap = (seconds: number | string) => `auth: {accessKeyMaxTTLSeconds: ${seconds}}\n`;
