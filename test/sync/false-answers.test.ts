@@ -32,8 +32,7 @@ function liar(client: ClusterClient) {
     create: async (resource, object) => (lies("create", resource) ? stored(object) : client.create(resource, object)),
     update: async (resource, object) => (lies("update", resource) ? stored(object) : client.update(resource, object)),
     patch: (resource, key, type, body) => client.patch(resource, key, type, body),
-    delete: async (resource, key, preconditions) =>
-      lies("delete", resource) ? "deleted" : client.delete(resource, key, preconditions),
+    delete: async (resource, key, preconditions) => (lies("delete", resource) ? "deleted" : client.delete(resource, key, preconditions)),
     close: () => client.close(),
   };
   return { client: wrapped, state };
