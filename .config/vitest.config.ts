@@ -15,7 +15,8 @@ export default defineConfig({
     hookTimeout: TEST_MS,
     expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
     reporters: ["default", skippedReporter],
-    pool: "threads",
+    // A process each: while one thread starts a program, the new process holds the ports that another thread has just given back.
+    pool: "forks",
     // The machines that this runs on have two cores or more, and some suites start processes of their own.
     maxWorkers: 2,
   },

@@ -6,7 +6,7 @@ import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { groupOf } from "../object/resource.ts";
 import { startApiServer } from "../server/api-server.ts";
-import type { ServerLimits } from "../server/api-server.ts";
+import type { ServerLimits } from "../server/http/limits.ts";
 import { createLoopbackAuthentication } from "../server/access/authentication.ts";
 import { formatKubeconfig } from "../server/access/kubeconfig.ts";
 import { createMemoryStore } from "../server/store/memory-store.ts";

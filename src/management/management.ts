@@ -6,7 +6,8 @@ import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
 import { administers } from "./access/caller.ts";
 import { startApiServer } from "../server/api-server.ts";
-import type { ApiServer, ServerLimits } from "../server/api-server.ts";
+import type { ApiServer } from "../server/api-server.ts";
+import type { ServerLimits } from "../server/http/limits.ts";
 import type { Audit } from "../server/access/audit.ts";
 import { createServerCertificate } from "../server/access/certificates.ts";
 import type { ServerCertificate } from "../server/access/certificates.ts";
@@ -20,6 +21,7 @@ import { createSignInRoutes } from "./sign-in/routes.ts";
 import { DEFAULT_MANAGEMENT_CONFIG } from "./config/config.ts";
 import type { ManagementConfig } from "./config/effective.ts";
 import { createInternalRecords } from "./internal-records.ts";
+import { BODY_VALUES_MAX } from "./limits.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
 import { sharedCertificate } from "./replicas/shared-certificate.ts";
@@ -51,6 +53,7 @@ export interface ManagementOptions {
   readonly audit?: Audit;
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
+  /** What is refused because there is too much of it. A body may have 10,000 fields and items here. */
   readonly limits?: ServerLimits;
   /** Other servers may use the store at the same time. Default: none does. */
   readonly sharing?: Sharing;
@@ -160,7 +163,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
-    ...(limits && { limits }),
+    limits: { bodyValues: BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
   });
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;

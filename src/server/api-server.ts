@@ -8,6 +8,7 @@ import type { Chance } from "../base/chance.ts";
 import { delay } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { Authenticate } from "./access/authentication.ts";
 import { createAuditRecord, sourceIPsOf, withoutValues } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
@@ -16,30 +17,24 @@ import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes, Authorizer } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
+import { createConnections } from "./http/connections.ts";
+import type { Connections } from "./http/connections.ts";
 import { Answering, statusOf } from "./http/exchange.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
-import { createInFlight } from "./http/in-flight.ts";
-import type { InFlight, InFlightCaller, InFlightLimits } from "./http/in-flight.ts";
+import { createInFlight, sharedBy } from "./http/in-flight.ts";
+import type { InFlight } from "./http/in-flight.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
 import { parseTarget } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
+import { BODY_BYTES_MAX, BODY_VALUES_MAX, CONNECTIONS_MAX, HEADERS_MS, REQUEST_MS } from "./http/limits.ts";
+import type { ServerLimits } from "./http/limits.ts";
 import { Warnings } from "./http/warnings.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { OnWatch, ResourceRoutes, Visible } from "./resource-routes.ts";
-import { internalError, noSuchPath, tooManyRequests, unauthorized } from "./status.ts";
+import { internalError, noSuchPath, unauthorized } from "./status.ts";
 import type { UserInfo } from "./access/user-info.ts";
-
-/** What a server refuses because there is too much of it. */
-export interface ServerLimits extends InFlightLimits {
-  /** Largest request body. Default 3 MiB. */
-  readonly bodyBytes?: number;
-  /** The headers of a request must be there within so many milliseconds. Default 10 s. */
-  readonly headersMs?: number;
-  /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
-  readonly requestMs?: number;
-}
 
 /** An API server's parts and where it listens. */
 export interface ApiServerOptions {
@@ -60,6 +55,8 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
   /**
    * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
    * `/.well-known/` in both places. Default: nothing.
@@ -94,10 +91,7 @@ export interface ApiServer {
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
-const BODY_BYTES_MAX = 3 * 1024 * 1024;
 const KEEP_ALIVE_MS = 180_000;
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 60_000;
 /** How often it is looked for requests that take too long to arrive. */
 const CHECK_MS = 2_000;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -118,6 +112,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const server = options.tls
     ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...times }, listener)
     : createHttpServer(times, listener);
+  server.on("connection", (socket: Socket) => serving.connected(socket));
   // Clients keep idle connections for up to 90 seconds; whoever closes first must be the one who would use it next.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
@@ -155,6 +150,7 @@ class Serving {
   readonly #documents: DocumentRoutes;
   readonly #resources: ResourceRoutes;
   readonly #inFlight: InFlight;
+  readonly #connections: Connections;
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
   readonly #ends = new Set<() => void>();
@@ -178,6 +174,7 @@ class Serving {
       answering: this.#answering,
       presentation: createPresentation({ answering: this.#answering, clock }),
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
+      bodyValuesMax: limits.bodyValues ?? BODY_VALUES_MAX,
       visible,
       onWatch: (user, end, caller) => {
         this.#ends.add(end);
@@ -188,7 +185,13 @@ class Serving {
         };
       },
     });
-    this.#inFlight = createInFlight(limits);
+    const refused = (reason: string) => options.metrics?.count("apiserver_rejected_requests_total", { reason });
+    this.#inFlight = createInFlight(limits, refused);
+    this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, () => refused("connections"));
+  }
+
+  connected(socket: Socket): void {
+    this.#connections.add(socket);
   }
 
   disconnect(): void {
@@ -206,7 +209,11 @@ class Serving {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Whoever has a connection is to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
-    const answered = this.#handle(request, response).finally(() => this.#answered.delete(answered));
+    const leave = this.#connections.use(request.socket);
+    const answered = this.#handle(request, response).finally(() => {
+      leave();
+      this.#answered.delete(answered);
+    });
     this.#answered.add(answered);
     await answered;
   }
@@ -241,17 +248,24 @@ class Serving {
       return this.#answerOutside({ ...outside, audit: passage.record });
     }
     const { user, caller } = await this.#identify(passage, { ...open, path });
-    const exchange: Exchange = { ...open, path, user, caller, audit: passage.record };
+    const { administers = isMaster } = this.#options;
+    const share = { name: `user ${caller.name}`, administers: administers(caller) };
+    const body = this.#inFlight.body(share);
+    const exchange: Exchange = { ...open, path, user, caller, claim: body.claim, audit: passage.record };
     const target = parseTarget(path);
     const { authorizer } = this.#options;
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));
-    if (target !== undefined && isWatch(exchange, target)) return this.#watch(exchange, target);
+    if (target !== undefined && isWatch(exchange, target))
+      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target));
     // Who asks whether the server lives has no share to use up.
     if (isOpenPath(path)) return this.#document(exchange);
-    const { administers = isMaster } = this.#options;
-    return this.#counted(exchange, { name: `user ${caller.name}`, administers: administers(caller) }, async () => {
-      if (target !== undefined) await this.#resources(exchange, target);
-      else await this.#document(exchange);
+    return this.#inFlight.during(sharedBy(open.method), share, async () => {
+      try {
+        if (target !== undefined) await this.#resources(exchange, target);
+        else await this.#document(exchange);
+      } finally {
+        body.release();
+      }
     });
   }
 
@@ -262,19 +276,9 @@ class Serving {
   #answerOutside(exchange: OpenExchange): Promise<void> {
     if (isOpenPath(exchange.path)) return this.#document(exchange);
     const address = exchange.request.socket.remoteAddress ?? "";
-    return this.#counted(exchange, { name: `address ${address}`, administers: false }, async () => {
+    return this.#inFlight.during(sharedBy(exchange.method), { name: `address ${address}`, administers: false }, async () => {
       if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
     });
-  }
-
-  async #counted({ method }: OpenExchange, caller: InFlightCaller, answer: () => Promise<void>): Promise<void> {
-    const leave = this.#inFlight.enter(method, caller);
-    if (leave === undefined) throw tooManyRequests();
-    try {
-      await answer();
-    } finally {
-      leave();
-    }
   }
 
   async #identify(passage: Passage, exchange: OpenExchange): Promise<Known> {
@@ -310,7 +314,7 @@ class Serving {
     if (trail !== undefined) passage.record = createAuditRecord(trail);
   }
 
-  /** Watches last, so they do not count as requests under way. */
+  /** Watches last, so they do not count as requests under way, but among themselves. */
   async #watch(exchange: Exchange, target: ResourceTarget): Promise<void> {
     const socket = exchange.request.socket;
     this.#watching.add(socket);

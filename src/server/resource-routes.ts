@@ -18,7 +18,7 @@ import {
 import { PROTOBUF_TYPE } from "./http/protobuf.ts";
 import type { Registry } from "./registry.ts";
 import { repeatedFields } from "./http/repeated-fields.ts";
-import { mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./http/request-body.ts";
+import { checkValues, mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./http/request-body.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
 import { ALL_VERBS } from "./resource-definition.ts";
 import type { ResourceDefinition, Verb } from "./resource-definition.ts";
@@ -38,6 +38,8 @@ export interface ResourceRoutesOptions {
   readonly presentation: Presentation;
   /** Largest request body. */
   readonly bodyBytesMax: number;
+  /** Fields and items that a request body may have. */
+  readonly bodyValuesMax: number;
   /** See `ApiServerOptions`. */
   readonly visible?: Visible | undefined;
   /** See `ApiServerOptions`. */
@@ -297,8 +299,11 @@ class Routes {
     return body;
   }
 
-  #bytes({ request }: Exchange): Promise<Buffer> {
-    return readBytes(request, this.#options.bodyBytesMax);
+  async #bytes({ request, claim }: Exchange): Promise<Buffer> {
+    const { bodyBytesMax, bodyValuesMax } = this.#options;
+    const bytes = await readBytes(request, bodyBytesMax, claim);
+    checkValues(bytes, mediaTypeOf(request), bodyValuesMax);
+    return bytes;
   }
 }
 

@@ -57,6 +57,10 @@ test("the limits are those of the source", () => {
   const amounts = tableBelow("Limits").map(([, amount = ""]) => amount);
   expect(amounts.map((amount) => /^[\d,]+( MiB)?/.exec(amount)?.[0])).toEqual([
     "3 MiB",
+    "1,000,000",
+    "4,000",
+    "2,000",
+    "128 MiB",
     "400",
     "200",
     "25",
@@ -66,10 +70,13 @@ test("the limits are those of the source", () => {
     "100,000",
     "10,000",
   ]);
-  expect(source("server/api-server.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
-  expect(source("server/http/in-flight.ts")).toContain("{ reads = 400, writes = 200, ...shares }");
+  expect(source("server/http/limits.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
+  expect(source("server/http/in-flight.ts")).toContain(
+    "{ reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares }",
+  );
+  expect(source("server/http/limits.ts")).toMatch(/BODY_VALUES_MAX = 1_000_000;[^]*CONNECTIONS_MAX = 4_000;/);
   expect(source("server/http/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
-  expect(source("server/api-server.ts")).toContain("const HEADERS_MS = 10_000;\nconst REQUEST_MS = 60_000;");
+  expect(source("server/http/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;/);
   expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
   expect(source("clusters/cluster.ts")).toContain("Default 10,000");
 });

@@ -11,6 +11,8 @@ import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";
 import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
+import { BODY_VALUES_MAX } from "../../src/management/limits.ts";
+import type { Shared } from "../../src/server/http/in-flight.ts";
 import { createInFlight } from "../../src/server/http/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
 import { tablesOf } from "../support/markdown.ts";
@@ -92,29 +94,37 @@ describe("the management API", () => {
 
   test("has the limits of the source", () => {
     const numbers = new Map([...PAGE.matchAll(/^\| ([a-z ,0-9]+) \| ([\d,]+)[a-z ]* \|$/gm)].map(([, name, number]) => [name, number]));
-    const body = /BODY_BYTES_MAX = ([\d *]+);/.exec(readFileSync(join(ROOT, "src/server/api-server.ts"), "utf8"))![1]!;
-    const most = (method: string, callerOf = (_count: number) => ({ name: "root", administers: true })) => {
+    const body = /BODY_BYTES_MAX = ([\d *]+);/.exec(readFileSync(join(ROOT, "src/server/http/limits.ts"), "utf8"))![1]!;
+    const most = (what: Shared, callerOf = (_count: number) => ({ name: "root", administers: true })) => {
       const inFlight = createInFlight({});
-      let count = 0;
-      while (inFlight.enter(method, callerOf(count)) !== undefined) count += 1;
-      return count;
+      for (let count = 0; ; count += 1) {
+        try {
+          inFlight.take(what, callerOf(count));
+        } catch {
+          return count;
+        }
+      }
     };
-    const ofJane = (method: string) => most(method, () => ({ name: "jane", administers: false }));
-    const kept = (method: string) => most(method) - most(method, (count) => ({ name: String(count), administers: false }));
-    const seconds = (name: string) => {
-      const found = new RegExp(`const ${name} = ([0-9_]+);`).exec(readFileSync(join(ROOT, "src/server/api-server.ts"), "utf8"))![1]!;
-      return Number(found.replaceAll("_", "")) / 1_000;
+    const ofJane = (what: Shared) => most(what, () => ({ name: "jane", administers: false }));
+    const kept = (what: Shared) => most(what) - most(what, (count) => ({ name: String(count), administers: false }));
+    const constant = (name: string) => {
+      const found = new RegExp(`const ${name} = ([0-9_]+);`).exec(readFileSync(join(ROOT, "src/server/http/limits.ts"), "utf8"))![1]!;
+      return Number(found.replaceAll("_", ""));
     };
+    const seconds = (name: string) => constant(name) / 1_000;
     const minutes = (ms: number) => ms / 60_000;
     const { failuresPerUsername, failuresPerAddress, failureWindowMs, checksMax, pendingLifetimeMs, codeLifetimeMs } = SIGN_IN_LIMITS;
     const wanted: [string, number][] = [
       ["body of a request", body.split("*").reduce((product, factor) => product * Number(factor), 1)],
-      ["reads at once", most("GET")],
-      ["writes at once", most("POST")],
-      ["reads at once of one caller who is no administrator", ofJane("GET")],
-      ["writes at once of one caller who is no administrator", ofJane("POST")],
-      ["reads at once that are kept for administrators", kept("GET")],
-      ["writes at once that are kept for administrators", kept("POST")],
+      ["fields and items in a body", BODY_VALUES_MAX],
+      ["watches at once", most("watches")],
+      ["connections at once", constant("CONNECTIONS_MAX")],
+      ["reads at once", most("reads")],
+      ["writes at once", most("writes")],
+      ["reads at once of one caller who is no administrator", ofJane("reads")],
+      ["writes at once of one caller who is no administrator", ofJane("writes")],
+      ["reads at once that are kept for administrators", kept("reads")],
+      ["writes at once that are kept for administrators", kept("writes")],
       ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
       ["time for a whole request to arrive", seconds("REQUEST_MS")],
       [`wrong passwords for one user name, within ${minutes(failureWindowMs)} minutes`, failuresPerUsername],

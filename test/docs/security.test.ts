@@ -62,8 +62,13 @@ describe("the numbers of the management API", () => {
       SIGN_IN_LIMITS.failuresPerAddress,
     ],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
-    "bytes of any other request": [constant("server/api-server.ts", "BODY_BYTES_MAX")],
+    "bytes of any other request": [constant("server/http/limits.ts", "BODY_BYTES_MAX")],
     "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("server/http/in-flight.ts", name)),
+    "fields and items of any other request": [of("limits.ts", "BODY_VALUES_MAX")],
+    "watches, connections that are open at once": [
+      constant("server/http/in-flight.ts", "watches"),
+      constant("server/http/limits.ts", "CONNECTIONS_MAX"),
+    ],
     "depth of a body": [constant("server/objects/json-data.ts", "DEPTH_MAX")],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
   };

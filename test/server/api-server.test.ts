@@ -96,12 +96,12 @@ describe("an API server", () => {
   });
 
   /** Sends the headers of a request, and hardly anything of its body. */
-  function sendSlowly({ port }: ApiServer, name: string) {
+  function sendSlowly({ port }: ApiServer, name: string, begin = "{") {
     const socket = connect(port, "127.0.0.1");
     const ended = once(socket, "close");
     socket.on("error", () => {});
     socket.resume();
-    socket.write(`POST ${COLLECTION} HTTP/1.1\r\nHost: localhost\r\nX-Name: ${name}\r\nContent-Length: 100\r\n\r\n{`);
+    socket.write(`POST ${COLLECTION} HTTP/1.1\r\nHost: localhost\r\nX-Name: ${name}\r\nContent-Length: 100\r\n\r\n${begin}`);
     return { socket, ended };
   }
 
@@ -122,6 +122,71 @@ describe("an API server", () => {
     for (const { socket } of slow) socket.destroy();
     // She has her share back.
     while ((await post("eve")).code === 429);
+  });
+
+  test("bodies of one caller take up a share of what they may have together, and give it back", async () => {
+    const { raw, server } = await start({ ...byName, limits: { bytes: 400 } });
+    const post = (name: string, bytes: number) =>
+      raw.send("POST", COLLECTION, { body: { metadata: { name, annotations: { a: "b".repeat(bytes) } } }, headers: { "x-name": name } });
+    expect((await post("eve", 100)).headers["retry-after"]).toBe("1");
+    expect((await post("eve", 1)).code).toBe(201);
+    const slow = sendSlowly(server, "eve", "x".repeat(80));
+    let refused = await post("eve", 2);
+    while (refused.code !== 429) refused = await post("eve", 2);
+    expect((await post("jane", 1)).code).toBe(201);
+    slow.socket.destroy();
+    while ((await post("eve", 3)).code === 429);
+  });
+
+  test("a body of too many fields and items is refused before it is read, in JSON and in YAML", async () => {
+    const { raw } = await start({ limits: { bodyValues: 100 } });
+    const send = (text: string, type = "application/json") =>
+      raw.send("POST", COLLECTION, { body: text, headers: { "content-type": type } });
+    const data = (count: number) => JSON.stringify({ metadata: { name: `n${count}` }, data: Object.fromEntries(keys(count)) });
+    const keys = (count: number) => Array.from({ length: count }, (_, index) => [`k${index}`, 'a,b,{"[']);
+    const yaml = (count: number) =>
+      `metadata: {name: y${count}}\ndata:\n${keys(count)
+        .map(([key]) => `  ${key}: a\n`)
+        .join("")}`;
+    expect([(await send(data(90))).code, (await send(yaml(40), "application/yaml")).code]).toEqual([201, 201]);
+    const [json, other] = [await send(data(110)), await send(yaml(60), "application/yaml")];
+    expect([json.code, json.json["message"]]).toEqual([413, "Request entity too large: limit is 100 fields and items"]);
+    expect([other.code, other.json["message"]]).toMatchObject([413, expect.stringContaining("send it as JSON")]);
+    expect((await send(`{"metadata":{"name":"broken"},"data":[${",".repeat(200)}`)).code).toBe(413);
+  });
+
+  test("one caller has a share of the watches", async () => {
+    const { raw, watches } = await start({ ...byName, limits: { watches: 8, callerShare: 0.25 } });
+    const headers = { headers: { "x-name": "eve" } };
+    const watching = [1, 2].map(() => raw.watch(`${COLLECTION}?watch=1`, 1, headers));
+    let third = await raw.send("GET", `${COLLECTION}?watch=1&timeoutSeconds=1`, headers);
+    while (third.code !== 429) third = await raw.send("GET", `${COLLECTION}?watch=1&timeoutSeconds=1`, headers);
+    expect(third.headers["retry-after"]).toBe("1");
+    const others = raw.watch(`${COLLECTION}?watch=1`, 1, { headers: { "x-name": "jane" } });
+    while (watches() < 3) await delay(systemClock, 5);
+    await raw.send("POST", COLLECTION, { ...body("a"), headers: { "x-name": "jane" } });
+    expect(await others).toHaveLength(1);
+    await Promise.all(watching);
+  });
+
+  test("too many connections end those that have been idle for longest, of whoever has most", async () => {
+    const { server } = await start({ limits: { connections: 3 } });
+    const open = async () => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.on("error", () => {});
+      const ended = once(socket, "close");
+      const ask = async () => {
+        socket.write("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        return String((await once(socket, "data"))[0]).split("\r\n", 1)[0];
+      };
+      const first = await ask();
+      return { ended, ask, first };
+    };
+    const [first, second, third] = [await open(), await open(), await open()];
+    expect(await first.ask()).toBe("HTTP/1.1 200 OK");
+    const fourth = await open();
+    await second.ended;
+    expect([await first.ask(), await third.ask(), fourth.first]).toEqual(Array(3).fill("HTTP/1.1 200 OK"));
   });
 
   test("a request that does not arrive in time ends", async () => {

@@ -4,6 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
+import { BODY_VALUES_MAX } from "../../management/limits.ts";
 import { parseLabel, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
@@ -26,6 +27,10 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--encryption-key-file <file>", "file with the keys that encrypt the data; ENDPOINT_SYNC_ENCRYPTION_KEY holds them as well")
     .option("--max-requests-inflight <count>", "reading requests that may be under way at once", parsePositive, 400)
     .option("--max-mutating-requests-inflight <count>", "writing requests that may be under way at once", parsePositive, 200)
+    .option("--max-watches <count>", "watches that may be open at once", parsePositive, 2_000)
+    .option("--max-connections <count>", "connections that may be open at once", parsePositive, 4_000)
+    .option("--max-bodies-inflight <MiB>", "bodies of requests under way, together", parsePositive, 128)
+    .option("--max-body-values <count>", "fields and list items in the body of one request", parsePositive, BODY_VALUES_MAX)
     .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")

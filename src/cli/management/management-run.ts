@@ -37,6 +37,11 @@ export interface ManagementFlags extends EtcdFlags {
   readonly host: string;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
+  readonly maxWatches: number;
+  readonly maxConnections: number;
+  /** In MiB. */
+  readonly maxBodiesInflight: number;
+  readonly maxBodyValues: number;
   /** In seconds. */
   readonly requestTimeout: number;
   readonly publicUrl?: string;
@@ -51,8 +56,16 @@ export interface ManagementFlags extends EtcdFlags {
   readonly logLevel: LogLevel;
 }
 
-function limitsOf({ maxRequestsInflight, maxMutatingRequestsInflight, requestTimeout }: ManagementFlags): ManagementOptions["limits"] & {} {
-  return { reads: maxRequestsInflight, writes: maxMutatingRequestsInflight, requestMs: requestTimeout * 1_000 };
+function limitsOf(flags: ManagementFlags): ManagementOptions["limits"] & {} {
+  return {
+    reads: flags.maxRequestsInflight,
+    writes: flags.maxMutatingRequestsInflight,
+    watches: flags.maxWatches,
+    connections: flags.maxConnections,
+    bytes: flags.maxBodiesInflight * 1024 * 1024,
+    bodyValues: flags.maxBodyValues,
+    requestMs: flags.requestTimeout * 1_000,
+  };
 }
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;

@@ -27,6 +27,12 @@ export interface Exchange extends OpenExchange {
   readonly user: UserInfo;
   /** Whose credentials the request shows; the user himself, unless he is impersonated. */
   readonly caller: UserInfo;
+  /**
+   * Counts bytes of the body against the share of whoever asks.
+   *
+   * @throws API_TOO_MANY_REQUESTS when that is used up.
+   */
+  readonly claim: (bytes: number) => void;
 }
 
 /** How an answer is written. */

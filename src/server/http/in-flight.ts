@@ -1,14 +1,23 @@
-/** Requests that may be under way at once; more are answered 429. */
+import { tooManyRequests } from "../status.ts";
+
+/** What of a server may be in use at once; more is answered 429. */
 export interface InFlightLimits {
-  /** Default 400. */
+  /** Reading requests under way. Default 400. */
   readonly reads?: number;
-  /** Default 200. */
+  /** Writing requests under way. Default 200. */
   readonly writes?: number;
-  /** The part of either that one caller may use, from 0 to 1; at least one request. Default 0.25. */
+  /** Watches that are open. Default 2,000. */
+  readonly watches?: number;
+  /** Bytes of request bodies that are read or worked on. Default 128 MiB. */
+  readonly bytes?: number;
+  /** The part of each that one caller may use, from 0 to 1; at least one. Default 0.25. */
   readonly callerShare?: number;
-  /** The part of either that only administrators may use, from 0 to 1. Default 0.1. */
+  /** The part of each that only administrators may use, from 0 to 1. Default 0.1. */
   readonly administratorShare?: number;
 }
+
+/** What is shared. */
+export type Shared = "reads" | "writes" | "watches" | "bytes";
 
 /** Whose request it is. */
 export interface InFlightCaller {
@@ -18,40 +27,90 @@ export interface InFlightCaller {
   readonly administers: boolean;
 }
 
-/** Counts requests under way. */
+/** Counts what is in use. */
 export interface InFlight {
-  /** A function to call when the request is answered, or undefined when there are too many: of this caller, or of all. */
-  enter(method: string, caller: InFlightCaller): (() => void) | undefined;
+  /**
+   * Takes one, or `amount`. Returns a function that gives it back.
+   *
+   * @throws API_TOO_MANY_REQUESTS when that is too much: for this caller, or in all.
+   */
+  take(what: Shared, caller: InFlightCaller, amount?: number): () => void;
+  /** Does something while one is taken. @throws as {@link take}. */
+  during(what: Shared, caller: InFlightCaller, action: () => Promise<void>): Promise<void>;
+  /** What the body of one request takes up, piece by piece, until it is released. */
+  body(caller: InFlightCaller): { readonly claim: (bytes: number) => void; readonly release: () => void };
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
+ * Whether a request of this method reads or writes.
+ *
+ * @example
+ * sharedBy("PATCH"); // "writes"
+ */
+export function sharedBy(method: string): "reads" | "writes" {
+  return READING.has(method) ? "reads" : "writes";
+}
+
+/**
  * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; of the shares, its
  * priority and fairness, by which no user's requests hold up those of others.
  */
-export function createInFlight({ reads = 400, writes = 200, ...shares }: InFlightLimits): InFlight {
-  const pools = { reads: createPool(reads, shares), writes: createPool(writes, shares) };
-  return { enter: (method, caller) => pools[READING.has(method) ? "reads" : "writes"](caller) };
+export function createInFlight(limits: InFlightLimits, onRefused: (what: Shared) => void = () => {}): InFlight {
+  const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;
+  const sizes: Readonly<Record<Shared, number>> = { reads, writes, watches, bytes };
+  const pools = new Map(Object.entries(sizes).map(([what, size]) => [what, new Pool(size, shares)]));
+  const take: InFlight["take"] = (what, caller, amount = 1) => {
+    const leave = pools.get(what)!.take(caller, amount);
+    if (leave !== undefined) return leave;
+    onRefused(what);
+    throw tooManyRequests();
+  };
+  return {
+    take,
+    async during(what, caller, action) {
+      const leave = take(what, caller);
+      try {
+        await action();
+      } finally {
+        leave();
+      }
+    },
+    body(caller) {
+      const claimed: (() => void)[] = [];
+      return {
+        claim: (bytes) => void claimed.push(take("bytes", caller, bytes)),
+        release: () => claimed.splice(0).forEach((release) => release()),
+      };
+    },
+  };
 }
 
-type Pool = (caller: InFlightCaller) => (() => void) | undefined;
+class Pool {
+  readonly #size: number;
+  readonly #open: number;
+  readonly #ofOne: number;
+  readonly #byCaller = new Map<string, number>();
+  #inUse = 0;
 
-function createPool(size: number, { callerShare = 0.25, administratorShare = 0.1 }: Omit<InFlightLimits, "reads" | "writes">): Pool {
-  const open = size - Math.floor(size * administratorShare);
-  const ofOne = Math.max(1, Math.floor(size * callerShare));
-  const byCaller = new Map<string, number>();
-  let all = 0;
-  return ({ name, administers }) => {
-    const own = byCaller.get(name) ?? 0;
-    if (all >= (administers ? size : open) || (own >= ofOne && !administers)) return undefined;
-    all += 1;
-    byCaller.set(name, own + 1);
-    return () => {
-      all -= 1;
-      const left = byCaller.get(name)! - 1;
-      if (left === 0) byCaller.delete(name);
-      else byCaller.set(name, left);
-    };
-  };
+  constructor(size: number, { callerShare = 0.25, administratorShare = 0.1 }: InFlightLimits) {
+    this.#size = size;
+    this.#open = size - Math.floor(size * administratorShare);
+    this.#ofOne = Math.max(1, Math.floor(size * callerShare));
+  }
+
+  take({ name, administers }: InFlightCaller, amount: number): (() => void) | undefined {
+    const own = (this.#byCaller.get(name) ?? 0) + amount;
+    if (this.#inUse + amount > (administers ? this.#size : this.#open) || (own > this.#ofOne && !administers)) return undefined;
+    this.#change(name, amount);
+    return () => this.#change(name, -amount);
+  }
+
+  #change(name: string, amount: number): void {
+    this.#inUse += amount;
+    const own = (this.#byCaller.get(name) ?? 0) + amount;
+    if (own === 0) this.#byCaller.delete(name);
+    else this.#byCaller.set(name, own);
+  }
 }

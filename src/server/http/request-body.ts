@@ -9,11 +9,11 @@ import type { ObjectShape } from "../objects/shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../status.ts";
 
 /**
- * The bytes of a body.
+ * The bytes of a body. `claim` is told of each piece, and may refuse it.
  *
- * @throws API_INVALID (413) when there are more than `bytesMax`; what is left is not read.
+ * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; what is left is not read.
  */
-export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Promise<Buffer> {
   const refuse = () => tooLarge(`Request entity too large: limit is ${bytesMax}`);
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw refuse();
   const chunks: Buffer[] = [];
@@ -21,9 +21,45 @@ export async function readBytes(request: IncomingMessage, bytesMax: number): Pro
   for await (const chunk of request) {
     length += (chunk as Buffer).length;
     if (length > bytesMax) throw refuse();
+    claim((chunk as Buffer).length);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
+
+/**
+ * Refuses a body of more values than that, before any of them is read: members and items, and in YAML whatever may separate two.
+ *
+ * @throws API_INVALID (413).
+ */
+export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
+  // Each value takes a byte at least.
+  if (bytes.length <= valuesMax) return;
+  const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
+  if ((isYaml ? countYaml(bytes) : countJson(bytes)) <= valuesMax) return;
+  const remedy = isYaml ? "; lines, commas and colons count in YAML: send it as JSON" : "";
+  throw tooLarge(`Request entity too large: limit is ${valuesMax} fields and items${remedy}`);
+}
+
+/** Commas and opening brackets outside of strings. */
+function countJson(bytes: Buffer): number {
+  let [count, inString] = [0, false];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inString = !inString;
+    else if (inString) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA || byte === BRACE || byte === BRACKET) count += 1;
+  }
+  return count;
+}
+
+/** What may separate two values, also where it is a part of one: who can tell is as slow as reading it. */
+function countYaml(bytes: Buffer): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === LINE || byte === COMMA || byte === COLON) count += 1;
+  return count;
 }
 
 /** The media type of a body without its parameters; undefined when it has none. */

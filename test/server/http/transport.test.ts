@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { decodeContinue, encodeContinue } from "../../../src/server/http/continue-token.ts";
-import { createInFlight } from "../../../src/server/http/in-flight.ts";
+import { createInFlight, sharedBy } from "../../../src/server/http/in-flight.ts";
 import { negotiate, parseAccept } from "../../../src/server/http/negotiation.ts";
 import { readDeleteParameters, readFlag } from "../../../src/server/http/query.ts";
 import { parseTarget } from "../../../src/server/http/request-target.ts";
@@ -156,9 +156,19 @@ describe("warnings", () => {
 });
 
 describe("requests under way", () => {
+  /** What gives a place back; undefined where there was none. */
+  function placeOf(take: () => () => void): (() => void) | undefined {
+    try {
+      return take();
+    } catch (error) {
+      expect(error).toMatchObject({ code: "API_TOO_MANY_REQUESTS" });
+      return undefined;
+    }
+  }
+
   test("reads and writes are counted apart, and leaving makes room", () => {
     const inFlight = createInFlight({ reads: 1, writes: 1 });
-    const enter = (method: string) => inFlight.enter(method, { name: "jane", administers: false });
+    const enter = (method: string) => placeOf(() => inFlight.take(sharedBy(method), { name: "jane", administers: false }));
     const leave = enter("GET");
     expect([enter("GET"), enter("POST") !== undefined, enter("DELETE")]).toEqual([undefined, true, undefined]);
     leave!();
@@ -167,7 +177,7 @@ describe("requests under way", () => {
 
   test("one caller has a share, and administrators have places that nobody else can take", () => {
     const inFlight = createInFlight({ writes: 20, callerShare: 0.25, administratorShare: 0.1 });
-    const enter = (name: string, administers = false) => inFlight.enter("POST", { name, administers });
+    const enter = (name: string, administers = false) => placeOf(() => inFlight.take("writes", { name, administers }));
     const many = (count: number, name: string, administers?: boolean) =>
       Array.from({ length: count }, () => enter(name, administers)).filter((leave) => leave !== undefined);
     const eves = many(20, "eve");

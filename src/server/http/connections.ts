@@ -1,0 +1,67 @@
+import type { Socket } from "node:net";
+
+/** Whose connection it is, and what it does. */
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  /** Requests on it that are being answered. */
+  busy: number;
+}
+
+/** Counts the connections of a server, so that nobody keeps others out by opening many. */
+export interface Connections {
+  /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
+  add(socket: Socket): void;
+  /** A request on it is being answered, until the function is called that this returns. */
+  use(socket: Socket): () => void;
+  readonly count: number;
+}
+
+/**
+ * At most `max` connections. One more ends the one that has been idle for longest among those of the address that has most; if none
+ * of them is idle, it ends itself.
+ */
+export function createConnections(max: number, onRefused: () => void): Connections {
+  // In the order in which they were used last. A secure connection and what it runs on are two sockets with the same two ends.
+  const all = new Map<string, Connection>();
+  const makeRoom = () => {
+    const counts = new Map<string, number>();
+    for (const { address } of all.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
+    const [most] = [...counts].reduce((left, right) => (right[1] > left[1] ? right : left));
+    for (const one of all.values()) if (one.address === most && one.busy === 0) return one.socket;
+    return undefined;
+  };
+  return {
+    add(socket) {
+      const id = idOf(socket);
+      const victim = all.size < max ? undefined : (makeRoom() ?? socket);
+      if (victim !== undefined) onRefused();
+      if (victim !== undefined) all.delete(idOf(victim));
+      victim?.destroy();
+      if (victim === socket) return;
+      const connection = { socket, address: socket.remoteAddress ?? "", busy: 0 };
+      all.set(id, connection);
+      socket.once("close", () => {
+        if (all.get(id) === connection) all.delete(id);
+      });
+    },
+    use(socket) {
+      const id = idOf(socket);
+      const connection = all.get(id);
+      if (connection === undefined) return () => {};
+      connection.busy += 1;
+      return () => {
+        connection.busy -= 1;
+        // It has been idle for the shortest time.
+        if (all.delete(id)) all.set(id, connection);
+      };
+    },
+    get count() {
+      return all.size;
+    },
+  };
+}
+
+function idOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

@@ -1,0 +1,26 @@
+import type { InFlightLimits } from "./in-flight.ts";
+
+/** What a server refuses because there is too much of it. */
+export interface ServerLimits extends InFlightLimits {
+  /** Largest request body. Default 3 MiB. */
+  readonly bodyBytes?: number;
+  /** Fields and items that a request body may have; what each costs is the server's time. Default 1,000,000. */
+  readonly bodyValues?: number;
+  /** Connections that may be open; the address that has most gives up idle ones first. Default 4,000. */
+  readonly connections?: number;
+  /** The headers of a request must be there within so many milliseconds. Default 10 s. */
+  readonly headersMs?: number;
+  /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
+  readonly requestMs?: number;
+}
+
+/** Default of {@link ServerLimits.bodyBytes}. */
+export const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** Default of {@link ServerLimits.bodyValues}. */
+export const BODY_VALUES_MAX = 1_000_000;
+/** Default of {@link ServerLimits.connections}. */
+export const CONNECTIONS_MAX = 4_000;
+/** Default of {@link ServerLimits.headersMs}. */
+export const HEADERS_MS = 10_000;
+/** Default of {@link ServerLimits.requestMs}. */
+export const REQUEST_MS = 60_000;
