@@ -82,6 +82,8 @@ export interface Strategy {
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
   /** The object as it looks while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
+  /** Called before an object is deleted, or marked as being deleted; not for dry runs. What it throws answers the deletion. */
+  readonly beforeDelete?: (object: KubeObject) => Promise<void>;
   /** Called for each object that a store holds when a server starts on it. */
   readonly restored?: (object: KubeObject) => void;
   /** Called when the object is gone. */

@@ -86,7 +86,8 @@ function formFaults(shape: ObjectShape, object: KubeObject): readonly string[] {
     throw new RangeError(why);
   };
   try {
-    decode(shape, object, { root: String(object.kind), onUnknownField: (path) => faults.push(`it has an unknown field ${path}`), refuse });
+    const onUnknownField = (path: string) => void faults.push(`it has an unknown field ${path}`);
+    decode(shape, object, { root: String(object.kind), internal: true, onUnknownField, refuse });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     faults.push("it has a field of another type");

@@ -12,7 +12,7 @@ import type { FieldSet } from "./field-set.ts";
 import { everyField } from "./fields-of.ts";
 import { fieldStep } from "./step.ts";
 import type { Step } from "./step.ts";
-import { divide, itemsByStep, memberShape, ownMember } from "./structure.ts";
+import { divide, isInternal, itemsByStep, memberShape, ownMember } from "./structure.ts";
 import type { Division } from "./structure.ts";
 
 /** The fields that a change touched; those that came or went as a whole are there with everything below them. */
@@ -108,12 +108,12 @@ interface MembersOptions {
 function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
   for (const name of Object.keys(after)) {
     const was = ownMember(before, name);
-    if (was === after[name] || except?.has(name) === true) continue;
+    if (was === after[name] || except?.has(name) === true || isInternal(shape, name)) continue;
     const difference = compareValues(memberShape(shape, name), was, after[name]);
     if (difference !== undefined) tally.add(fieldStep(name), difference);
   }
   for (const name of Object.keys(before)) {
-    if (before[name] === undefined || Object.hasOwn(after, name) || except?.has(name) === true) continue;
+    if (before[name] === undefined || Object.hasOwn(after, name) || except?.has(name) === true || isInternal(shape, name)) continue;
     tally.add(fieldStep(name), { removed: everyField(memberShape(shape, name), before[name]) });
   }
 }

@@ -79,7 +79,7 @@ class ConfigReader {
   readonly errors: FieldError[] = [];
 
   object({ fields: known }: ObjectShape, value: JsonObject, path: string): JsonObject {
-    const entries = Object.entries(value).filter(([name]) => Object.hasOwn(known, name));
+    const entries = Object.entries(value).filter(([name]) => Object.hasOwn(known, name) && known[name]!.internal !== true);
     const join = (name: string) => (path === "" ? name : `${path}.${name}`);
     return Object.fromEntries(entries.map(([name, member]) => [name, this.#value(known[name]!.shape, member, join(name))]));
   }

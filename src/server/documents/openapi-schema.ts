@@ -106,7 +106,8 @@ class SchemaWriter {
   }
 
   properties({ fields, description }: ObjectShape): JsonObject {
-    const properties = Object.entries(fields).map(([name, field]) => [name, this.#field(field)] as const);
+    const published = Object.entries(fields).filter(([, { internal }]) => internal !== true);
+    const properties = published.map(([name, field]) => [name, this.#field(field)] as const);
     const required = Object.keys(fields).filter((name) => fields[name]!.mandatory === true);
     return {
       type: "object",

@@ -10,6 +10,8 @@ export interface DecodeOptions {
   readonly root: string;
   /** Told the path of each field that the shape does not have; the field itself is dropped. */
   readonly onUnknownField: (path: string) => void;
+  /** Reads what the server keeps for itself too; otherwise it is unknown. Default false. */
+  readonly internal?: boolean;
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
 }
@@ -40,12 +42,13 @@ class Decoder {
   object(shape: ObjectShape, value: unknown, path: string): JsonObject {
     if (!isRecord(value)) return this.#mismatch(value, path, "object");
     for (const name of Object.keys(value)) {
-      if (!Object.hasOwn(shape.fields, name)) this.#options.onUnknownField(join(path, name));
+      if (!Object.hasOwn(shape.fields, name) || this.#isHidden(shape.fields[name]!)) this.#options.onUnknownField(join(path, name));
     }
     // The names are those of the shape, of which none is special to JavaScript.
     const members: Record<string, unknown> = {};
     for (const name in shape.fields) {
       const field = shape.fields[name]!;
+      if (this.#isHidden(field)) continue;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
       // Types may have many fields of which an object has few: a path is made only for what is looked at.
       if ((given === undefined || given === null) && field.presence !== "always") continue;
@@ -53,6 +56,10 @@ class Decoder {
       if (decoded !== undefined) members[name] = decoded;
     }
     return members;
+  }
+
+  #isHidden({ internal }: Field): boolean {
+    return internal === true && this.#options.internal !== true;
   }
 
   /** A field that was given, or that always shows. */

@@ -81,6 +81,8 @@ export interface Field {
   readonly presence: Presence;
   /** Published schemas say that the field has to be there; whether it is, kinds check themselves. Default false. */
   readonly mandatory?: boolean;
+  /** The server alone reads and writes the field: bodies do not have it, no schema names it and nobody owns it. Default false. */
+  readonly internal?: boolean;
   /** What the field says, in a sentence or two. */
   readonly description?: string;
 }
@@ -107,6 +109,11 @@ export function list(of: Shape, merge?: ListShape["merge"]): ListShape {
 /** A field that shows whenever it was given, even as zero. */
 export function optional(shape: Shape): Field {
   return { shape, presence: "optional" };
+}
+
+/** A field that the server keeps for itself. A kind that has one leaves it out of what it shows. */
+export function internal(shape: Shape): Field {
+  return { ...optional(shape), internal: true };
 }
 
 /** A field that always shows. */

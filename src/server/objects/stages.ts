@@ -76,6 +76,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
   const sealed = decode(shape, object, {
     root: type.kind,
+    internal: true,
     onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
     refuse: (why) => {
       assert(false, `the strategy of ${type.kind} keeps to its shape: ${why}`);

@@ -39,6 +39,7 @@ export async function remove(context: ResourceContext, key: ObjectKey, options: 
     if (stored === undefined) throw notFound(type, key.name);
     checkPreconditions(type, stored.object, options.preconditions ?? {});
     await admit({ verb: "delete", type, key, user: options.user ?? SYSTEM_USER });
+    if (options.dryRun !== true) await definition.strategy.beforeDelete?.(stored.object);
     const next = deletionStep(definition, stored.object, options, context.clock.now());
     const done = next === undefined ? await erase(context, stored, options) : await mark(context, { stored, next }, options);
     if (done !== undefined) return done;
