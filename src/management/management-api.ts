@@ -16,10 +16,12 @@ import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
 import { createKeyDigest } from "./access/key-digest.ts";
+import { createKeyLives } from "./access/key-lives.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
+import { settleKeys } from "./access/settle-keys.ts";
 import { createSignInService } from "./access/sign-in-service.ts";
 import { createWatchGuard } from "./access/watch-guard.ts";
 import type { ManagementConfig } from "./config/effective.ts";
@@ -95,38 +97,40 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const hold = sharing && createHeldValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
+  const lives = createKeyLives({ objects, activity, membership, limits, clock });
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
-  const authentication = createKeyAuthentication({ keys, activity, membership, objects, limits, clock, upToDate });
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate });
   const { ownerOf } = authentication;
   const { issuer } = options;
-  const definitions = createServedKinds({ rights, objects, keys, activity, limits, signer, policy, clock, chance, ownerOf, issuer });
+  const settle = (user: string): Promise<void> => settleKeys(user, { registry: stored, objects, upToDate });
+  const parts = { rights, objects, keys, activity, lives, limits, settleKeys: settle };
+  const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
   const stored = createRegistry({ store, definitions, clock, chance, admit });
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
-  const guard = createWatchGuard({ objects, membership, authentication, clock });
-  const hasEnded = (key: KubeObject) => authentication.refusalOf(key) === "expired";
+  const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
     const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
-    return startBackground({ objects, activity, limits, clock, logger, ...parts });
+    return startBackground({ objects, lives, clock, logger, ...parts });
   });
   return {
     registry,
     rights,
     authenticate: authentication.authenticate,
     onWatch: guard.onWatch,
-    signIn: createSignInService({ registry: stored, objects, keys, activity, clock, limits, upToDate, settings: () => config.auth }),
+    signIn: createSignInService({ registry: stored, objects, keys, lives, clock, upToDate, settings: () => config.auth }),
     signInMemory: sharing && createSharedMemory({ passing, clock, digest }),
     get leading() {
       return background.leading;
     },
-    bootstrap: () => bootstrapAdministrator({ registry: stored, objects, keys, hasEnded, upToDate, clock, ...given }),
+    bootstrap: () => bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given }),
     config: () => config,
     async configure(next) {
       await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next));

@@ -6,6 +6,8 @@ import type { ResourceType } from "../object/resource.ts";
 import type { ResourceDefinition } from "../server/resource-definition.ts";
 import type { AccessKeys } from "./access/access-keys.ts";
 import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
+import type { KeyActivity } from "./access/activity.ts";
+import type { KeyLives } from "./access/key-lives.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { withSecretView } from "./access/secret-view.ts";
@@ -24,20 +26,24 @@ const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCE
 /** What the kinds work with. */
 export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOptions {
   readonly keys: AccessKeys;
+  readonly activity: KeyActivity;
+  readonly lives: KeyLives;
+  /** Has the keys of a user know whose they are; before he goes, or has another password. */
+  readonly settleKeys: (user: string) => Promise<void>;
   readonly policy: Policy;
   readonly chance: Chance;
 }
 
 /** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, limits, policy, chance } = options;
+  const { rights, objects, keys, activity, lives, limits, policy, chance, settleKeys } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
-  const keyOf = (name: string) => objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
+  const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
   return [
     withPermit(withSecretView(sharedSecrets, { rights, chance }), createOwnedPermit(permitFor(SHARED_SECRETS))),
     withPermit(teams, createOwnedPermit(permitFor(TEAMS))),
-    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)) }),
-    createOwnedAccessKeys({ keys, activity, limits, keyOf, permit: createKeyPermit(permitFor(OWNED_ACCESS_KEYS)) }),
+    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)), settleKeys }),
+    createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit }),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
     ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),

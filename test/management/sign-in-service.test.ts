@@ -172,6 +172,13 @@ describe("a password", () => {
     expect((await api.signIn.verifyPassword(username, password))?.username).toBe(user);
   });
 
+  test("that changes between its check and the key makes no key", async () => {
+    const identity = await api.signIn.verifyPassword("joe", "open sesame");
+    await api.registry.patch(USERS, { namespace: "", name: "joe" }, "merge", { spec: { password: "close sesame" } });
+    await expect(api.signIn.signIn(identity!)).rejects.toThrow("wrong user name or password");
+    expect((await all(OWNED_ACCESS_KEYS)).map(({ metadata }) => metadata.name)).toEqual(["admin"]);
+  });
+
   test("of a user who is disabled does not count", async () => {
     await api.registry.patch(USERS, { namespace: "", name: "joe" }, "merge", { spec: { disabled: true } });
     expect(await api.signIn.verifyPassword("joe", "open sesame")).toBeUndefined();

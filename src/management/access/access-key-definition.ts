@@ -8,7 +8,7 @@ import type { UserInfo } from "../../server/access/user-info.ts";
 import { validateScope } from "../../scope/validate.ts";
 import { scopeWarnings } from "../../scope/warnings.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps, withOwnStatus } from "../kinds/common.ts";
-import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, USER_KEY } from "../kinds/owned-access-key.ts";
+import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, originOf, USER_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { withoutApplied } from "../kinds/last-applied.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
@@ -16,27 +16,24 @@ import type { AccessKeys } from "./access-keys.ts";
 import type { KeyActivity } from "./activity.ts";
 import { KEY_EXTRA, subjectOfUserName } from "./caller.ts";
 import { isDigest } from "./key-digest.ts";
-import { lifetimeWarnings } from "./key-lifetime.ts";
-import type { LifetimeLimits } from "./key-lifetime.ts";
+import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
+import { authorKey, originAfter } from "./key-origin.ts";
+import type { KeyOriginOptions } from "./key-origin.ts";
 import type { Permit } from "./permits.ts";
 
 /** Fields of the spec that are not read back, or hold such fields. */
 const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 
 /** What access keys work with. */
-export interface AccessKeyKindOptions {
+export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly permit: Permit;
-  /** The platform's limits at this moment. */
-  readonly limits: () => LifetimeLimits;
-  /** A stored key by its name. */
-  readonly keyOf: (name: string) => KubeObject | undefined;
 }
 
 /** Keys with which the API is used. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
-  const { keys, activity, permit, limits } = options;
+  const { keys, activity, permit } = options;
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
@@ -48,12 +45,14 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       ...USUAL_STRATEGY,
       newGeneration: (object, old) =>
         !keys.keepsValue(object, old) || !jsonEqual(withoutKey(withKeptSecrets(object, old)), withoutKey(old)),
-      prepare: (object, old, by) =>
-        withAuthor(withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old), old, { by, ...options }),
+      prepare: (object, old, by) => {
+        const kept = withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old);
+        return withOrigin(withAuthor(kept, old, { by, ...options }), old, { by, ...options });
+      },
       claim: (object, old) => keys.claim(object, old),
-      opened: (stored) => withSpec(withoutSecrets(withOpenMaps(stored)), { key: "" }),
+      opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
       validate,
-      warnings: (object) => warnings(specOf<KeySpec>(object), limits()),
+      warnings: (object) => warnings(object, options),
       permit,
       released: (object) => activity.forget(object.metadata.uid!),
     },
@@ -63,13 +62,18 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
 /** The answer to the write that sets a value carries it; nothing else does. When the key was used comes from elsewhere. */
 function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const { key = "", ...rest } = specOf<KeySpec>(object);
-  const bare = withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object);
+  const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));
   const last = activity.last(object.metadata.uid ?? "");
   return last === undefined ? bare : { ...bare, status: { lastActivity: timestamp(last) } };
 }
 
 function withoutKey(object: KubeObject): Omit<KeySpec, "key"> {
   const { key: _key, ...rest } = specOf<KeySpec>(object);
+  return rest;
+}
+
+function withoutOrigin(object: KubeObject): KubeObject {
+  const { origin: _origin, ...rest } = object;
   return rest;
 }
 
@@ -106,12 +110,20 @@ function withSpec(object: KubeObject, spec: Partial<KeySpec>): KubeObject {
   return { ...object, spec: { ...specOf<KeySpec>(object), ...spec } };
 }
 
-interface Author extends Pick<AccessKeyKindOptions, "keyOf"> {
+interface Author extends AccessKeyKindOptions {
   readonly by: UserInfo;
 }
 
+/** Only the server says where a key comes from. */
+function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...options }: Author): KubeObject {
+  const keepsValue = old !== undefined && options.keys.keepsValue(object, old);
+  const origin = originAfter({ object, old, by, keepsValue }, options);
+  const known = Object.entries(origin).filter(([, value]) => value !== undefined && value !== false);
+  return known.length === 0 ? withoutOrigin(object) : { ...object, origin: Object.fromEntries(known) };
+}
+
 /** A new key that names nobody is its author's; one of a person shares the sign-in of the key that he shows. */
-function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, keyOf }: Author): KubeObject {
+function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, objects }: Author): KubeObject {
   const spec = specOf<KeySpec>(object);
   if (old !== undefined) return object;
   const author = subjectOfUserName(by.name);
@@ -119,7 +131,7 @@ function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, keyOf
   const owner = isNamed || author === undefined ? {} : { [author.kind]: author.name };
   const type = spec.type === undefined || spec.type === "" ? USER_KEY : spec.type;
   const own = by.extra?.[KEY_EXTRA]?.[0];
-  const shared = type === USER_KEY && own !== undefined && carriesToken(keyOf(own));
+  const shared = type === USER_KEY && own !== undefined && carriesToken(authorKey(by, objects));
   return withSpec(object, { ...owner, type, ...(shared && spec.parent === undefined && { parent: own }) });
 }
 
@@ -139,13 +151,23 @@ function validate(object: KubeObject): readonly FieldError[] {
   ];
 }
 
-function warnings(spec: KeySpec, limits: LifetimeLimits): readonly string[] {
+function warnings(object: KubeObject, options: AccessKeyKindOptions): readonly string[] {
+  const spec = specOf<KeySpec>(object);
   const { type = "", scope } = spec;
   return [
     ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is not known and means nothing`]),
     ...(scope === undefined ? [] : scopeWarnings(scope, "spec.scope")),
-    ...lifetimeWarnings(spec, limits),
+    ...endWarnings(object, options),
     ...(spec.oidcLogin === undefined ? [] : ["spec.oidcLogin is deprecated; use spec.identity"]),
     ...(spec.parent === undefined || spec.parent === "" ? [] : ["spec.parent is deprecated"]),
   ];
+}
+
+/** What ends a key earlier than it says itself. */
+function endWarnings(object: KubeObject, { lives, limits }: AccessKeyKindOptions): readonly string[] {
+  const { maker, until } = originOf(object);
+  const endMs = lives.endOf(object);
+  const alone = keyEnd({ ...object, origin: undefined }, undefined, limits());
+  if ((maker === undefined && until === undefined) || endMs >= alone) return lifetimeWarnings(specOf<KeySpec>(object), limits());
+  return [`the key ends at ${timestamp(endMs)}, no later than the keys with which it is made and changed`];
 }

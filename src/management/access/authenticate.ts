@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Authenticate } from "../../server/access/authentication.ts";
 import { unauthorized } from "../../server/status.ts";
@@ -13,8 +12,8 @@ import type { AccessKeys } from "./access-keys.ts";
 import { STORED_EVERY_MS } from "./activity.ts";
 import type { KeyActivity } from "./activity.ts";
 import { groupOfSubject, isReserved, KEY_EXTRA, KNOWN_GROUPS, standsForSubject, userNameOf } from "./caller.ts";
-import { keyEnd } from "./key-lifetime.ts";
-import type { LifetimeLimits } from "./key-lifetime.ts";
+import { REFUSALS } from "./key-lives.ts";
+import type { KeyLives } from "./key-lives.ts";
 import { keySubjectOf } from "./key-subject.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
@@ -25,33 +24,18 @@ export interface KeyAuthenticationOptions {
   readonly activity: KeyActivity;
   readonly membership: Membership;
   readonly objects: Pick<ManagedObjects, "get">;
-  readonly limits: () => LifetimeLimits;
-  readonly clock: Pick<Clock, "now">;
+  readonly lives: KeyLives;
   /**
    * Resolves once this process knows of every write that was acknowledged before the call, by whatever process. Default: it always does.
    */
   readonly upToDate?: () => Promise<unknown>;
 }
 
-/** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
-export const REFUSALS = {
-  missing: "Unauthorized",
-  unknown: "access key not found. Please login again",
-  expired: "access key expired. Please login again",
-  disabled: "access key is disabled",
-  deleted: "access key was deleted. Please login again",
-} as const;
-
-/** Why a key is refused; undefined while it is good. */
-export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
-
 /** Who shows which key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
   /** Whoever would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
-  /** Why a stored key is refused at this moment; undefined while it is good. */
-  refusalOf(key: KubeObject): KeyRefusal | undefined;
   /** Whoever shows a stored key at this moment. */
   userOf(key: KubeObject): UserInfo;
 }
@@ -62,20 +46,14 @@ export interface KeyAuthentication {
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
-  const { keys, activity, membership, objects, limits, clock, upToDate = async () => {} } = options;
+  const { keys, activity, membership, objects, lives, upToDate = async () => {} } = options;
   const known = new WeakMap<KubeObject, UserInfo>();
   const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
-  const refusalOf = (key: KubeObject): KeyRefusal | undefined => {
-    const spec = specOf<KeySpec>(key);
-    const person = personOf(spec);
-    // Finalizers and the time that a deletion may take keep the object, not the access.
-    if (key.metadata.deletionTimestamp !== undefined) return "deleted";
-    if (spec.disabled === true || (person !== undefined && specOf<UserSpec>(person).disabled === true)) return "disabled";
-    return clock.now() >= keyEnd(key, activity.last(key.metadata.uid!), limits()) ? "expired" : undefined;
-  };
   const userOf = (key: KubeObject) => {
-    const bare = known.get(key) ?? userOfKey(key);
-    known.set(key, bare);
+    const whole = known.get(key) ?? userOfKey(key);
+    known.set(key, whole);
+    const lost = lives.lostGroups(key);
+    const bare = lost.length === 0 ? whole : { ...whole, groups: whole.groups.filter((group) => !lost.includes(group)) };
     const person = personOf(specOf<KeySpec>(key));
     // Groups that only the platform gives are not taken from where anybody else might have written them.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
@@ -86,12 +64,11 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     );
   };
   return {
-    refusalOf,
     userOf,
     async ownerOf(value) {
       await upToDate();
       const key = keys.find(value);
-      return key === undefined || refusalOf(key) !== undefined ? undefined : userOf(key);
+      return key === undefined || lives.refusalOf(key) !== undefined ? undefined : userOf(key);
     },
     async authenticate(request) {
       const value = bearerOf(request);
@@ -100,7 +77,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       await upToDate();
       const key = keys.find(value);
       if (key === undefined) throw unauthorized(REFUSALS.unknown);
-      const refusal = refusalOf(key);
+      const refusal = lives.refusalOf(key);
       if (refusal !== undefined) throw unauthorized(REFUSALS[refusal]);
       activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
       return userOf(key);

@@ -2,7 +2,6 @@ import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../object/key.ts";
-import type { KubeObject } from "../../object/types.ts";
 import type { Registry } from "../../server/registry.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
@@ -10,6 +9,7 @@ import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { isTaken } from "./access-keys.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import { ADMINISTRATORS } from "./caller.ts";
+import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /** What the first administrator is made with. */
@@ -17,8 +17,7 @@ export interface BootstrapOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
   readonly keys: Pick<AccessKeys, "find">;
-  /** Tells whether the time of a key is over. */
-  readonly hasEnded: (key: KubeObject) => boolean;
+  readonly lives: Pick<KeyLives, "refusalOf">;
   /** The value that his key is to have. Default: one is made. */
   readonly adminKey?: string;
   /** Resolves once this process knows of every write that was acknowledged before the call. */
@@ -36,7 +35,7 @@ const TRY_EVERY_MS = 100;
 
 /**
  * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is made anew when it
- * has another value or its time is over. One that was disabled stays so: its value may be known to others. Whoever deletes the key in a
+ * has another value, its time is over or its user is gone. One that was disabled stays so: its value may be known to others. Whoever deletes the key in a
  * store that is in use has others, or gives one. Of several processes that start at one time on one store, one makes them.
  *
  * @returns the value of the key, unless it is that of an earlier start or another process.
@@ -62,12 +61,12 @@ function isOthers(error: unknown, { adminKey, keys }: BootstrapOptions): boolean
 }
 
 async function attempt(options: BootstrapOptions): Promise<string | undefined> {
-  const { registry, objects, keys, hasEnded, adminKey, upToDate } = options;
+  const { registry, objects, keys, lives, adminKey, upToDate } = options;
   await upToDate();
   const isEmpty = objects.of(OWNED_ACCESS_KEYS)[Symbol.iterator]().next().done === true;
   if (!isEmpty && adminKey === undefined) return undefined;
   const known = adminKey === undefined ? undefined : keys.find(adminKey);
-  if (known?.metadata.name === ADMINISTRATOR && !hasEnded(known)) return adminKey;
+  if (known?.metadata.name === ADMINISTRATOR && [undefined, "disabled"].includes(lives.refusalOf(known))) return adminKey;
   if (objects.get(USERS, KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
     // Meanwhile another process may have made the key, which must not be taken for an old one.

@@ -1,11 +1,11 @@
 /**
- * How long an access key is good. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
+ * How long an access key is good by what it says itself. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
  *
  * @module
  */
 import type { KubeObject } from "../../object/types.ts";
 import { specOf } from "../kinds/common.ts";
-import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
+import { LOGIN_KEY, originOf } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 
 /** Limits of the platform. */
@@ -17,23 +17,41 @@ export interface LifetimeLimits {
 }
 
 /**
- * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation, whatever
- * the key says, and however often it is used.
+ * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation of the root
+ * of its chain, whatever the key says, and however often it is used.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
  */
 export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limits: LifetimeLimits): number {
   const spec = specOf<KeySpec>(key);
-  const createdMs = Date.parse(key.metadata.creationTimestamp ?? "");
+  const createdMs = createdAt(key);
   const fromMs = spec.ttlAfterLastActivity === true ? (lastActivityMs ?? createdMs) : createdMs;
   const ttl = ttlOf(spec, limits);
   const own = ttl > 0 ? fromMs + ttl * 1000 : Infinity;
+  const { until = Infinity } = originOf(key);
   const { accessKeyMaxTTLSeconds: max } = limits;
-  return max > 0 ? Math.min(own, createdMs + max * 1000) : own;
+  return Math.min(own, until, max > 0 ? rootTime(key) + max * 1000 : Infinity);
+}
+
+/** When the root of a key's chain was made, in milliseconds since 1970. */
+export function rootTime(key: KubeObject): number {
+  return originOf(key).since ?? createdAt(key);
+}
+
+function createdAt({ metadata }: KubeObject): number {
+  return Date.parse(metadata.creationTimestamp ?? "");
 }
 
 function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: LifetimeLimits): number {
   return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;
+}
+
+/** Tells whether a key may last longer after a change than before. */
+export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimits): boolean {
+  const [ttlBefore, ttlAfter] = [ttlOf(before, limits), ttlOf(after, limits)];
+  if (ttlBefore === 0) return false;
+  const becomesIdle = after.ttlAfterLastActivity === true && before.ttlAfterLastActivity !== true;
+  return ttlAfter === 0 || ttlAfter > ttlBefore || becomesIdle;
 }
 
 /** What the author of a key should know when the platform's limit is shorter than what he asks for. */

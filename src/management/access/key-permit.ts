@@ -5,42 +5,83 @@
  * @module
  */
 import { jsonEqual } from "../../base/json.ts";
-import { forbiddenRequest } from "../../server/status.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { forbiddenRequest, unauthorized } from "../../server/status.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
 import { specOf } from "../kinds/common.ts";
+import { LOGIN_KEY, originOf } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
 import type { Caller } from "./caller.ts";
+import { REFUSALS } from "./key-lives.ts";
+import type { KeyLives } from "./key-lives.ts";
+import { authorKey, grants, isOfSignIn, makesRoots } from "./key-origin.ts";
 import { isKeyOf } from "./key-subject.ts";
 import { createBlockingPermit } from "./permits.ts";
-import type { Permit, PermitOptions } from "./permits.ts";
+import type { ManagedObjects } from "./managed-objects.ts";
+import type { Permit, PermittedWrite, PermitOptions } from "./permits.ts";
 import type { Rights } from "./rights.ts";
 
 /** Fields that tell what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
 
+/** Most keys that are made with one another, the root among them: whoever shows the last one has all of them looked at. */
+export const KEY_CHAIN_MAX = 16;
+
+/** What the permit of keys asks. */
+export interface KeyPermitOptions extends PermitOptions {
+  readonly objects: Pick<ManagedObjects, "get">;
+  readonly lives: KeyLives;
+}
+
 /**
  * The permit of access keys.
  *
- * @throws API_FORBIDDEN, naming what the author lacks; API_INVALID for an owner reference that may not block.
+ * @throws API_FORBIDDEN, naming what the author lacks; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
+ *   key that the author shows has ended since the request began.
  */
-export function createKeyPermit(options: PermitOptions): Permit {
+export function createKeyPermit(options: KeyPermitOptions): Permit {
   const blocking = createBlockingPermit(options);
   return (write) => {
     blocking(write);
     const { user, object, old } = write;
     const before = old && specOf<KeySpec>(old);
     const after = specOf<KeySpec>(object);
-    if (before !== undefined && !grants(before, after)) return;
-    const why = wideScope(options.rights, user, after) ?? strangeOwner(options.rights.callerOf(user), before, after);
+    const chain = makesRoots(user) ? undefined : strangeChain(write, options);
+    if (before !== undefined && !grants(before, after, before.key === after.key)) return;
+    const caller = options.rights.callerOf(user);
+    const why = wideScope(options.rights, user, after) ?? strangeOwner(caller, before, after) ?? chain;
     if (why !== undefined) throw forbiddenRequest(OWNED_ACCESS_KEYS, object.metadata.name ?? "", why);
   };
 }
 
-/** Texts, and taking a key out of use, give nobody anything. */
-function grants(before: KeySpec, after: KeySpec): boolean {
-  const rest = ({ displayName: _name, description: _text, disabled: _disabled, ...others }: KeySpec) => others;
-  return (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));
+/** What keys made with one another may not do to each other. */
+function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }: KeyPermitOptions): string | undefined {
+  const author = authorKey(user, objects);
+  const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
+  if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);
+  if ([...lives.chainOf(object)].length > KEY_CHAIN_MAX) {
+    return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value in place of making the next one with it`;
+  }
+  if (old === undefined) return undefined;
+  const { type, disabled } = specOf<KeySpec>(object);
+  if (type === LOGIN_KEY && specOf<KeySpec>(old).type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
+  if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
+  if (disabled !== true && specOf<KeySpec>(old).disabled === true && wasMadeWith(author, old, objects)) {
+    return "the key with which your own one was made stays disabled";
+  }
+  return undefined;
+}
+
+/** Tells whether a key was made with another one, or with a key that was; also when they end apart. */
+function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
+  for (let link: KubeObject | undefined = key; link !== undefined;) {
+    const { maker } = originOf(link);
+    if (maker === undefined || maker.uid === other.metadata.uid) return maker !== undefined;
+    const found: KubeObject | undefined = objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
+    link = found?.metadata.uid === maker.uid ? found : undefined;
+  }
+  return false;
 }
 
 /** Even an administrator's limited key makes no key that is less limited. */

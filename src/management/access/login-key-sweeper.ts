@@ -8,17 +8,14 @@ import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
-import type { KeyActivity } from "./activity.ts";
-import { keyEnd } from "./key-lifetime.ts";
-import type { LifetimeLimits } from "./key-lifetime.ts";
+import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /** What the sweeper works with. */
 export interface LoginKeySweeperOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
-  readonly activity: KeyActivity;
-  readonly limits: () => LifetimeLimits;
+  readonly lives: Pick<KeyLives, "endOf">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -39,7 +36,7 @@ const EVERY_MAX_MS = 60_000;
  * before deletion".
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
-  const { registry, objects, activity, limits, clock, logger } = options;
+  const { registry, objects, lives, clock, logger } = options;
   let timer: Timer | undefined;
   /** When it looks next. */
   let dueMs = Infinity;
@@ -47,9 +44,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
   let sweeping: Promise<void> = Promise.resolve();
   /** What is being deleted goes when its finalizers let it. */
   const endOf = (key: KubeObject) =>
-    specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined
-      ? keyEnd(key, activity.last(key.metadata.uid!), limits())
-      : Infinity;
+    specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined ? lives.endOf(key) : Infinity;
   const sweep = async () => {
     dueMs = Infinity;
     for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { timestamp } from "../../server/objects/metadata.ts";
 import type { Registry } from "../../server/registry.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
-import { forbiddenRequest } from "../../server/status.ts";
+import { forbiddenRequest, unauthorized } from "../../server/status.ts";
 import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
@@ -16,9 +16,7 @@ import type { UserSpec } from "../kinds/user.ts";
 import type { Identity } from "../sign-in/identity.ts";
 import type { ProviderTokens, SignedIn, SignInPorts } from "../sign-in/ports.ts";
 import type { AccessKeys } from "./access-keys.ts";
-import type { KeyActivity } from "./activity.ts";
-import { keyEnd } from "./key-lifetime.ts";
-import type { LifetimeLimits } from "./key-lifetime.ts";
+import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
 
@@ -27,9 +25,8 @@ export interface SignInServiceOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
   readonly keys: AccessKeys;
-  readonly activity: KeyActivity;
+  readonly lives: Pick<KeyLives, "endOf">;
   readonly clock: Pick<Clock, "now">;
-  readonly limits: () => LifetimeLimits;
   /** Resolves once this process knows of every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
   /** `status.auth` as it is now. */
@@ -51,25 +48,38 @@ export function createSignInService(options: SignInServiceOptions): SignInPorts 
 
 class SignInService implements SignInPorts {
   readonly #options: SignInServiceOptions;
+  /** What was stored of the password that an identity was found by. */
+  readonly #checked = new WeakMap<Identity, string>();
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
   }
 
   async signIn(identity: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
-    const { registry, activity, limits, settings } = this.#options;
+    const { registry, lives, settings } = this.#options;
     await this.#options.upToDate();
     const name = await this.#userFor(identity);
     if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups);
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(name, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
-    const endMs = keyEnd(created, activity.last(created.metadata.uid!), limits());
+    await this.#demandSamePassword(identity, created);
+    const endMs = lives.endOf(created);
     return {
       key: specOf<KeySpec>(created).key!,
       name: created.metadata.name!,
       user: name,
       ...(endMs !== Infinity && { expiresAt: endMs }),
     };
+  }
+
+  /** A password that changed while the key was made would have ended it. */
+  async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
+    const { objects, registry } = this.#options;
+    const user = objects.get(USERS, { namespace: "", name: identity.userId });
+    const checked = this.#checked.get(identity);
+    if (checked === undefined || (user !== undefined && specOf<UserSpec>(user).password === checked)) return;
+    await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
+    throw unauthorized("wrong user name or password");
   }
 
   #keySpec(user: string, { groups, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
@@ -157,7 +167,7 @@ class SignInService implements SignInPorts {
     const fits = await passwordFits(password, digest === "" ? NOBODYS_DIGEST : digest);
     if (!fits || user === undefined || digest === "" || spec.disabled === true) return undefined;
     const name = user.metadata.name!;
-    return {
+    const identity: Identity = {
       userId: name,
       username: name,
       groups,
@@ -165,6 +175,8 @@ class SignInService implements SignInPorts {
       ...(email !== undefined && { email }),
       ...(displayName !== undefined && { preferredUsername: displayName }),
     };
+    this.#checked.set(identity, digest);
+    return identity;
   }
 
   #userWithName(username: string): KubeObject | undefined {

@@ -11,8 +11,16 @@ import { USERS } from "../kinds/types.ts";
 import { isPasswordDigest, passwordDigest, PASSWORD_LENGTH_MAX } from "./password.ts";
 import type { Permit } from "./permits.ts";
 
+/** What Users work with. */
+export interface UsersOptions {
+  readonly chance: Pick<Chance, "bytes">;
+  readonly permit: Permit;
+  /** Has the keys of a user know whose they are; before he goes, or has another password. */
+  readonly settleKeys: (user: string) => Promise<void>;
+}
+
 /** People who sign in. Passwords are stored as digests, and shown to nobody. */
-export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, "bytes">; readonly permit: Permit }): ResourceDefinition {
+export function createUsers({ chance, permit, settleKeys }: UsersOptions): ResourceDefinition {
   return {
     type: USERS,
     singular: "user",
@@ -25,7 +33,8 @@ export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, 
       newGeneration: (object, old) =>
         (specOf<UserSpec>(object).password ?? "") !== "" ||
         !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
-      claim: (object, old) => claim(object, old, chance),
+      claim: (object, old) => claim(object, old, { chance, settleKeys }),
+      beforeDelete: ({ metadata }) => settleKeys(metadata.name!),
       prepare: (object, old) => USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old),
       opened: (stored) => withPassword(withOpenMaps(stored), ""),
       permit,
@@ -33,14 +42,18 @@ export function createUsers({ chance, permit }: { readonly chance: Pick<Chance, 
   };
 }
 
-function claim(object: KubeObject, old: KubeObject | undefined, chance: Pick<Chance, "bytes">): Claim {
+function claim(object: KubeObject, old: KubeObject | undefined, { chance, settleKeys }: Omit<UsersOptions, "permit">): Claim {
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
   if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
   if (password.length > PASSWORD_LENGTH_MAX || isPasswordDigest(password)) {
     return { object, errors: [invalid("spec.password", "<hidden>", `must be no more than ${PASSWORD_LENGTH_MAX} characters`)], ...settled };
   }
-  return { object: withPassword(object, passwordDigest(password, chance)), ...settled };
+  const secure = async () => {
+    await settleKeys(object.metadata.name!);
+    return [];
+  };
+  return { object: withPassword(object, passwordDigest(password, chance)), ...(old && { secure }), ...settled };
 }
 
 function withPassword(object: KubeObject, password: string | undefined): KubeObject {

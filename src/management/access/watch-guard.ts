@@ -8,9 +8,10 @@ import type { Status } from "../../object/status.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
-import { REFUSALS } from "./authenticate.ts";
 import type { KeyAuthentication } from "./authenticate.ts";
 import { KEY_EXTRA } from "./caller.ts";
+import { REFUSALS } from "./key-lives.ts";
+import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 
@@ -27,7 +28,8 @@ export interface WatchGuard {
 export interface WatchGuardOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
-  readonly authentication: Pick<KeyAuthentication, "refusalOf" | "userOf">;
+  readonly authentication: Pick<KeyAuthentication, "userOf">;
+  readonly lives: Pick<KeyLives, "refusalOf">;
   readonly clock: Clock;
 }
 
@@ -49,9 +51,9 @@ const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, US
  * A guard over no watch yet. Clients whose rights have changed are told that their state is too old, which makes them list anew.
  *
  * @example
- * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, clock }).onWatch });
+ * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, lives, clock }).onWatch });
  */
-export function createWatchGuard({ objects, membership, authentication, clock }: WatchGuardOptions): WatchGuard {
+export function createWatchGuard({ objects, membership, authentication, lives, clock }: WatchGuardOptions): WatchGuard {
   const watches = new Set<Watched>();
   const keyOf = (name: string | undefined) => (name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name }));
   const teamsOf = (user: UserInfo) => [...membership.callerOf(user).teams].sort().join(",");
@@ -62,7 +64,7 @@ export function createWatchGuard({ objects, membership, authentication, clock }:
   const verdict = ({ user, key: name, identity, teams }: Watched): Status | undefined => {
     const key = keyOf(name);
     if (name !== undefined && key === undefined) return statusOf(unauthorized(REFUSALS.unknown));
-    const refusal = key && authentication.refusalOf(key);
+    const refusal = key && lives.refusalOf(key);
     if (refusal !== undefined) return statusOf(unauthorized(REFUSALS[refusal]));
     const same = identity === identityOf(key, key && authentication.userOf(key)) && teams === teamsOf(user);
     return same ? undefined : statusOf(tooOldVersion(0, 0));

@@ -51,7 +51,7 @@ export const AUTH = {
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
     disableUserCreation: flag("Make no user when somebody signs in for the first time."),
-    accessKeyMaxTTLSeconds: time(0, "Longest life of an access key, in seconds; 0 is no limit."),
+    accessKeyMaxTTLSeconds: time(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
     loginAccessKeyTTLSeconds: time(
       LOGIN_TTL_SECONDS,
       "An access key of a sign-in is deleted so long after it was made, in seconds; 0 keeps it.",

@@ -9,6 +9,7 @@ import {
   described,
   fields,
   int64,
+  internal,
   kindShape,
   list,
   optional,
@@ -58,6 +59,33 @@ export interface KeySpec {
     readonly refreshToken?: string;
     readonly lastRefresh?: string;
   };
+}
+
+/** A user, as he was when a key became his. */
+interface KnownUser {
+  /** Undefined while there is no User of that name. */
+  readonly uid?: string;
+}
+
+/** Where a key comes from and what it ends with, besides its own fields. The server keeps it for itself; see `access/key-origin.ts`. */
+export interface KeyOrigin {
+  /** The key with which it was made; none for a root. */
+  readonly maker?: { readonly name: string; readonly uid: string };
+  /** The maker was a sign-in's: the key ends with the person, not with the maker. */
+  readonly bySignIn?: boolean;
+  /** Whoever made it, with the groups that his User did not give him. */
+  readonly person?: (KnownUser & { readonly name: string; readonly groups?: readonly string[] }) | undefined;
+  /** The user for whom it stands, and for keys of sign-ins a digest of what is stored of his password. */
+  readonly user?: (KnownUser & { readonly password?: string }) | undefined;
+  /** When the root of its chain was made, in milliseconds since 1970; its own creation when left out. */
+  readonly since?: number;
+  /** When it ends at the latest because of the keys that changed it, in milliseconds since 1970. */
+  readonly until?: number;
+}
+
+/** Where a key comes from. One that was stored before the server kept that is a root. */
+export function originOf(key: KubeObject): KeyOrigin {
+  return (key["origin"] ?? {}) as KeyOrigin;
 }
 
 /** Key types that the platform gives a meaning. Others are stored, and mean nothing. */
@@ -150,8 +178,8 @@ const SPEC = described(
       subject: "Anything else for which the key stands.",
       groups: "Groups that the key gives besides.",
       key: "The bearer token. Made by the server when left out; answered once, to whoever sets it, and never again.",
-      disabled: "True keeps the key and refuses it.",
-      ttl: "Seconds for which the key is good; 0 is for ever, unless the platform has a limit.",
+      disabled: "True keeps the key and refuses it, and the keys that were made with it.",
+      ttl: "Seconds for which the key is good; 0 is without end, unless the platform has a limit. It ends with the key that made it in any case.",
       ttlAfterLastActivity: "True counts the time from the last use of the key instead of its creation.",
       scope: "What the key may do, of what its owner may; everything when left out.",
       type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
@@ -169,9 +197,18 @@ const STATUS = described(fields({ lastActivity: optional(time) }), {
   fields: { lastActivity: "When the key was last used." },
 });
 
+const ORIGIN = fields({
+  maker: fields({ name: text, uid: text }),
+  bySignIn: bool,
+  person: fields({ uid: text, name: text, groups: list(text) }),
+  user: fields({ uid: text, password: text }),
+  since: int64,
+  until: int64,
+});
+
 /** The shape of OwnedAccessKeys; what is done with them is the affair of `access/`. */
 export const ACCESS_KEY_SHAPE = kindShape(
-  { spec: always(SPEC), status: always(STATUS) },
+  { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN) },
   {
     description: "A key with which the API is used without interaction.",
     fields: { spec: "For whom the key stands, how long, and what it may do.", status: "What the server says about the key." },

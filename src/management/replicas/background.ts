@@ -4,9 +4,8 @@ import { startGarbageCollector } from "../../clusters/controllers/garbage-collec
 import { startGracePeriodController } from "../../clusters/controllers/grace-period-controller.ts";
 import type { Registry } from "../../server/registry.ts";
 import type { Store } from "../../server/store/store.ts";
-import type { KeyActivity } from "../access/activity.ts";
 import { startDerivedRoles } from "../access/derived-role-controller.ts";
-import type { LifetimeLimits } from "../access/key-lifetime.ts";
+import type { KeyLives } from "../access/key-lives.ts";
 import { startLoginKeySweeper } from "../access/login-key-sweeper.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
 import type { PassingRecords } from "../passing-records.ts";
@@ -21,9 +20,8 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   /** The same objects as those of `store`. */
   readonly registry: Registry;
   readonly objects: ManagedObjects;
-  readonly activity: KeyActivity;
   readonly passing: PassingRecords;
-  readonly limits: () => LifetimeLimits;
+  readonly lives: KeyLives;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -34,14 +32,14 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
  * over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
-  const { store, registry, objects, activity, limits, clock, logger } = options;
+  const { store, registry, objects, lives, clock, logger } = options;
   const works: Work[] = [];
   const stop = () => works.forEach((work) => work.stop());
   try {
     works.push(await startDerivedRoles({ registry, objects, logger }));
     works.push(await startGarbageCollector({ registry, store, logger }));
     works.push(await startGracePeriodController({ registry, store, logger, clock }));
-    works.push(startLoginKeySweeper({ registry, objects, activity, limits, clock, logger }));
+    works.push(startLoginKeySweeper({ registry, objects, lives, clock, logger }));
     works.push(startHousekeeping(options));
     if (options.resealable) works.push(startLedResealing({ store: options.resealable, clock, logger }));
   } catch (error) {

@@ -8,10 +8,9 @@ import { validateScope } from "../../scope/validate.ts";
 import { scopeWarnings } from "../../scope/warnings.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
 import { KEY_EXTRA } from "../access/caller.ts";
-import { keyEnd } from "../access/key-lifetime.ts";
 import type { LifetimeLimits } from "../access/key-lifetime.ts";
+import type { KeyLives } from "../access/key-lives.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
-import type { KeyActivity } from "../access/activity.ts";
 import type { Rights } from "../access/rights.ts";
 import { specOf } from "../kinds/common.ts";
 import type { IssueToken } from "../kinds/direct-cluster-endpoint-token.ts";
@@ -26,7 +25,7 @@ export interface IssueTokenOptions {
   readonly signer: () => TokenSigner;
   readonly rights: Rights;
   readonly objects: ManagedObjects;
-  readonly activity: KeyActivity;
+  readonly lives: Pick<KeyLives, "endOf">;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
 }
@@ -70,10 +69,10 @@ function claimOf({ rights, objects }: IssueTokenOptions, user: UserInfo, scope: 
 }
 
 /** What is left of the key that was shown, and of the platform's limit; Infinity when nothing ends. */
-function secondsLeft({ objects, activity, limits, clock }: IssueTokenOptions, user: UserInfo): number {
+function secondsLeft({ objects, lives, limits, clock }: IssueTokenOptions, user: UserInfo): number {
   const { accessKeyMaxTTLSeconds: max } = limits();
   const name = user.extra?.[KEY_EXTRA]?.[0];
   const key: KubeObject | undefined = name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
-  const keyMs = key === undefined ? Infinity : keyEnd(key, activity.last(key.metadata.uid!), limits()) - clock.now();
+  const keyMs = key === undefined ? Infinity : lives.endOf(key) - clock.now();
   return Math.min(max > 0 ? max : Infinity, keyMs / 1000);
 }

@@ -1,0 +1,198 @@
+/**
+ * Keys and the people behind them: sign-ins, passwords, teams, and users who go. Source: specification 1, "Authentication", and 2,
+ * `status.auth`; decision 79.
+ */
+import { describe, expect, test } from "vitest";
+import { createMemoryStore } from "../../src/server/store/memory-store.ts";
+import { codeOf, codesOf, onPlatform, Own, STRONG, whyOf } from "./key-callers.ts";
+import { MERGE_PATCH, startPlatform } from "./platform.ts";
+
+describe("a key made with the key of a sign-in", () => {
+  const login = async (own: Own) => {
+    await own.user("jane", { password: "correct horse" });
+    return own.login("jane", "correct horse");
+  };
+
+  test("outlives the login, its sign-out and its deletion", async () => {
+    await onPlatform("auth: { loginAccessKeyTTLSeconds: 10 }", async (own) => {
+      const [first, second] = [await login(own), await own.login("jane", "correct horse")];
+      const keys = [await own.make(first), await own.make(second)];
+      await fetch(`${own.platform.management.url}/auth/logout`, { method: "POST", headers: { authorization: `Bearer ${first.key}` } });
+      await own.wait(3_600);
+      expect(await codesOf(first, second, ...keys)).toEqual([401, 401, 200, 200]);
+    });
+  });
+
+  test("ends while the person is disabled, and when the person is deleted", async () => {
+    await onPlatform("", async (own) => {
+      const key = await own.make(await login(own));
+      const child = await own.make(key);
+      const set = (disabled: boolean) => own.admin.send("PATCH", "/users/jane", { spec: { disabled } }, MERGE_PATCH);
+      await set(true);
+      expect(await codesOf(key, child)).toEqual([401, 401]);
+      await set(false);
+      expect(await codesOf(key, child)).toEqual([200, 200]);
+      await own.admin.send("DELETE", "/users/jane");
+      expect(await codesOf(key, child)).toEqual([401, 401]);
+    });
+  });
+
+  test("for a team ends when the person leaves it, is disabled or is deleted", async () => {
+    await onPlatform("", async (own) => {
+      await own.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane"] } });
+      const key = await own.make(await login(own), { team: "ops" });
+      const child = await own.make(key);
+      const members = (users: string[]) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH);
+      await members(["bob"]);
+      expect(await codesOf(key, child)).toEqual([401, 401]);
+      expect(await whyOf(key)).toBe("whoever made the access key has left its team");
+      await members(["jane"]);
+      expect(await codesOf(key, child)).toEqual([200, 200]);
+      await own.admin.send("PATCH", "/users/jane", { spec: { disabled: true } }, MERGE_PATCH);
+      expect(await codesOf(key, child)).toEqual([401, 401]);
+      await own.admin.send("PATCH", "/users/jane", { spec: { disabled: false } }, MERGE_PATCH);
+      await own.admin.send("DELETE", "/users/jane");
+      expect(await codesOf(key, child)).toEqual([401, 401]);
+    });
+  });
+
+  test("gives no group any more that the person has lost, and no team by it", async () => {
+    await onPlatform("", async (own) => {
+      await own.user("jane", { password: "correct horse", groups: ["sso:dev", "sso:ops"] });
+      await own.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { groups: ["sso:ops"] } });
+      const signedIn = await own.login("jane", "correct horse");
+      const key = await own.make(signedIn, { groups: ["sso:dev", "sso:ops"] });
+      const ofTeam = await own.make(signedIn, { team: "ops" });
+      const path = "/namespaces/a/sharedsecrets";
+      await own.admin.send("POST", path, { metadata: { name: "of-ops" }, spec: { owner: { team: "ops" } } });
+      expect([(await key.send("GET", `${path}/of-ops`)).code, await codeOf(ofTeam)]).toEqual([200, 200]);
+      await own.admin.send("PATCH", "/users/jane", { spec: { groups: ["sso:dev"] } }, MERGE_PATCH);
+      expect([(await key.send("GET", `${path}/of-ops`)).code, await codeOf(ofTeam)]).toEqual([403, 401]);
+    });
+  });
+
+  test("is no login, whatever type it has: what is made with it ends with it", async () => {
+    await onPlatform("", async (own) => {
+      const made = await own.make(await login(own), { type: "Login", ttl: 5 });
+      const child = await own.make(made);
+      expect(await codeOf(child)).toBe(200);
+      await own.wait(5);
+      expect(await codeOf(child)).toBe(401);
+    });
+  });
+
+  test("does not enable that key again", async () => {
+    await onPlatform("", async (own) => {
+      const signedIn = await login(own);
+      const child = await own.make(await own.make(signedIn));
+      await own.change(own.admin, signedIn, { disabled: true });
+      const refused = await own.change(child, signedIn, { disabled: false });
+      expect([refused.code, await codesOf(signedIn, child)]).toEqual([403, [401, 200]]);
+    });
+  });
+});
+
+describe("the key of a sign-in", () => {
+  test("is not made out of another one, and not taken over by one", async () => {
+    await onPlatform("", async (own) => {
+      const key = await own.key({ user: "jane", ttl: 5 });
+      const signedIn = await own.key({ user: "jane", type: "Login" });
+      expect((await own.change(key, key, { type: "Login" })).code).toBe(403);
+      expect((await own.change(key, signedIn, { key: STRONG })).code).toBe(403);
+      expect((await own.change(key, signedIn, { ttl: 3_600 })).code).toBe(403);
+      expect(await codeOf(own.platform.as(STRONG))).toBe(401);
+    });
+  });
+
+  test("does not make itself last longer", async () => {
+    await onPlatform("auth: { loginAccessKeyTTLSeconds: 5 }", async (own) => {
+      for (const spec of [{ ttl: 3_600 }, { type: "User" }]) {
+        const key = await own.key({ user: "jane", type: "Login" });
+        expect((await own.change(key, key, spec)).code).toBe(200);
+        await own.wait(5);
+        expect(await codeOf(key), JSON.stringify(spec)).toBe(401);
+      }
+    });
+  });
+
+  test("ends when the password changes; what was made with it does not", async () => {
+    await onPlatform("", async (own) => {
+      await own.user("jane", { password: "correct horse" });
+      const signedIn = await own.login("jane", "correct horse");
+      const made = await own.make(signedIn);
+      const plain = await own.key({ user: "jane" });
+      await own.admin.send("PATCH", "/users/jane", { spec: { displayName: "Jane" } }, MERGE_PATCH);
+      expect(await codeOf(signedIn)).toBe(200);
+      await own.admin.send("PATCH", "/users/jane", { spec: { password: "battery staple" } }, MERGE_PATCH);
+      expect(await codesOf(signedIn, made, plain)).toEqual([401, 200, 200]);
+      expect(await whyOf(signedIn)).toBe("the password has changed since the login. Please login again");
+      expect(await codeOf(await own.login("jane", "battery staple"))).toBe(200);
+    });
+  });
+});
+
+describe("the deletion of a user", () => {
+  test.each([
+    ["made after the user", true],
+    ["made before the user", false],
+  ])("ends all keys %s, also for the next user of that name", async (_what, early) => {
+    await onPlatform("", async (own) => {
+      if (early) await own.user("jane");
+      const keys = [await own.key({ user: "jane" }), await own.key({ user: "jane", type: "Login" })];
+      keys.push(await own.make(keys[0]!));
+      if (!early) await own.user("jane");
+      expect(await codesOf(...keys)).toEqual([200, 200, 200]);
+      await own.admin.send("DELETE", "/users/jane");
+      expect(await codesOf(...keys)).toEqual([401, 401, 401]);
+      expect(await whyOf(keys[0]!)).toBe("the user of the access key was deleted");
+      await own.user("jane");
+      expect(await codesOf(...keys)).toEqual([401, 401, 401]);
+      expect(await codeOf(await own.key({ user: "jane" }))).toBe(200);
+    });
+  });
+
+  test("that finalizers hold up ends the keys at once", async () => {
+    await onPlatform("", async (own) => {
+      await own.admin.send("POST", "/users", { metadata: { name: "jane", finalizers: ["example.com/held"] }, spec: {} });
+      const key = await own.key({ user: "jane" });
+      await own.admin.send("DELETE", "/users/jane");
+      expect([(await own.admin.send("GET", "/users/jane")).code, await codeOf(key)]).toEqual([200, 401]);
+    });
+  });
+
+  test("that is only tried ends nothing", async () => {
+    await onPlatform("", async (own) => {
+      await own.user("jane");
+      const key = await own.key({ user: "jane" });
+      await own.admin.send("DELETE", "/users/jane?dryRun=All");
+      expect(await codeOf(key)).toBe(200);
+    });
+  });
+});
+
+describe("keys of an earlier version", () => {
+  test("are roots, and end with the user and the password all the same", async () => {
+    const store = createMemoryStore();
+    const platform = await startPlatform({ store });
+    const own = new Own(platform);
+    try {
+      await own.user("jane", { password: "correct horse" });
+      const signedIn = await own.login("jane", "correct horse");
+      const key = await own.key({ user: "jane" });
+      const maker = await own.key({ user: "bob", ttl: 5 });
+      const child = await own.make(maker);
+      for (const { object, key: place, revision } of (await store.list({ prefix: "/management.platform/ownedaccesskeys/" })).objects) {
+        const { origin: _origin, ...earlier } = object;
+        await store.update(place, earlier, revision);
+      }
+      await own.wait(5);
+      expect(await codesOf(signedIn, key, child)).toEqual([200, 200, 200]);
+      await own.admin.send("PATCH", "/users/jane", { spec: { password: "battery staple" } }, MERGE_PATCH);
+      expect(await codesOf(signedIn, key)).toEqual([401, 200]);
+      await own.admin.send("DELETE", "/users/jane");
+      expect(await codeOf(key)).toBe(401);
+    } finally {
+      await platform.stop();
+    }
+  });
+});
