@@ -11,6 +11,8 @@ import type { Registry } from "../server/registry.ts";
 import type { Authenticate } from "../server/access/authentication.ts";
 import type { OnWatch } from "../server/resource-routes.ts";
 import type { Store } from "../server/store/store.ts";
+import { followAdministratorEnd } from "./access/administrator-end.ts";
+import type { AdministratorEnd } from "./access/administrator-end.ts";
 import { createAccessKeys } from "./access/access-keys.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
@@ -71,6 +73,8 @@ export interface ManagementApi {
   readonly leading: boolean;
   /** Sees to it that somebody can administer; see `Management.adminKey`. To be called once the key can be told: nobody can ask for it later. */
   bootstrap(): Promise<string | undefined>;
+  /** When the first administrator's key ends. */
+  readonly administratorEnd: Pick<AdministratorEnd, "at">;
   config(): ManagementConfig;
   configure(config: ManagementConfig): Promise<void>;
   tokenKeys(): object;
@@ -114,6 +118,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const registry = joinRegistries(stored, shown);
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
+  const administratorEnd = followAdministratorEnd({ objects, lives, clock, logger });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
@@ -130,17 +135,24 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     get leading() {
       return background.leading;
     },
-    bootstrap: () => bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given }),
+    async bootstrap() {
+      const key = await bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given });
+      administratorEnd.look();
+      return key;
+    },
+    administratorEnd,
     config: () => config,
     async configure(next) {
       await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next));
       config = next;
       guard.check();
+      administratorEnd.look();
     },
     tokenKeys: () => signingKeys.published(),
     settled: () => settled(store, background),
     async stop() {
       guard.stop();
+      administratorEnd.stop();
       await background.stop();
       policy.stop();
       await activity.flush();

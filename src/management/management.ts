@@ -72,6 +72,8 @@ export interface Management {
   readonly caPem: string;
   /** The administrator's key, when it was made or set by this start; undefined when it is the one of an earlier start. */
   readonly adminKey: string | undefined;
+  /** When the first administrator's key ends, in milliseconds since 1970; undefined when it does not. */
+  readonly adminKeyEnd: number | undefined;
   /** This server does what one of several does for all; true when it is alone. */
   readonly leading: boolean;
   /** A kubeconfig (YAML) with a key. On a shared store it names the public URL, if there is one. */
@@ -174,6 +176,9 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     registry: api.registry,
     caPem,
     adminKey,
+    get adminKeyEnd() {
+      return api.administratorEnd.at;
+    },
     get leading() {
       return api.leading;
     },

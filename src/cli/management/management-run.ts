@@ -16,6 +16,7 @@ import type { ManagementConfig } from "../../management/config/effective.ts";
 import { followConfigFile } from "../../management/config/follow.ts";
 import { startManagement } from "../../management/management.ts";
 import type { Management, ManagementOptions } from "../../management/management.ts";
+import { timestamp } from "../../server/objects/metadata.ts";
 import { startResealing } from "../../server/store/resealing.ts";
 import { aborted } from "../command.ts";
 import type { CommandContext } from "../command.ts";
@@ -241,7 +242,7 @@ interface Told {
 
 /** The key is shown once: nobody can read it later. */
 async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
-  const { url, adminKey } = management;
+  const { url, adminKey, adminKeyEnd } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
   if (adminKey === undefined) return terminal.out("The administrator's key is the one of the first start\n");
@@ -251,6 +252,7 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
   } finally {
     // Whatever becomes of the file: the key is made.
     terminal.out(`Access key of the administrator${where}\n`);
+    if (adminKeyEnd !== undefined) terminal.out(`It ends at ${timestamp(adminKeyEnd)}; make another one before, with it\n`);
   }
   terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);
 }

@@ -27,7 +27,8 @@ export interface BootstrapOptions {
 
 /** Name of the first administrator and of his key. */
 const ADMINISTRATOR = "admin";
-const KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
+/** Where the first administrator's User is among Users, and his key among keys. */
+export const ADMINISTRATOR_KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
 /** Processes that start at one time may get in each other's way for so long: as often, with so many milliseconds in between. */
 const TRIES_MAX = 100;
@@ -67,7 +68,7 @@ async function attempt(options: BootstrapOptions): Promise<string | undefined> {
   if (!isEmpty && adminKey === undefined) return undefined;
   const known = adminKey === undefined ? undefined : keys.find(adminKey);
   if (known?.metadata.name === ADMINISTRATOR && [undefined, "disabled"].includes(lives.refusalOf(known))) return adminKey;
-  if (objects.get(USERS, KEY) === undefined) {
+  if (objects.get(USERS, ADMINISTRATOR_KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
     // Meanwhile another process may have made the key, which must not be taken for an old one.
     return attempt(options);
@@ -75,11 +76,11 @@ async function attempt(options: BootstrapOptions): Promise<string | undefined> {
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
   // A key counts its time from its creation, so the old one would end the new one.
-  const old = objects.get(OWNED_ACCESS_KEYS, KEY);
+  const old = objects.get(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY);
   if (old !== undefined) {
     const { uid } = old.metadata;
-    await registry.patch(OWNED_ACCESS_KEYS, KEY, "merge", { metadata: { uid, finalizers: null } });
-    await registry.delete(OWNED_ACCESS_KEYS, KEY, { preconditions: { uid: uid! } });
+    await registry.patch(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY, "merge", { metadata: { uid, finalizers: null } });
+    await registry.delete(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY, { preconditions: { uid: uid! } });
   }
   const made = await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: ADMINISTRATOR }, spec });
   return specOf<KeySpec>(made).key;
