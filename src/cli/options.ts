@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
+import { createAddressOf } from "../server/http/client-address.ts";
 import { collect } from "./command.ts";
 import { DEFAULT_VCLUSTER } from "./configuration.ts";
 
@@ -51,6 +52,21 @@ export function parseUrl(text: string): string {
   const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && /^https?:\/\//i.test(text);
   if (isWeb && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return text.replace(/\/+$/, "");
   throw new InvalidArgumentError("Wanted an address like https://platform.example, without user, query or fragment.");
+}
+
+/**
+ * Networks of proxies, separated by commas.
+ *
+ * @throws InvalidArgumentError for what is neither an IP address nor a network.
+ */
+export function parseNetworks(text: string): readonly string[] {
+  const networks = text.split(",").map((network) => network.trim());
+  try {
+    createAddressOf(networks);
+    return networks;
+  } catch {
+    throw new InvalidArgumentError("Wanted IP addresses or networks, as in 10.0.0.0/8,2001:db8::1.");
+  }
 }
 
 /** A whole number from 0. @throws InvalidArgumentError for another text. */

@@ -11,6 +11,8 @@ import type { ServerLimits } from "../server/http/limits.ts";
 import type { Audit } from "../server/access/audit.ts";
 import { createServerCertificate } from "../server/access/certificates.ts";
 import type { ServerCertificate } from "../server/access/certificates.ts";
+import { createAddressOf } from "../server/http/client-address.ts";
+import type { AddressOf } from "../server/http/client-address.ts";
 import type { OpenExchange } from "../server/http/exchange.ts";
 import { formatKubeconfig } from "../server/access/kubeconfig.ts";
 import { createMemoryStore } from "../server/store/memory-store.ts";
@@ -45,6 +47,11 @@ export interface ManagementOptions {
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
   /** Where browsers and clusters reach the server. Default: where it listens. Servers on a shared store need the same one. */
   readonly publicUrl?: string;
+  /**
+   * IP addresses and networks of proxies whose `X-Forwarded-For` is believed: limits by address are limits of the proxy otherwise.
+   * Default: none.
+   */
+  readonly trustedProxies?: readonly string[];
   /** The configuration to begin with. Default: all defaults. */
   readonly config?: ManagementConfig;
   /** The administrator's access key. Default: one is made at the first start. */
@@ -110,6 +117,7 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
   const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
   const store = options.store ?? createMemoryStore();
   const place: { url?: string } = {};
+  const addressOf = createAddressOf(options.trustedProxies ?? []);
   const issuer = () => options.publicUrl ?? place.url ?? "";
   try {
     const config = options.config ?? DEFAULT_MANAGEMENT_CONFIG;
@@ -124,7 +132,7 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       ...(options.sharing && { sharing: options.sharing }),
     });
     try {
-      return await serve(api, { ...options, clock, chance, logger, store, place, issuer });
+      return await serve(api, { ...options, clock, chance, logger, store, place, issuer, addressOf });
     } catch (error) {
       await api.stop();
       throw error;
@@ -143,6 +151,7 @@ interface Serving extends ManagementOptions {
   readonly store: Store;
   readonly place: { url?: string };
   readonly issuer: () => string;
+  readonly addressOf: AddressOf;
 }
 
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
@@ -161,6 +170,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     onWatch: api.onWatch,
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, options),
+    addressOf: options.addressOf,
     ...(sharing && { isReady: () => answersSoon(store, clock) }),
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
@@ -225,12 +235,13 @@ async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: S
 }
 
 /** What is asked without a key: the keys of tokens, and how to get a key. */
-function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, issuer, readFile = noFile }: Serving) {
+function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, issuer, addressOf, readFile = noFile }: Serving) {
   const signIn = createSignInRoutes({
     config: () => api.config().auth,
     ports: api.signIn,
     ...{ clock, chance, logger, readFile },
     ...(api.signInMemory && { memory: api.signInMemory }),
+    addressOf,
     baseUrl: issuer,
   });
   return async ({ request, response, path, method, audit }: OpenExchange): Promise<boolean> => {

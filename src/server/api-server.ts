@@ -17,6 +17,8 @@ import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes, Authorizer } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
+import { remoteAddressOf } from "./http/client-address.ts";
+import type { AddressOf } from "./http/client-address.ts";
 import { createConnections } from "./http/connections.ts";
 import type { Connections } from "./http/connections.ts";
 import { Answering, statusOf } from "./http/exchange.ts";
@@ -55,6 +57,8 @@ export interface ApiServerOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   readonly limits?: ServerLimits;
+  /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
+  readonly addressOf?: AddressOf;
   /** Default: nobody counts. */
   readonly metrics?: Metrics;
   /**
@@ -275,10 +279,14 @@ class Serving {
 
   #answerOutside(exchange: OpenExchange): Promise<void> {
     if (isOpenPath(exchange.path)) return this.#document(exchange);
-    const address = exchange.request.socket.remoteAddress ?? "";
-    return this.#inFlight.during(sharedBy(exchange.method), { name: `address ${address}`, administers: false }, async () => {
-      if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
-    });
+    const { addressOf = remoteAddressOf } = this.#options;
+    return this.#inFlight.during(
+      sharedBy(exchange.method),
+      { name: `address ${addressOf(exchange.request)}`, administers: false },
+      async () => {
+        if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
+      },
+    );
   }
 
   async #identify(passage: Passage, exchange: OpenExchange): Promise<Known> {

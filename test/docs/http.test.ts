@@ -113,7 +113,8 @@ describe("the management API", () => {
     };
     const seconds = (name: string) => constant(name) / 1_000;
     const minutes = (ms: number) => ms / 60_000;
-    const { failuresPerUsername, failuresPerAddress, failureWindowMs, checksMax, pendingLifetimeMs, codeLifetimeMs } = SIGN_IN_LIMITS;
+    const { failuresPerPair, failuresPerUsername, failuresPerAddress, failureWindowMs, checksMax, pendingLifetimeMs, codeLifetimeMs } =
+      SIGN_IN_LIMITS;
     const wanted: [string, number][] = [
       ["body of a request", body.split("*").reduce((product, factor) => product * Number(factor), 1)],
       ["fields and items in a body", BODY_VALUES_MAX],
@@ -127,6 +128,7 @@ describe("the management API", () => {
       ["writes at once that are kept for administrators", kept("writes")],
       ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
       ["time for a whole request to arrive", seconds("REQUEST_MS")],
+      [`wrong passwords for one user name from one address, within ${minutes(failureWindowMs)} minutes`, failuresPerPair],
       [`wrong passwords for one user name, within ${minutes(failureWindowMs)} minutes`, failuresPerUsername],
       [`wrong passwords from one address, within ${minutes(failureWindowMs)} minutes`, failuresPerAddress],
       ["passwords that are checked at once", checksMax],

@@ -58,10 +58,8 @@ describe("the numbers of the management API", () => {
     "seconds that a login lasts": [of("config/auth-schema.ts", "LOGIN_TTL_SECONDS")],
     "seconds that a token for a cluster lasts, unless it is asked for less or more": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
     "milliseconds between two looks at whether the key of an open watch is still good": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
-    [`wrong passwords for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]: [
-      SIGN_IN_LIMITS.failuresPerUsername,
-      SIGN_IN_LIMITS.failuresPerAddress,
-    ],
+    [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
+      [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
     "bytes of any other request": [constant("server/http/limits.ts", "BODY_BYTES_MAX")],
     "reads, writes that are under way at once": ["reads", "writes"].map((name) => constant("server/http/in-flight.ts", name)),

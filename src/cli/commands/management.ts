@@ -5,7 +5,7 @@ import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
 import { BODY_VALUES_MAX } from "../../management/limits.ts";
-import { parseLabel, parsePort, parsePositive, parseUrl } from "../options.ts";
+import { parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
@@ -19,6 +19,11 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens", parseUrl)
+    .option(
+      "--trusted-proxies <networks>",
+      "whose X-Forwarded-For is believed, as 10.0.0.0/8,192.0.2.1; nobody's when left out",
+      parseNetworks,
+    )
     .option("--config <file>", "configuration of the platform, read again when it changes; defaults when left out")
     .option("--tls-cert <file>", "certificate chain of the server (PEM); one is made when left out")
     .option("--tls-key <file>", "key of that certificate (PEM)")

@@ -46,6 +46,7 @@ export interface ManagementFlags extends EtcdFlags {
   /** In seconds. */
   readonly requestTimeout: number;
   readonly publicUrl?: string;
+  readonly trustedProxies?: readonly string[];
   readonly config?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -172,6 +173,7 @@ async function start(
     limits: limitsOf(flags),
     ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
+    ...(flags.trustedProxies !== undefined && { trustedProxies: flags.trustedProxies }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),

@@ -1,9 +1,13 @@
 /** How much sign-in takes before it refuses. */
 export interface SignInLimits {
-  /** Wrong passwords for one user name within the window, whoever sends them. Default 10. */
+  /** Wrong passwords for one user name from one address within the window. Default 10. */
+  readonly failuresPerPair: number;
+  /** Wrong passwords for one user name within the window, from addresses at which its password was never right. Default 100. */
   readonly failuresPerUsername: number;
   /** Wrong passwords from one address (of IPv6: one /64) within the window. Default 50. */
   readonly failuresPerAddress: number;
+  /** For so long an address is known where somebody has signed in, in milliseconds. Default 30 days. */
+  readonly knownMs: number;
   /** How long wrong passwords count, from the first of them, in milliseconds. Default 15 minutes. */
   readonly failureWindowMs: number;
   /** Passwords that are being checked at one time: each check costs memory and time on purpose. Default 8. */
@@ -12,8 +16,8 @@ export interface SignInLimits {
   readonly pendingMax: number;
   /**
    * Logins that may begin at a provider within a minute; beyond, they are refused (429). Nobody needs a key to begin one, and where several
-   * servers share a store each is a write: so many within the time that a login may take leave no room for more than `pendingMax`. Default
-   * 900.
+   * servers share a store each is a write: so many within the time that a login may take leave no room for more than `pendingMax`. A
+   * sixth of them from one address; a third is kept for known addresses. Default 900.
    */
   readonly beginsPerMinute: number;
   /** How long a begun login may take, in milliseconds. Default 10 minutes. */
@@ -30,8 +34,10 @@ const MINUTE_MS = 60_000;
 
 /** The limits where none are set. */
 export const SIGN_IN_LIMITS: SignInLimits = {
-  failuresPerUsername: 10,
+  failuresPerPair: 10,
+  failuresPerUsername: 100,
   failuresPerAddress: 50,
+  knownMs: 30 * 24 * 60 * MINUTE_MS,
   failureWindowMs: 15 * MINUTE_MS,
   checksMax: 8,
   pendingMax: 10_000,

@@ -3,10 +3,11 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/digest.ts";
+import type { AddressOf } from "../../server/http/client-address.ts";
 import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
 import { admit } from "./admit.ts";
 import type { Provider } from "./admit.ts";
-import { createAttempts } from "./attempts.ts";
+import { addressSubject, createAttempts } from "./attempts.ts";
 import { filterGroups } from "./groups-filters.ts";
 import type { Identity } from "./identity.ts";
 import type { SignInLimits } from "./limits.ts";
@@ -29,13 +30,13 @@ export interface OidcLoginOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly clients: OidcClients;
   readonly limits: SignInLimits;
+  /** Where a request comes from. */
+  readonly addressOf: AddressOf;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
 
 const MINUTE_MS = 60_000;
-/** Behind a load balancer all come from one address, so all count as one. */
-const ANYBODY = "anybody";
 
 /** The steps of a login at a provider. Each throws what the answer is then. */
 export interface OidcLogin {
@@ -69,15 +70,46 @@ interface Finished {
   readonly challenge: string;
 }
 
+/** Logins that may begin. */
+interface Begins {
+  /** @throws API_TOO_MANY_REQUESTS when too many begin, from this address or in all. */
+  begin(address: string): Promise<void>;
+  /** Somebody has signed in at this address. */
+  know(address: string): Promise<void>;
+}
+
+/**
+ * Counts logins that begin. Strangers share two thirds, and an address has a sixth, so that nobody keeps out those who have signed in
+ * before. Each server counts by itself: counting among all would be a write for each that is refused.
+ */
+function createBegins({ clock, memory, limits }: Pick<OidcLoginOptions, "clock" | "memory" | "limits">): Begins {
+  const { beginsPerMinute, knownMs } = limits;
+  const window = (max: number) => createAttempts({ clock, max, windowMs: MINUTE_MS });
+  const kept = Math.floor(beginsPerMinute / 3);
+  const byAddress = window(Math.max(1, Math.floor(beginsPerMinute / 6)));
+  const all = { strangers: window(beginsPerMinute - kept), known: window(kept) };
+  const known = memory.attempts("known-addresses", { max: 1, windowMs: knownMs });
+  const ALL = "all";
+  return {
+    async begin(address) {
+      if (!(await byAddress.begin(address))) throw tooManyRequests(await byAddress.wait(address));
+      if ((await known.wait(address)) !== undefined && (await all.known.begin(ALL))) return;
+      if (!(await all.strangers.begin(ALL))) throw tooManyRequests(await all.strangers.wait(ALL));
+    },
+    know: async (address) => void (await known.begin(address)),
+  };
+}
+
 /**
  * Login by OpenID Connect: authorization code flow with PKCE, state and nonce, all kept here and good for one use.
  *
  * @example
- * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, baseUrl: () => "https://platform.example" });
+ * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, addressOf, baseUrl: () => "https://platform.example" });
  */
-export function createOidcLogin({ config, ports, memory, clock, chance, clients, limits, baseUrl }: OidcLoginOptions): OidcLogin {
-  const { pendingMax: max, beginsPerMinute, pendingLifetimeMs, codeLifetimeMs } = limits;
-  const begins = createAttempts({ clock, max: beginsPerMinute, windowMs: MINUTE_MS });
+export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
+  const { config, ports, memory, chance, clients, limits, addressOf, baseUrl } = options;
+  const { pendingMax: max, pendingLifetimeMs, codeLifetimeMs } = limits;
+  const begins = createBegins(options);
   const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
   const codes = memory.once<Finished>("codes", { lifetimeMs: codeLifetimeMs, max });
 
@@ -96,6 +128,7 @@ export function createOidcLogin({ config, ports, memory, clock, chance, clients,
     const admission = admit(provider, claims);
     if (!admission.admitted) throw forbiddenPath(admission.reason);
     const { identity } = admission;
+    await begins.know(addressSubject(addressOf(visit.request)));
     return { identity: { ...identity, groups: filterGroups(identity.groups, config().groupsFilters) }, tokens };
   };
 
@@ -103,8 +136,7 @@ export function createOidcLogin({ config, ports, memory, clock, chance, clients,
     async begin(visit, provider) {
       expectMethod(visit, "GET");
       const waiting = waitingOf(visit.query);
-      // Each server by itself: counting among all would be a write for each that is refused.
-      if (!(await begins.begin(ANYBODY))) throw tooManyRequests(await begins.wait(ANYBODY));
+      await begins.begin(addressSubject(addressOf(visit.request)));
       const client = await clients(provider);
       const [state, nonce, verifier, browser] = [secretText(chance), secretText(chance), secretText(chance), secretText(chance)];
       const redirectUri = provider.settings.redirectURI || `${baseUrl()}/auth/${encodeURIComponent(provider.connector)}/callback`;

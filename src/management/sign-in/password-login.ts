@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { AddressOf } from "../../server/http/client-address.ts";
 import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
 import { addressSubject } from "./attempts.ts";
 import type { Attempts } from "./attempts.ts";
@@ -16,15 +16,16 @@ export interface PasswordLoginOptions {
   readonly memory: SignInMemory;
   readonly limits: SignInLimits;
   /** Where a request comes from. */
-  readonly addressOf: (request: IncomingMessage) => string;
+  readonly addressOf: AddressOf;
 }
 
 /** Longest user name and password in characters: hashing a long one costs more. */
 const TEXT_LENGTH_MAX = 1_024;
 
 /**
- * Login by user name and password. Wrong ones count against the name and against the address, whoever the other may be; from a
- * limit on, both right and wrong ones are refused unseen until the window ends.
+ * Login by user name and password. Wrong ones count against the name at this address, against the name, and against the address; from a
+ * limit on, both right and wrong ones are refused unseen until the window ends. What others do elsewhere locks nobody out of an address
+ * where he has signed in before.
  *
  * @throws API_UNAUTHORIZED (the function returned) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
  * API_TOO_MANY_REQUESTS after too many failures.
@@ -36,9 +37,12 @@ export function createPasswordLogin({
   limits,
   addressOf,
 }: PasswordLoginOptions): (visit: Visit) => Promise<SignedIn> {
-  const { failuresPerUsername, failuresPerAddress, failureWindowMs: windowMs, checksMax } = limits;
+  const { failuresPerPair, failuresPerUsername, failuresPerAddress, failureWindowMs: windowMs, checksMax } = limits;
+  const byPair = memory.attempts("pairs", { max: failuresPerPair, windowMs });
   const byName = memory.attempts("names", { max: failuresPerUsername, windowMs });
   const byAddress = memory.attempts("addresses", { max: failuresPerAddress, windowMs });
+  // Not what has failed, but where it did not: the one mark that there may be is there or not.
+  const known = memory.attempts("known-pairs", { max: 1, windowMs: limits.knownMs });
   let checks = 0;
   return async (visit) => {
     expectMethod(visit, "POST");
@@ -46,15 +50,28 @@ export function createPasswordLogin({
     const { username, password } = await readFields(visit, ["username", "password"]);
     if (username.length > TEXT_LENGTH_MAX || password.length > TEXT_LENGTH_MAX) throw badRequest("user name or password is too long");
     const address = addressSubject(addressOf(visit.request));
-    const wait = Math.max((await byName.wait(username)) ?? 0, (await byAddress.wait(address)) ?? 0);
+    const pair = JSON.stringify([username, address]);
+    const isKnown = (await known.wait(pair)) !== undefined;
+    const all: readonly Counted[] = [
+      [byPair, pair],
+      ...(isKnown
+        ? []
+        : ([
+            [byName, username],
+            [byAddress, address],
+          ] as const)),
+    ];
+    const waits = await Promise.all(all.map(([attempts, subject]) => attempts.wait(subject)));
+    const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
     if (wait > 0) throw tooManyRequests(wait);
     if (checks >= checksMax) throw tooManyRequests();
     checks++;
     try {
-      const identity = await counted(byName, username, () => counted(byAddress, address, () => ports.verifyPassword(username, password)));
+      const identity = await counted(all, () => ports.verifyPassword(username, password));
       if (identity === undefined) throw unauthorized("wrong user name or password");
-      // A success clears the name alone: with an account of one's own, one could try others for ever otherwise.
-      await byName.forget(username);
+      // A success clears the pair alone: with an account of one's own, one could try others for ever otherwise.
+      await byPair.forget(pair);
+      await known.begin(pair);
       return await ports.signIn(identity);
     } finally {
       checks--;
@@ -62,12 +79,18 @@ export function createPasswordLogin({
   };
 }
 
-/** Counts a check as failed unless it finds somebody, or can not be made. */
-async function counted<T>(attempts: Attempts, subject: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+/** Where an attempt counts, and as whose. */
+type Counted = readonly [Attempts, string];
+
+/** Counts a check as failed in each place unless it finds somebody, or can not be made. */
+async function counted<T>(places: readonly Counted[], check: () => Promise<T | undefined>): Promise<T | undefined> {
+  const [place, ...others] = places;
+  if (place === undefined) return check();
+  const [attempts, subject] = place;
   if (!(await attempts.begin(subject))) throw tooManyRequests(await attempts.wait(subject));
   let failed = false;
   try {
-    const found = await check();
+    const found = await counted(others, check);
     failed = found === undefined;
     return found;
   } finally {

@@ -4,6 +4,8 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
+import { remoteAddressOf } from "../../server/http/client-address.ts";
+import type { AddressOf } from "../../server/http/client-address.ts";
 import type { AuditRecord } from "../../server/access/audit-record.ts";
 import { Answering, statusOf } from "../../server/http/exchange.ts";
 import { internalError, noSuchPath } from "../../server/status.ts";
@@ -35,7 +37,7 @@ export interface SignInRoutesOptions {
   /** The text of a file that settings name. */
   readonly readFile: (path: string) => Promise<string>;
   /** Default: that of the connection. Behind a proxy all connections come from one. */
-  readonly addressOf?: (request: IncomingMessage) => string;
+  readonly addressOf?: AddressOf;
   /** What has begun and what has failed. Default: this process alone knows. */
   readonly memory?: SignInMemory;
   /** Default {@link SIGN_IN_LIMITS}, each by itself. */
@@ -65,12 +67,12 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
  */
 export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const { config, ports, clock, readFile, logger = silentLogger, memory = createLocalMemory(clock) } = options;
-  const { addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? "" } = options;
+  const { addressOf = remoteAddressOf } = options;
   const limits = { ...SIGN_IN_LIMITS, ...options.limits };
   const { discoveryLifetimeMs: lifetimeMs, providerTimeoutSeconds: timeoutSeconds } = limits;
   const clients = createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds });
   const passwordLogin = createPasswordLogin({ config, ports, memory, limits, addressOf });
-  const login = createOidcLogin({ ...options, memory, clients, limits });
+  const login = createOidcLogin({ ...options, memory, clients, limits, addressOf });
   const findProvider = (id: string): Provider<"oidc"> | undefined => {
     const provider = findConnector(config(), id);
     return provider !== undefined && isLive(provider) ? provider : undefined;

@@ -28,6 +28,7 @@ test("its configuration is valid, without a warning", () => {
 
 test("its numbers are those of the source", () => {
   const {
+    failuresPerPair,
     failuresPerUsername,
     failuresPerAddress,
     failureWindowMs,
@@ -37,11 +38,12 @@ test("its numbers are those of the source", () => {
     beginsPerMinute,
   } = SIGN_IN_LIMITS;
   const minutes = (ms: number) => `${ms / 60_000} minutes`;
-  expect(PAGE).toContain(`| wrong passwords for one user name, from wherever | ${failuresPerUsername} |`);
+  expect(PAGE).toContain(`| wrong passwords for one user name from one address | ${failuresPerPair} |`);
+  expect(PAGE).toContain(`where it was never right | ${failuresPerUsername} |`);
   expect(PAGE).toContain(`are one | ${failuresPerAddress} |`);
   expect(PAGE).toContain(`from the first wrong one | ${minutes(failureWindowMs)} |`);
   expect(PAGE).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);
-  expect(PAGE).toContain(`Each server lets ${beginsPerMinute} begin within a minute`);
+  expect(PAGE).toContain(`Each server lets ${beginsPerMinute} begin within a minute, ${beginsPerMinute / 6} of them from one address`);
   expect(PAGE).toContain(`document is used for ${minutes(discoveryLifetimeMs)}`);
   expect([PAGE.includes("Within a minute it posts"), codeLifetimeMs]).toEqual([true, 60_000]);
 });

@@ -92,13 +92,33 @@ describe("a callback", () => {
   });
 
   test("is refused for a while when too many begin within a minute", async () => {
-    const small = await startPlatform(platform.config, { beginsPerMinute: 2 });
+    const small = await startPlatform(platform.config, { beginsPerMinute: 12 });
     try {
       const begin = async () => (await createBrowser().visit(`${small.url}/auth/oidc/login`)).status;
       expect([await begin(), await begin()]).toEqual([302, 302]);
       const refused = await createBrowser().visit(`${small.url}/auth/oidc/login`);
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
       await small.clock.advance(60_000);
+      expect(await begin()).toBe(302);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test("begins where somebody has signed in before, whatever strangers do elsewhere", async () => {
+    const small = await startPlatform(platform.config, { beginsPerMinute: 12 });
+    try {
+      const begin = async () => (await createBrowser().visit(`${small.url}/auth/oidc/login`)).status;
+      const browser = createBrowser();
+      const { location } = await browser.visit(`${small.url}/auth/oidc/login`);
+      const back = (await fetch(location!, { redirect: "manual" })).headers.get("location")!;
+      expect((await browser.visit(back)).status).toBe(200);
+      for (let count = 0; count < 8; count += 1) {
+        small.address = `198.51.100.${count}`;
+        await begin();
+      }
+      expect(await begin()).toBe(429);
+      small.address = "192.0.2.1";
       expect(await begin()).toBe(302);
     } finally {
       await small.close();

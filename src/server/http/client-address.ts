@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+/** Where a request comes from: an IP address; "" when its connection is over. */
+export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
+
+/**
+ * The address of whoever sends a request: of its connection, or, where that is a proxy that is trusted, the last one in
+ * `X-Forwarded-For` that is none. What stands before that is the client's own word.
+ *
+ * @param proxies IP addresses, and networks such as 10.0.0.0/8.
+ * @throws TypeError or RangeError for what is neither.
+ * @example
+ * const addressOf = createAddressOf(["10.0.0.0/8"]);
+ * addressOf({ headers: { "x-forwarded-for": "1.2.3.4, 203.0.113.7" }, socket }); // "203.0.113.7", if the socket's is 10.1.2.3
+ */
+export function createAddressOf(proxies: readonly string[]): AddressOf {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = "", length] = proxy.split("/");
+    const family = familyOf(address);
+    trusted.addSubnet(address, length === undefined ? (family === "ipv4" ? 32 : 128) : Number(length), family);
+  }
+  return ({ headers, socket }) => {
+    const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+    let address = socket.remoteAddress ?? "";
+    while (isIP(address) !== 0 && trusted.check(address, familyOf(address))) {
+      const before = forwarded.pop()?.trim() ?? "";
+      if (isIP(before) === 0) return address;
+      address = before;
+    }
+    return address;
+  };
+}
+
+/** The address of the connection, whatever the request says. */
+export const remoteAddressOf: AddressOf = ({ socket }) => socket.remoteAddress ?? "";
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return address.includes(":") ? "ipv6" : "ipv4";
+}
