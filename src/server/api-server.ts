@@ -28,7 +28,7 @@ import type { InFlight } from "./http/in-flight.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
-import { parseTarget } from "./http/request-target.ts";
+import { below, parseTarget, splitOnce } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
 import { BODY_BYTES_MAX, BODY_VALUES_MAX, CONNECTIONS_MAX, HEADERS_MS, REQUEST_MS } from "./http/limits.ts";
 import type { ServerLimits } from "./http/limits.ts";
@@ -381,13 +381,6 @@ interface Known {
 /** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
 const WELL_KNOWN = "/.well-known/";
 
-/** The path below the base path; undefined when it is outside. */
-function below(basePath: string, path: string): string | undefined {
-  if (basePath === "") return path;
-  if (path === basePath) return "/";
-  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
-}
-
 /** What a path names, if it can be read. */
 function targetOrNone(path: string): ResourceTarget | undefined {
   try {
@@ -396,9 +389,4 @@ function targetOrNone(path: string): ResourceTarget | undefined {
     // The answer to the request says what is wrong with it.
     return undefined;
   }
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }

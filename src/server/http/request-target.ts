@@ -53,3 +53,26 @@ function decodeSegment(segment: string): string {
     throw error;
   }
 }
+
+/**
+ * The path below the base path; undefined when it is outside.
+ *
+ * @example
+ * below("/kubernetes/management", "/kubernetes/management/api"); // "/api"
+ */
+export function below(basePath: string, path: string): string | undefined {
+  if (basePath === "") return path;
+  if (path === basePath) return "/";
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+}
+
+/**
+ * A text before and after the first separator; all of it and nothing where there is none.
+ *
+ * @example
+ * splitOnce("a?b?c", "?"); // ["a", "b?c"]
+ */
+export function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
