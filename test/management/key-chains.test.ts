@@ -73,6 +73,16 @@ describe("a key with a ttl", () => {
     });
   });
 
+  test("of millions of years is as good as none", async () => {
+    await onPlatform("", async (own) => {
+      const author = await own.key({ user: "jane", ttl: Number.MAX_SAFE_INTEGER });
+      const sibling = await own.key({ user: "jane" });
+      expect(await codesOf(author, sibling, await own.make(author))).toEqual([200, 200, 200]);
+      const answers = [await own.change(author, author, { ttl: 0 }), await own.change(author, sibling, { key: STRONG })];
+      expect(answers.map(({ code }) => code)).toEqual([200, 200]);
+    });
+  });
+
   test("that it counts from the last use keeps what is made with it as long as it lasts itself", async () => {
     await onPlatform("", async (own) => {
       const idle = await own.key({ user: "jane", ttl: 10, ttlAfterLastActivity: true });

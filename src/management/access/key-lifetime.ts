@@ -16,6 +16,9 @@ export interface LifetimeLimits {
   readonly loginAccessKeyTTLSeconds: number;
 }
 
+/** The last moment that has a date. Source: ECMA-262, "Time Values and Time Range". */
+const LATEST_MS = 8.64e15;
+
 /**
  * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation of the root
  * of its chain, whatever the key says, and however often it is used.
@@ -30,7 +33,8 @@ export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limi
   const own = ttl > 0 ? fromMs + ttl * 1000 : Infinity;
   const { until = Infinity } = originOf(key);
   const { accessKeyMaxTTLSeconds: max } = limits;
-  return Math.min(own, until, max > 0 ? rootTime(key) + max * 1000 : Infinity);
+  const endMs = Math.min(own, until, max > 0 ? rootTime(key) + max * 1000 : Infinity);
+  return endMs > LATEST_MS ? Infinity : endMs;
 }
 
 /** When the root of a key's chain was made, in milliseconds since 1970. */
