@@ -106,12 +106,21 @@ describe("the key of a sign-in", () => {
 
   test("does not make itself last longer", async () => {
     await onPlatform("auth: { loginAccessKeyTTLSeconds: 5 }", async (own) => {
-      for (const spec of [{ ttl: 3_600 }, { type: "User" }]) {
-        const key = await own.key({ user: "jane", type: "Login" });
-        expect((await own.change(key, key, spec)).code).toBe(200);
-        await own.wait(5);
-        expect(await codeOf(key), JSON.stringify(spec)).toBe(401);
+      const key = await own.key({ user: "jane", type: "Login" });
+      expect((await own.change(key, key, { ttl: 3_600 })).code).toBe(200);
+      await own.wait(5);
+      expect(await codeOf(key)).toBe(401);
+    });
+  });
+
+  test("keeps its type and its owner, so that it ends with the password", async () => {
+    await onPlatform("", async (own) => {
+      await own.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane"] } });
+      const key = await own.key({ user: "jane", type: "Login" });
+      for (const spec of [{ type: "User" }, { type: null }, { user: null, team: "ops" }]) {
+        expect((await own.change(key, key, spec)).code, JSON.stringify(spec)).toBe(403);
       }
+      expect((await own.change(own.admin, key, { type: "User" })).code).toBe(200);
     });
   });
 

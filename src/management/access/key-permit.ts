@@ -64,10 +64,14 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
     return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value in place of making the next one with it`;
   }
   if (old === undefined) return undefined;
-  const { type, disabled } = specOf<KeySpec>(object);
-  if (type === LOGIN_KEY && specOf<KeySpec>(old).type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
+  const { type, disabled, user: owner, team, subject } = specOf<KeySpec>(object);
+  const was = specOf<KeySpec>(old);
+  if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
+  if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
+    return "the key of a sign-in keeps its type, and stands for whoever signed in";
+  }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
-  if (disabled !== true && specOf<KeySpec>(old).disabled === true && wasMadeWith(author, old, objects)) {
+  if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
     return "the key with which your own one was made stays disabled";
   }
   return undefined;
