@@ -50,8 +50,17 @@ The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PAT
 applied configurations. \`kubectl explain\` shows the same texts. The guide [a first key](../guides/first-key.md) begins with it, and
 [permissions](permissions.md) says who may do what.
 
-Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, as any Kubernetes object. \`status\` is the server's. Names are
-unique within a namespace, or within the kind where there are none.
+Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, as any Kubernetes object. Names are unique within a
+namespace, or within the kind where there are none; a \`generateName\` that is too long is cut. A body for POST with a
+\`metadata.resourceVersion\` is refused with 400, as by Kubernetes; all else in it that only the server sets is ignored.
+
+\`status\` is the server's. It is read below an object's own path, at \`…/status\`, too, and written there alone, by PUT and PATCH that
+change nothing of the \`spec\`. Besides administrators it takes an access rule with \`status\` among its \`subresources\`. What a status has
+no field for is dropped with a warning, and when a key was last used is never taken from a writer.
+
+kubectl knows the short names \`ss\`, \`tm\`, \`oak\` and \`usr\`. Field selectors may name \`metadata.name\` and \`metadata.namespace\`;
+\`spec.owner.user\` and \`spec.owner.team\` of SharedSecrets and Teams; \`spec.username\` of Teams and Users; \`spec.email\` and
+\`spec.disabled\` of Users; \`spec.user\`, \`spec.team\`, \`spec.type\` and \`spec.disabled\` of keys.
 
 ${MANAGEMENT_KINDS.map(section).join("\n")}
 ## AccessScope

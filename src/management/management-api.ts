@@ -143,7 +143,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     administratorEnd,
     config: () => config,
     async configure(next) {
-      await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next));
+      await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next), { subresource: "status" });
       config = next;
       guard.check();
       administratorEnd.look();

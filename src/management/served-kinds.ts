@@ -3,13 +3,14 @@ import { createReviews } from "../clusters/kinds/reviews.ts";
 import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import type { Policy } from "../clusters/rbac/policy.ts";
 import type { ResourceType } from "../object/resource.ts";
-import type { ResourceDefinition } from "../server/resource-definition.ts";
+import type { ResourceDefinition, Strategy } from "../server/resource-definition.ts";
 import type { AccessKeys } from "./access/access-keys.ts";
 import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import type { KeyActivity } from "./access/activity.ts";
 import type { KeyLives } from "./access/key-lives.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
+import { ruleWarnings, usernameWarnings } from "./access/rule-warnings.ts";
 import { withSecretView } from "./access/secret-view.ts";
 import { createReviewedTokens, withoutToken } from "./access/token-reviews.ts";
 import type { ReviewedTokensOptions } from "./access/token-reviews.ts";
@@ -40,8 +41,14 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
   const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
   return [
-    withPermit(withSecretView(sharedSecrets, { rights, chance }), createOwnedPermit(permitFor(SHARED_SECRETS))),
-    withPermit(teams, createOwnedPermit(permitFor(TEAMS))),
+    withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
+      permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
+      warnings: ruleWarnings,
+    }),
+    withStrategy(teams, {
+      permit: createOwnedPermit(permitFor(TEAMS)),
+      warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
+    }),
     createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)), settleKeys }),
     createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit }),
     createDirectClusterEndpointTokens(createIssueToken(options)),
@@ -50,8 +57,8 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
   ];
 }
 
-function withPermit(definition: ResourceDefinition, permit: NonNullable<ResourceDefinition["strategy"]["permit"]>): ResourceDefinition {
-  return { ...definition, strategy: { ...definition.strategy, permit } };
+function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "warnings">): ResourceDefinition {
+  return { ...definition, strategy: { ...definition.strategy, ...more } };
 }
 
 /** Roles follow from access rules and are changed there. */

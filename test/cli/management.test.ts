@@ -39,7 +39,7 @@ async function begin(argv: readonly string[], env: Record<string, string> = {}):
   const data = argv[argv.indexOf("--data") + 1];
   const port = argv.includes("--data") ? await portFor(data!, argv) : [];
   const command = ["management", "--kubeconfig", path, ...inMemory(argv), ...port, ...argv];
-  const { terminal, stop } = await serve(command, { ready: /get teams\n|first start\n/, env });
+  const { terminal, stop } = await serve(command, { ready: /get teams\n|\/teams\n|first start\n/, env });
   const url = /serves (\S+)\/kubernetes\/management\n/.exec(terminal.stdout)![1]!;
   return { terminal, path, url, key: /shown once: (\S+)\n/.exec(terminal.stdout)?.[1], stop };
 }
@@ -180,7 +180,9 @@ describe("a configuration", () => {
 
 describe("how it is reached", () => {
   test("by plain HTTP on loopback addresses only", async () => {
-    const { url, key } = await begin(["--http"]);
+    const { url, key, terminal } = await begin(["--http"]);
+    expect(terminal.stdout).toContain(`\ncurl -H "Authorization: Bearer $KEY" ${url}/kubernetes/management/apis/`);
+    expect(terminal.stdout).not.toContain("kubectl");
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     const answer = await fetch(`${url}/kubernetes/management/apis/management.platform/v1/teams`, {
       headers: { authorization: `Bearer ${key}` },

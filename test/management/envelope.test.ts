@@ -129,7 +129,10 @@ describe("names", () => {
     const two = [await make("web-"), await make("web-")];
     expect(two.every((name) => /^web-.+$/.test(name)) && two[0] !== two[1]).toBe(true);
     const long = await make("a".repeat(300));
-    expect(long.length).toBeLessThanOrEqual(253);
+    expect(long).toMatch(/^a{50,}[a-z0-9]{5}$/);
+    const { body } = await admin().send("GET", `/teams/${long}`);
+    expect((await admin().send("PUT", `/teams/${long}`, body)).code).toBe(200);
+    expect(await make(`${"a".repeat(57)}.${"a".repeat(300)}`)).toMatch(/^a{57}\.[a-z0-9]{5}$/);
   });
 
   test("that were made and exist already are refused with 409", async () => {

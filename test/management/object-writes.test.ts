@@ -47,6 +47,14 @@ describe("managed fields", () => {
     expect(found.every(({ subresource }) => subresource === undefined || subresource === "")).toBe(true);
   });
 
+  test.each(["nope/", "/v1", "a/b/c", ""])("have a group and a version, which %j is not", async (apiVersion) => {
+    const path = `/teams/${await team({ displayName: "x" })}`;
+    const { body } = await admin().send("GET", path);
+    const managedFields = [{ manager: "a", operation: "Update", apiVersion, fieldsType: "FieldsV1", fieldsV1: { "f:spec": {} } }];
+    const answer = await admin().send("PUT", path, { ...body, metadata: { ...body.metadata, managedFields } });
+    expect([answer.code, answer.text]).toEqual([422, expect.stringContaining("metadata.managedFields[0].apiVersion")]);
+  });
+
   test("their time moves with what the manager changes, and not when another one takes a field over", async () => {
     const name = fresh();
     const timeOf = async (manager: string) => (await entries(name)).find((entry) => entry.manager === manager)?.time;

@@ -90,12 +90,20 @@ describe("the values of data", () => {
   test.each([
     ["no base64", "!!", "illegal base64 data at input byte 0"],
     ["of the alphabet for URLs", "__8=", "illegal base64 data at input byte 0"],
+    ["on two lines", "eHh4\neHh4", "illegal base64 data at input byte 4"],
+    ["ended by a line break", "eHh4\n", "illegal base64 data at input byte 4"],
     ["without padding", "eA", "illegal base64 data at input byte 2"],
     ["a number", 1, "SharedSecret.spec.data.word of type string"],
     ["an object", {}, "SharedSecret.spec.data.word of type string"],
   ])("that are %s are refused", async (_what, value, why) => {
     const { code, text } = await admin().send("POST", SECRETS, { metadata: { name: fresh() }, spec: { data: { word: value } } });
     expect([code, text]).toEqual([400, expect.stringContaining(why)]);
+  });
+
+  test.each(["eB==", "eHl="])("have one spelling, which %s is not, and are not told again", async (value) => {
+    const { code, text } = await admin().send("POST", SECRETS, { metadata: { name: fresh() }, spec: { data: { word: value } } });
+    expect([code, text]).toEqual([422, expect.stringContaining("spec.data[word]")]);
+    expect(text).not.toContain(value);
   });
 
   test("are a mebibyte at most, all of them together", async () => {

@@ -67,6 +67,28 @@ describe("a team", () => {
     expect(codes).toEqual([200, 200, 403]);
   });
 
+  test.each(["Ops", "-ops", "ops-", "o ps", "ops..x", "/ops", "x".repeat(256)])(
+    "is told that no registry takes %j as a namespace",
+    async (username) => {
+      const { code, warnings } = await admin().send("POST", "/teams", { metadata: { name: fresh() }, spec: { username } });
+      expect([code, warnings]).toEqual([201, expect.stringContaining("is no namespace that container registries take")]);
+    },
+  );
+
+  test("is told when another team has its username, and only then", async () => {
+    const spec = { username: "ops-1/images_x" };
+    const send = async (name: string) => (await admin().send("POST", "/teams", { metadata: { name }, spec })).warnings;
+    expect([await send(fresh()), await send(fresh())]).toEqual(["", expect.stringContaining("is the one of another team too")]);
+  });
+
+  test("is told which verbs of its rules allow nothing", async () => {
+    const access = [{ verbs: ["get", "VerbAll", "*", "create", "bind"] }, { verbs: ["gett", "deletecollection"], users: ["bob"] }];
+    const { code, warnings } = await admin().send("POST", "/teams", { metadata: { name: fresh() }, spec: { access } });
+    expect([code, warnings]).toEqual([201, expect.stringContaining('spec.access[1].verbs: \\"gett\\" is no verb of a Team')]);
+    expect(warnings).toContain("deletecollection");
+    expect(warnings).not.toContain("access[0]");
+  });
+
   test("has a status that clients do not change", async () => {
     const path = await team();
     const patched = await admin().send("PATCH", path, { status: { anything: 1 } }, MERGE_PATCH);

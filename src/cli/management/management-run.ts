@@ -235,6 +235,9 @@ function follow(terminal: Terminal, file: string, { text, logger, management, au
   });
 }
 
+/** What there is to see first. */
+const TEAMS_PATH = "/kubernetes/management/apis/management.platform/v1/teams";
+
 interface Told {
   readonly management: Management;
   readonly kubeconfig: string;
@@ -256,5 +259,7 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
     terminal.out(`Access key of the administrator${where}\n`);
     if (adminKeyEnd !== undefined) terminal.out(`It ends at ${timestamp(adminKeyEnd)}; make another one before, with it\n`);
   }
-  terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);
+  // kubectl sends no key where the connection is not encrypted.
+  if (url.startsWith("https:")) return terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);
+  terminal.out(`With the access key in the variable KEY:\ncurl -H "Authorization: Bearer $KEY" ${url}${TEAMS_PATH}\n`);
 }

@@ -7,7 +7,7 @@ import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
 import { validateScope } from "../../scope/validate.ts";
 import { scopeWarnings } from "../../scope/warnings.ts";
-import { specOf, USUAL_STRATEGY, withOpenMaps, withOwnStatus } from "../kinds/common.ts";
+import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
 import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, originOf, USER_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { withoutApplied } from "../kinds/last-applied.ts";
@@ -37,6 +37,13 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
+    shortNames: ["oak"],
+    selectableFields: {
+      "spec.user": (object) => specOf<KeySpec>(object).user ?? "",
+      "spec.team": (object) => specOf<KeySpec>(object).team ?? "",
+      "spec.type": (object) => specOf<KeySpec>(object).type ?? "",
+      "spec.disabled": (object) => String(specOf<KeySpec>(object).disabled === true),
+    },
     categories: ["platform"],
     shape: ACCESS_KEY_SHAPE,
     columns: ACCESS_KEY_COLUMNS,
@@ -46,9 +53,11 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       newGeneration: (object, old) =>
         !keys.keepsValue(object, old) || !jsonEqual(withoutKey(withKeptSecrets(object, old)), withoutKey(old)),
       prepare: (object, old, by) => {
-        const kept = withKeptSecrets(withOwnStatus(withoutApplied(object, APPLIED_SECRETS), old), old);
+        const kept = withKeptSecrets(USUAL_STRATEGY.prepare(withoutApplied(object, APPLIED_SECRETS), old), old);
         return withOrigin(withAuthor(kept, old, { by, ...options }), old, { by, ...options });
       },
+      // When a key was used is seen by the server alone.
+      subresources: { status: (_desired, old) => withSpec(old, { key: "" }) },
       claim: (object, old) => keys.claim(object, old),
       opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
       validate,

@@ -10,7 +10,7 @@ import { TEAMS } from "../kinds/types.ts";
 import type { Caller } from "./caller.ts";
 
 /** Both spellings of "every verb": the word of the specification, and that of Kubernetes. */
-const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
+export const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
 /** Everybody who has shown a key, among the users of a rule. */
 export const EVERYBODY = "*";
 /** The group of everybody who has shown a key. */

@@ -2,6 +2,7 @@ import type { Chance } from "../../base/chance.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
 import { withoutApplied } from "../kinds/last-applied.ts";
@@ -24,6 +25,12 @@ export function createUsers({ chance, permit, settleKeys }: UsersOptions): Resou
   return {
     type: USERS,
     singular: "user",
+    shortNames: ["usr"],
+    selectableFields: {
+      "spec.username": (object) => specOf<UserSpec>(object).username ?? "",
+      "spec.email": (object) => specOf<UserSpec>(object).email ?? "",
+      "spec.disabled": (object) => String(specOf<UserSpec>(object).disabled === true),
+    },
     categories: ["platform"],
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
@@ -33,6 +40,7 @@ export function createUsers({ chance, permit, settleKeys }: UsersOptions): Resou
       newGeneration: (object, old) =>
         (specOf<UserSpec>(object).password ?? "") !== "" ||
         !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
+      subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
       claim: (object, old) => claim(object, old, { chance, settleKeys }),
       beforeDelete: ({ metadata }) => settleKeys(metadata.name!),
       prepare: (object, old) => USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old),

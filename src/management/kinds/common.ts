@@ -7,6 +7,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { withMetadata } from "../../server/objects/metadata.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Strategy } from "../../server/resource-definition.ts";
 import { always, described, fields, list, text } from "../../server/objects/shape.ts";
 import type { Field } from "../../server/objects/shape.ts";
@@ -67,21 +68,36 @@ export const USUAL_TEXTS = {
 /** A status without fields: only the server writes one, and it has nothing to say. */
 export const EMPTY_STATUS: Field = always(fields({}));
 
+/** Field selectors of kinds with an owner. */
+export const OWNER_FIELDS = {
+  "spec.owner.user": (object: KubeObject) => specOf<OwnedSpec>(object).owner?.user ?? "",
+  "spec.owner.team": (object: KubeObject) => specOf<OwnedSpec>(object).owner?.team ?? "",
+} as const;
+
 /**
  * The strategy that every stored kind of the management API begins with: a generation that counts changes of the spec, a status
- * that no client writes, and a deletion that takes as long as is asked for.
+ * that is written at a path of its own alone, and a deletion that takes as long as is asked for.
  */
 export const USUAL_STRATEGY = {
   nameRule: dnsSubdomain,
   newGeneration: (object, old) => !jsonEqual(object["spec"], old["spec"]),
-  prepare: withOwnStatus,
+  subresources: { status: replaceStatus },
+  prepare,
   opened: withOpenMaps,
   gracePeriod: (_object, requested = 0) => requested,
 } as const satisfies Strategy;
 
-/** The object with the status that the server gave it, whatever its author wrote. */
-export function withOwnStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
-  return { ...object, spec: object["spec"] ?? {}, status: old?.["status"] ?? {} };
+/** Longest `generateName` that is kept, and what is left of a longer one: a name is made of no more. Source: specification 1, metadata. */
+const PREFIX_MAX = 253;
+const PREFIX_FITTING = 58;
+
+/** The object with a spec and a status, which begins empty. A prefix for its name that is too long is cut. */
+function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const { generateName = "" } = object.metadata;
+  const status = (old && object["status"]) ?? {};
+  const whole = { ...object, spec: object["spec"] ?? {}, status };
+  if (generateName.length <= PREFIX_MAX) return whole;
+  return withMetadata(whole, { generateName: generateName.slice(0, PREFIX_FITTING).replace(/\.+$/, "") });
 }
 
 /**

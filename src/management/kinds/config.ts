@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../object/types.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
+import { replaceStatus } from "../../server/resource-definition.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, fields, kindShape } from "../../server/objects/shape.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
@@ -28,7 +29,7 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
       },
     ),
     shown: (object, user) => (administers(user) ? object : { ...object, status: redacted(object["status"] as ManagementConfig) }),
-    strategy: { nameRule: dnsSubdomain },
+    strategy: { nameRule: dnsSubdomain, subresources: { status: replaceStatus } },
   };
 }
 

@@ -184,7 +184,7 @@ const SPEC = described(
       scope: "What the key may do, of what its owner may; everything when left out.",
       type: "Who manages the key: User for people, Login for sign-ins, others for the platform itself.",
       identity: "What a provider said at sign-in.",
-      oidcProvider: "For refresh tokens of the platform's own provider.",
+      oidcProvider: "For refresh tokens of the platform's own provider. It is stored, and means nothing: the platform is no provider.",
       parent: "Deprecated: the key whose sign-in this one shares.",
       oidcLogin: "Deprecated: tokens of a provider; use identity.",
     },

@@ -4,8 +4,8 @@ import type { Column } from "../../server/presentation/columns.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, bytes, described, fields, kindShape, list, text, time } from "../../server/objects/shape.ts";
-import { ACCESS_RULE, OWNER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import { always, described, fields, kindShape, list, strictBytes, text, time } from "../../server/objects/shape.ts";
+import { ACCESS_RULE, OWNER, OWNER_FIELDS, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";
 
@@ -20,6 +20,7 @@ export interface SharedSecretSpec extends OwnedSpec {
 /** Most bytes of all values together. Source: the limit of Kubernetes' own Secrets, to which they are synced. */
 const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
+const NOT_CANONICAL = "must be base64 without bits beyond the value in its last digit (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
 const CONDITION = described(
@@ -39,7 +40,7 @@ const CONDITION = described(
 );
 
 const SPEC = described(
-  fields({ displayName: text, description: text, owner: OWNER, data: { type: "map", of: bytes }, access: list(ACCESS_RULE) }),
+  fields({ displayName: text, description: text, owner: OWNER, data: { type: "map", of: strictBytes }, access: list(ACCESS_RULE) }),
   {
     name: "SharedSecretSpec",
     description: "What is shared, and with whom.",
@@ -61,6 +62,7 @@ const COLUMNS: readonly Column[] = [
 export const sharedSecrets: ResourceDefinition = {
   type: SHARED_SECRETS,
   singular: "sharedsecret",
+  shortNames: ["ss"],
   categories: ["platform"],
   shape: kindShape(
     { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })) },
@@ -70,6 +72,7 @@ export const sharedSecrets: ResourceDefinition = {
     },
   ),
   columns: COLUMNS,
+  selectableFields: OWNER_FIELDS,
   strategy: { ...USUAL_STRATEGY, unconditionalUpdate: false, validate },
 };
 
@@ -77,15 +80,25 @@ function dataOf(object: KubeObject): StringMap {
   return specOf<SharedSecretSpec>(object).data ?? {};
 }
 
-function validate(object: KubeObject): readonly FieldError[] {
+function validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const data = dataOf(object);
+  const before = old === undefined ? {} : dataOf(old);
   const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
+  // What is stored already was taken when this was not looked at.
+  const changed = Object.entries(data).filter(([name, value]) => before[name] !== value);
+  const values = changed.flatMap(([name, value]) => (isCanonical(value) ? [] : [invalid(`spec.data[${name}]`, "<hidden>", NOT_CANONICAL)]));
   const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
-  if (size <= SECRET_BYTES_MAX) return names;
+  if (size <= SECRET_BYTES_MAX) return [...names, ...values];
   return [
     ...names,
+    ...values,
     { reason: "FieldValueTooLong", field: "spec.data", message: `Too long: may not be more than ${SECRET_BYTES_MAX} bytes` },
   ];
+}
+
+/** Tells whether the last digit has no bits beyond those of the value, so that each value has one spelling. */
+function isCanonical(value: string): boolean {
+  return Buffer.from(value, "base64").toString("base64") === value;
 }
 
 function keyErrors(name: string): readonly string[] {

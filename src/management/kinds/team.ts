@@ -2,7 +2,7 @@ import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../ser
 import type { Column } from "../../server/presentation/columns.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, described, fields, kindShape, list, text } from "../../server/objects/shape.ts";
-import { ACCESS_RULE, EMPTY_STATUS, OWNER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { TEAMS } from "./types.ts";
 
@@ -50,10 +50,12 @@ const SPEC = described(
     description: "Who belongs to the team, and what it has.",
     fields: {
       ...USUAL_TEXTS,
-      username: "Name that identifies the team, and its namespace in the container registry.",
+      username:
+        "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
       users: "Platform users who belong to the team.",
       groups: "Groups of an authentication provider whose members belong to the team.",
-      imagePullSecrets: "Secrets with which the team may pull images.",
+      imagePullSecrets:
+        "Secrets with which the team may pull images. They are stored for whoever pulls: the platform itself pulls nothing.",
       clusterRoles: "Roles of the team's users in the clusters.",
     },
   },
@@ -77,6 +79,8 @@ export function clusterRolesOf({ clusterRoles = [] }: Pick<TeamSpec, "clusterRol
 export const teams: ResourceDefinition = {
   type: TEAMS,
   singular: "team",
+  shortNames: ["tm"],
+  selectableFields: { ...OWNER_FIELDS, "spec.username": (object) => specOf<TeamSpec>(object).username ?? "" },
   categories: ["platform"],
   shape: kindShape(
     { spec: always(SPEC), status: EMPTY_STATUS },

@@ -102,6 +102,7 @@ function entryErrors(raw: unknown, field: string): FieldError[] {
     ...check("fieldsV1", "must be a set of fields", (value) => value === undefined || decodeFieldsV1(value) !== undefined),
     ...check("manager", `must be at most ${MANAGER_LENGTH_MAX} printable characters`, isManagerName),
     ...check("apiVersion", "must not be empty", (value) => typeof value === "string" && value !== ""),
+    ...check("apiVersion", "must be `group/version`, or a version alone", isApiVersion),
     ...check("subresource", `must be at most ${SUBRESOURCE_LENGTH_MAX} characters`, isSubresource),
     ...check("time", "must be a time as of RFC 3339", (value) => value === undefined || timeOf(value) !== undefined),
   ];
@@ -115,6 +116,11 @@ function isManagerName(value: unknown): boolean {
 /** Tells whether a text has no control or formatting characters. */
 export function isPrintable(text: string): boolean {
   return !/[\p{C}\u2028\u2029]/u.test(text);
+}
+
+/** Text that a group and a version can be read from; nothing at all is another fault. */
+function isApiVersion(value: unknown): boolean {
+  return typeof value !== "string" || /^(([^/]+\/)?[^/]+)?$/.test(value);
 }
 
 function isSubresource(value: unknown): boolean {

@@ -6,9 +6,9 @@
 import { sha256Hex } from "../../base/digest.ts";
 import { groupOf } from "../../object/resource.ts";
 import { ALL_VERBS } from "../resource-definition.ts";
-import type { ResourceDefinition } from "../resource-definition.ts";
+import type { ResourceDefinition, Verb } from "../resource-definition.ts";
 
-const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];
 
 /** Asked for by clients that want everything in one document. */
@@ -71,10 +71,11 @@ function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VER
   };
 }
 
-function subresourceEntries({ type, strategy, questions = {}, views = {} }: ResourceDefinition) {
+function subresourceEntries({ type, strategy, questions = {}, views = {}, verbs = ALL_VERBS }: ResourceDefinition) {
+  const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
   const entry = (name: string) => ({ name: `${type.plural}/${name}`, singularName: "", namespaced: type.namespaced });
   return [
-    ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: SUBRESOURCE_VERBS })),
+    ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: partVerbs })),
     ...Object.entries(questions).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: QUESTION_VERBS })),
     ...Object.entries(views).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: SUBRESOURCE_VERBS })),
   ];
@@ -109,8 +110,9 @@ function aggregatedGroup(definitions: readonly ResourceDefinition[], name: strin
 function aggregatedResource(definition: ResourceDefinition) {
   const { type, singular, shortNames, categories, strategy, questions = {}, views = {}, verbs = ALL_VERBS } = definition;
   const responseKind = kindOf(definition);
+  const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
   const subresources = [
-    ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: SUBRESOURCE_VERBS })),
+    ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: partVerbs })),
     ...Object.entries(questions).map(([subresource, question]) => ({
       subresource,
       responseKind: kindOf(question.definition),

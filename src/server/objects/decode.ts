@@ -112,10 +112,10 @@ class Decoder {
     }
   }
 
-  #text({ format }: TextShape, value: unknown, path: string): string {
+  #text({ format, strict = false }: TextShape, value: unknown, path: string): string {
     if (format === "quantity") return this.#quantity(value);
     if (typeof value !== "string") return this.#mismatch(value, path, "string");
-    if (format === "bytes") return this.#bytes(value);
+    if (format === "bytes") return this.#bytes(strict ? value : value.replace(/[\r\n]/g, ""));
     if (format === undefined) return value;
     return this.#time(value, format);
   }
@@ -127,10 +127,9 @@ class Decoder {
   }
 
   #bytes(value: string): string {
-    const compact = value.replace(/[\r\n]/g, "");
-    const wrong = /[^A-Za-z0-9+/=]|=(?=[^=])|={3,}/.exec(compact)?.index ?? (compact.length % 4 === 0 ? -1 : compact.length);
+    const wrong = /[^A-Za-z0-9+/=]|=(?=[^=])|={3,}/.exec(value)?.index ?? (value.length % 4 === 0 ? -1 : value.length);
     if (wrong >= 0) return this.#options.refuse(`illegal base64 data at input byte ${wrong}`);
-    return compact;
+    return value;
   }
 
   #time(value: string, format: "time" | "microTime"): string {

@@ -19,6 +19,8 @@ export type Presence =
 export interface TextShape {
   readonly type: "text";
   readonly format?: "bytes" | "time" | "microTime" | "quantity";
+  /** Bytes without line breaks, which Kubernetes' own kinds let pass. */
+  readonly strict?: boolean;
 }
 /** A number; `integer` with its range in bits, `number` any. */
 export interface NumberShape {
@@ -90,6 +92,7 @@ export interface Field {
 /** Texts, numbers and truth values, as fields and elements use them. */
 export const text: TextShape = { type: "text" };
 export const bytes: TextShape = { type: "text", format: "bytes" };
+export const strictBytes: TextShape = { type: "text", format: "bytes", strict: true };
 export const time: TextShape = { type: "text", format: "time" };
 export const microTime: TextShape = { type: "text", format: "microTime" };
 export const quantity: TextShape = { type: "text", format: "quantity" };
