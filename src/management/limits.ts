@@ -3,3 +3,5 @@
  * they cost an API server that is written in Go.
  */
 export const BODY_VALUES_MAX = 10_000;
+/** Longest password that is taken, in characters. */
+export const PASSWORD_LENGTH_MAX = 1_024;

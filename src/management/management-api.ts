@@ -109,7 +109,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const { ownerOf } = authentication;
   const { issuer } = options;
   const settle = (user: string): Promise<void> => settleKeys(user, { registry: stored, objects, upToDate });
-  const parts = { rights, objects, keys, activity, lives, limits, settleKeys: settle };
+  const parts = { rights, objects, keys, activity, lives, limits, passwordRules: () => config.auth.password, settleKeys: settle };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
   const stored = createRegistry({ store, definitions, clock, chance, admit });

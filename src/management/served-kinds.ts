@@ -15,6 +15,7 @@ import { withSecretView } from "./access/secret-view.ts";
 import { createReviewedTokens, withoutToken } from "./access/token-reviews.ts";
 import type { ReviewedTokensOptions } from "./access/token-reviews.ts";
 import { createUsers } from "./access/user-definition.ts";
+import type { PasswordRules } from "./access/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "./kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "./kinds/shared-secret.ts";
 import { teams } from "./kinds/team.ts";
@@ -31,13 +32,15 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly lives: KeyLives;
   /** Has the keys of a user know whose they are; before he goes, or has another password. */
   readonly settleKeys: (user: string) => Promise<void>;
+  /** At this moment. */
+  readonly passwordRules: () => PasswordRules;
   readonly policy: Policy;
   readonly chance: Chance;
 }
 
 /** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, lives, limits, policy, chance, settleKeys } = options;
+  const { rights, objects, keys, activity, lives, limits, policy, chance, passwordRules, settleKeys } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
   const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
   return [
@@ -49,7 +52,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
       permit: createOwnedPermit(permitFor(TEAMS)),
       warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
     }),
-    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)), settleKeys }),
+    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)), passwordRules, settleKeys }),
     createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit }),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),

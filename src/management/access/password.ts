@@ -1,14 +1,13 @@
 import { scrypt, scryptSync, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import type { Chance } from "../../base/chance.ts";
+import { PASSWORD_LENGTH_MAX } from "../limits.ts";
 
 /** Cost of one digest: 16 MiB and some tens of milliseconds. Source: RFC 7914, section 2, for interactive use. */
 const COST = { N: 16_384, r: 8, p: 1 } as const;
 const PREFIX = "scrypt:";
 const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
-/** Longest password that is taken, in characters. */
-export const PASSWORD_LENGTH_MAX = 1_024;
 
 const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
 

@@ -1,4 +1,5 @@
 import type { ObjectSchema } from "../../schema/schema.ts";
+import { PASSWORD_LENGTH_MAX } from "../limits.ts";
 import { flag, text, time } from "./fields.ts";
 import { PROVIDERS } from "./provider-schema.ts";
 
@@ -7,6 +8,9 @@ const LOGIN_TTL_SECONDS = 1_728_000;
 
 /** Longest filter of groups, in UTF-16 units. */
 export const FILTER_LENGTH_MAX = 1_024;
+
+/** Fewest characters of a password by default. Source: NIST SP 800-63B, section 5.1.1. */
+const PASSWORD_LENGTH_MIN = 8;
 
 /** A further provider with an id of its own. */
 export const CONNECTOR = {
@@ -46,7 +50,16 @@ export const AUTH = {
       type: "object",
       description: "Sign-in by password.",
       default: {},
-      fields: { disabled: flag("Nobody signs in by password.") },
+      fields: {
+        disabled: flag("Nobody signs in by password."),
+        minLength: {
+          type: "integer",
+          default: PASSWORD_LENGTH_MIN,
+          minimum: 1,
+          maximum: PASSWORD_LENGTH_MAX,
+          description: "Fewest characters of a password that is set. Those that are set already stay good.",
+        },
+      },
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),

@@ -10,7 +10,7 @@ import type { ManagementConfig } from "./effective.ts";
 /** What is shown in place of a secret. */
 export const REDACTED = "********";
 
-/** Every secret setting; `[]` is any item of a list. */
+/** Every secret setting; `[]` is any item of a list. Of a map every value is secret, and the names are not. */
 export const SECRET_SETTINGS: readonly string[] = [
   "auth.oidc.clientSecret",
   "auth.sourceHostA.clientSecret",
@@ -18,6 +18,7 @@ export const SECRET_SETTINGS: readonly string[] = [
   "auth.directoryProviderA.clientSecret",
   "auth.directoryProviderB.clientSecret",
   "auth.clusterManager.bearerToken",
+  "auth.customHttpHeaders",
   "auth.connectors[].oidc.clientSecret",
   "auth.connectors[].sourceHostA.clientSecret",
   "auth.connectors[].sourceHostB.clientSecret",
@@ -25,13 +26,14 @@ export const SECRET_SETTINGS: readonly string[] = [
   "auth.connectors[].directoryProviderB.clientSecret",
   "oidc.clients[].clientSecret",
   "apps.repositories[].password",
+  "apps.predefinedApps[].initialValues",
   "audit.dataStoreEndpoint",
   "vault.auth.token",
 ];
 
 /**
  * A copy in which {@link REDACTED} stands for every secret setting that is not empty, and for user and password of every
- * address. What else a text holds, such as the proposed values of an app, is not looked at.
+ * address. What else a text holds is not looked at.
  *
  * @example
  * redacted(config).vault.auth?.token; // "********"
@@ -40,11 +42,12 @@ export function redacted(config: ManagementConfig): ManagementConfig {
   return withoutSecrets(config, "") as ManagementConfig;
 }
 
-function withoutSecrets(value: unknown, field: string): unknown {
-  if (typeof value === "string") return value !== "" && SECRET_SETTINGS.includes(field) ? REDACTED : withoutCredentials(value);
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, `${field}[]`));
+function withoutSecrets(value: unknown, field: string, inSecret = false): unknown {
+  const isSecret = inSecret || SECRET_SETTINGS.includes(field);
+  if (typeof value === "string") return value !== "" && isSecret ? REDACTED : withoutCredentials(value);
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, `${field}[]`, isSecret));
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).map(([name, member]) => [name, withoutSecrets(member, fieldPath(field, name))] as const);
+  const members = Object.entries(value).map(([name, member]) => [name, withoutSecrets(member, fieldPath(field, name), isSecret)] as const);
   return Object.fromEntries(members);
 }
 
@@ -62,7 +65,11 @@ function withoutCredentials(text: string): string {
 export function withoutFound(problems: readonly Problem[]): Problem[] {
   return problems.map((problem) => {
     const field = problem.field.replace(/\[\d+\]/g, "[]");
-    const holdsSecrets = SECRET_SETTINGS.some((secret) => secret.startsWith(field) && /^$|^[.[]/.test(secret.slice(field.length)));
+    const holdsSecrets = SECRET_SETTINGS.some((secret) => isWithin(secret, field) || isWithin(field, secret));
     return holdsSecrets ? { ...problem, message: problem.message.replace(/, found [^]*$/, "") } : problem;
   });
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return inner.startsWith(outer) && /^$|^[.[]/.test(inner.slice(outer.length));
 }

@@ -28,7 +28,7 @@ describe("the effective configuration", () => {
     const metrics = { retention: "1y", storage: { storageClass: null } };
     expect(config("")).toEqual({
       auth: {
-        password: { disabled: false },
+        password: { disabled: false, minLength: 8 },
         connectors: [],
         disableTeamCreation: false,
         disableUserCreation: false,
@@ -122,7 +122,7 @@ describe("the sections of the file", () => {
       every.auth.clusterManager,
       { host: "clusters.example.com", bearerToken: "token-abc:cm-hidden", insecure: true },
     ],
-    ["auth.password.disabled", "shows password.disabled and refuses other types", every.auth.password, { disabled: true }],
+    ["auth.password.disabled", "shows password.disabled and refuses other types", every.auth.password, { disabled: true, minLength: 8 }],
     ["auth.disableTeamCreation", "shows disableTeamCreation and refuses other types", every.auth.disableTeamCreation, true],
     ["auth.disableUserCreation", "shows disableUserCreation and refuses other types", every.auth.disableUserCreation, true],
     [

@@ -36,6 +36,7 @@ describe("secret settings", () => {
     expect(redacted(every)).toMatchObject({
       auth: {
         oidc: { clientId: "oidc-client", clientSecret: REDACTED },
+        customHttpHeaders: { "X-My-Header": REDACTED },
         connectors: [{ id: "company", oidc: { clientSecret: REDACTED } }, {}, {}, {}, {}, {}],
       },
       audit: { path: "/var/log/audit.log", dataStoreEndpoint: REDACTED },
@@ -60,14 +61,14 @@ describe("secret settings", () => {
   });
 
   test("are not quoted by problems, be they of the wrong type or in the wrong place", () => {
-    const text = `auth: {sourceHostA: {clientSecret: 314159}, clusterManager: sesame}
+    const text = `auth: {sourceHostA: {clientSecret: 314159}, clusterManager: sesame, customHttpHeaders: {X-Key: 161803}}
 apps: {repositories: [{password: 271828}, sesame]}
 vault: {auth: sesame}
 audit: {maxAge: shown}
 `;
     const result = parseManagementConfig(text);
     const told = JSON.stringify(result);
-    expect(result.ok ? [] : result.problems.map(({ field }) => field)).toHaveLength(6);
+    expect(result.ok ? [] : result.problems.map(({ field }) => field)).toHaveLength(7);
     expect(told).not.toMatch(/314159|271828|sesame/);
     expect(told).toContain("shown");
   });
