@@ -255,7 +255,7 @@ class Serving {
     const { administers = isMaster } = this.#options;
     const share = { name: `user ${caller.name}`, administers: administers(caller) };
     const body = this.#inFlight.body(share);
-    const exchange: Exchange = { ...open, path, user, caller, claim: body.claim, audit: passage.record };
+    const exchange: Exchange = { ...open, path, user, caller, body, audit: passage.record };
     const target = parseTarget(path);
     const { authorizer } = this.#options;
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));

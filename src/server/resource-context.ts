@@ -50,6 +50,8 @@ export interface WriteOptions {
   readonly userAgent?: string;
   /** Told what the author should know; shown as `Warning` headers. */
   readonly warn?: (text: string) => void;
+  /** Waited for between two pieces of the work on an object. Default: none is that large. */
+  readonly pause?: () => Promise<void>;
 }
 
 /** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */

@@ -222,6 +222,7 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
+    await exchange.body.pause();
     this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
@@ -237,6 +238,7 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
     const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
+    await exchange.body.pause();
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
@@ -244,6 +246,7 @@ class Routes {
     const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
     const { kind, body } = await this.#patchBody(exchange);
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
+    await exchange.body.pause();
     this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
@@ -252,6 +255,7 @@ class Routes {
     const text = (await this.#bytes(exchange)).toString();
     const body = kind === "apply" ? parseYaml(text) : parseJson(text);
     exchange.audit?.requestObject(body);
+    await exchange.body.pause();
     return { kind, body };
   }
 
@@ -281,8 +285,14 @@ class Routes {
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
 
-  #writer({ user, warn, request }: Exchange, { subresource }: ResourceTarget) {
-    return { user, warn, userAgent: request.headers["user-agent"] ?? "", ...(subresource !== undefined && { subresource }) };
+  #writer({ user, warn, request, body }: Exchange, { subresource }: ResourceTarget) {
+    return {
+      user,
+      warn,
+      pause: body.pause,
+      userAgent: request.headers["user-agent"] ?? "",
+      ...(subresource !== undefined && { subresource }),
+    };
   }
 
   async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
@@ -296,13 +306,15 @@ class Routes {
       const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
       reportFaults(definition, texts, options);
     }
+    await exchange.body.pause();
     return body;
   }
 
-  async #bytes({ request, claim }: Exchange): Promise<Buffer> {
+  async #bytes({ request, body }: Exchange): Promise<Buffer> {
     const { bodyBytesMax, bodyValuesMax } = this.#options;
-    const bytes = await readBytes(request, bodyBytesMax, claim);
+    const bytes = await readBytes(request, bodyBytesMax, body.claim);
     checkValues(bytes, mediaTypeOf(request), bodyValuesMax);
+    await body.begin();
     return bytes;
   }
 }

@@ -22,17 +22,26 @@ export interface OpenExchange {
   readonly audit?: AuditRecord | undefined;
 }
 
+/** The body of a request as something that takes up room and time. */
+export interface Body {
+  /**
+   * Counts bytes of it against the share of whoever asks.
+   *
+   * @throws API_TOO_MANY_REQUESTS when that is used up.
+   */
+  readonly claim: (bytes: number) => void;
+  /** All of it is there: waits until it may be worked on. */
+  readonly begin: () => Promise<void>;
+  /** Lets everybody else have a turn, where the body is large. */
+  readonly pause: () => Promise<void>;
+}
+
 /** A request of somebody who is known. */
 export interface Exchange extends OpenExchange {
   readonly user: UserInfo;
   /** Whose credentials the request shows; the user himself, unless he is impersonated. */
   readonly caller: UserInfo;
-  /**
-   * Counts bytes of the body against the share of whoever asks.
-   *
-   * @throws API_TOO_MANY_REQUESTS when that is used up.
-   */
-  readonly claim: (bytes: number) => void;
+  readonly body: Body;
 }
 
 /** How an answer is written. */

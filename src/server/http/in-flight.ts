@@ -1,3 +1,6 @@
+import type { Body } from "./exchange.ts";
+import { createLargeBodies } from "./large-bodies.ts";
+import type { Large } from "./large-bodies.ts";
 import { tooManyRequests } from "../status.ts";
 
 /** What of a server may be in use at once; more is answered 429. */
@@ -37,8 +40,8 @@ export interface InFlight {
   take(what: Shared, caller: InFlightCaller, amount?: number): () => void;
   /** Does something while one is taken. @throws as {@link take}. */
   during(what: Shared, caller: InFlightCaller, action: () => Promise<void>): Promise<void>;
-  /** What the body of one request takes up, piece by piece, until it is released. */
-  body(caller: InFlightCaller): { readonly claim: (bytes: number) => void; readonly release: () => void };
+  /** What the body of one request takes up, until it is released. */
+  body(caller: InFlightCaller): Body & { readonly release: () => void };
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -61,6 +64,7 @@ export function createInFlight(limits: InFlightLimits, onRefused: (what: Shared)
   const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;
   const sizes: Readonly<Record<Shared, number>> = { reads, writes, watches, bytes };
   const pools = new Map(Object.entries(sizes).map(([what, size]) => [what, new Pool(size, shares)]));
+  const large = createLargeBodies();
   const take: InFlight["take"] = (what, caller, amount = 1) => {
     const leave = pools.get(what)!.take(caller, amount);
     if (leave !== undefined) return leave;
@@ -79,9 +83,19 @@ export function createInFlight(limits: InFlightLimits, onRefused: (what: Shared)
     },
     body(caller) {
       const claimed: (() => void)[] = [];
+      let [length, turn] = [0, undefined as Large | undefined];
       return {
-        claim: (bytes) => void claimed.push(take("bytes", caller, bytes)),
-        release: () => claimed.splice(0).forEach((release) => release()),
+        claim(bytes) {
+          claimed.push(take("bytes", caller, bytes));
+          length += bytes;
+        },
+        begin: async () => void (turn = await large.enter(caller.name, length)),
+        pause: async () => turn?.pause(),
+        release() {
+          for (const release of claimed.splice(0)) release();
+          turn?.leave();
+          turn = undefined;
+        },
       };
     },
   };

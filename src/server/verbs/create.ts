@@ -30,6 +30,7 @@ export async function create(context: ResourceContext, namespace: string, body: 
     return seal(definition, await definition.review(question, user, { warn, dryRun }));
   }
   await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
+  await options.pause?.();
   const object = newObject(context, given, key.namespace);
   const managers = { requested: wellFormed(given.metadata.managedFields) };
   return name === "" && generateName !== ""
@@ -103,6 +104,7 @@ async function tryCreate(
   let stored: KubeObject | undefined;
   try {
     definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });
+    await options.pause?.();
     const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
     if (options.dryRun === true) return (await store.get(key)) === undefined ? ready : undefined;

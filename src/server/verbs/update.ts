@@ -117,6 +117,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   let written: StoredObject | undefined;
   try {
     definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
+    await options.pause?.();
     const object = withManagers(context, { before: old, after: finished, managers }, options);
     if (options.dryRun === true) return object;
     // Nothing is written for nothing: no new resourceVersion and no event.

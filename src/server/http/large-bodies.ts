@@ -1,0 +1,47 @@
+/** Bytes of a body that is worked on in pieces, and not beside another such one. */
+const LARGE_BYTES = 16 * 1024;
+
+/** Keeps what large bodies cost away from everybody else. */
+export interface LargeBodies {
+  /**
+   * Waits until a body of so many bytes may be worked on: large ones one after another, those of each caller in turn. Returns what to
+   * call when it is done, and what to wait for between two pieces of the work; undefined for a body that is not large.
+   */
+  enter(caller: string, bytes: number): Promise<Large | undefined>;
+}
+
+/** A large body that is worked on. */
+export interface Large {
+  readonly leave: () => void;
+  /** Everybody else has a turn. */
+  readonly pause: () => Promise<void>;
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Nothing large is worked on yet. */
+export function createLargeBodies(): LargeBodies {
+  /** What waits, by caller; callers in the order of their turns. */
+  const waiting = new Map<string, (() => void)[]>();
+  let busy = false;
+  const leave = () => {
+    const [first] = waiting;
+    if (first === undefined) return void (busy = false);
+    const [caller, [begin, ...others]] = first;
+    waiting.delete(caller);
+    if (others.length > 0) waiting.set(caller, others);
+    begin!();
+  };
+  return {
+    async enter(caller, bytes) {
+      if (bytes < LARGE_BYTES) return undefined;
+      if (busy) {
+        const begun = new Promise<void>((begin) => waiting.set(caller, [...(waiting.get(caller) ?? []), begin]));
+        await begun;
+      }
+      busy = true;
+      await nextTurn();
+      return { leave, pause: nextTurn };
+    },
+  };
+}
