@@ -5,6 +5,7 @@
  */
 import * as openid from "openid-client";
 import { isEngineError, messageOf } from "../../base/errors.ts";
+import type { EngineError } from "../../base/errors.ts";
 import { unauthorized, unavailable } from "../../server/status.ts";
 import type { Claims } from "./claims.ts";
 import { isLoopback } from "./loopback.ts";
@@ -89,7 +90,7 @@ function clientFor(configuration: openid.Configuration, settings: OidcSettings):
         const claims: Claims = { ...answer.claims() };
         return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
       } catch (error) {
-        throw reachability(error) ?? unauthorized(`the provider's answer was not accepted: ${reasonOf(error)}`);
+        throw reachability(error) ?? notAccepted(error);
       }
     },
     endSessionUrl(idToken) {
@@ -103,12 +104,14 @@ function clientFor(configuration: openid.Configuration, settings: OidcSettings):
 }
 
 /** As the provider takes it: in a header, unless its document has only the body. */
-function authenticationOf({ clientSecret = "" }: OidcSettings): openid.ClientAuth {
-  if (clientSecret === "") return openid.None();
-  const [header, body] = [openid.ClientSecretBasic(clientSecret), openid.ClientSecretPost(clientSecret)];
-  return (server, ...rest) => {
+function authenticationOf({ clientSecret = "", redirectURI = "" }: OidcSettings): openid.ClientAuth {
+  const [header, body] =
+    clientSecret === "" ? [openid.None(), openid.None()] : [openid.ClientSecretBasic(clientSecret), openid.ClientSecretPost(clientSecret)];
+  return (server, client, parameters, headers) => {
+    // The package leaves out its query, and the provider compares it with the one that it was asked with.
+    if (redirectURI !== "" && parameters.has("redirect_uri")) parameters.set("redirect_uri", redirectURI);
     const methods = server.token_endpoint_auth_methods_supported;
-    return (methods === undefined || methods.includes("client_secret_basic") ? header : body)(server, ...rest);
+    return (methods === undefined || methods.includes("client_secret_basic") ? header : body)(server, client, parameters, headers);
   };
 }
 
@@ -135,6 +138,12 @@ function reachability(error: unknown): Error | undefined {
 
 /** Longest text of a provider that goes into a message. */
 const REASON_LENGTH_MAX = 200;
+
+/** A code that the browser itself brought is told; what passed between the servers is the cause, for the log. */
+function notAccepted(error: unknown): EngineError {
+  const told = error instanceof openid.AuthorizationResponseError ? `: ${reasonOf(error)}` : "";
+  return Object.assign(unauthorized(`the provider's answer was not accepted${told}`), { cause: reasonOf(error) });
+}
 
 /** Why the protocol failed. The causes of these errors hold tokens and claims: of them, only the messages are told. */
 function reasonOf(error: unknown): string {

@@ -18,6 +18,7 @@ import type { OidcClients } from "./oidc-clients.ts";
 import { challengeOf, isChallenge, isChallengeOf, secretText } from "./pkce.ts";
 import type { ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
+import { told } from "./told.ts";
 import { answerRedirect, cookieOf, expectMethod, readFields } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -169,7 +170,7 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
       } catch (error) {
         if (!isEngineError(error)) throw error;
         // The program would wait for ever.
-        answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: error.message }));
+        answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: told(error).message }));
       }
       return undefined;
     },

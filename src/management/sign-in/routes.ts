@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { isEngineError, messageOf } from "../../base/errors.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
 import { remoteAddressOf } from "../../server/http/client-address.ts";
@@ -22,6 +22,7 @@ import { createOidcLogin } from "./oidc-login.ts";
 import { createPasswordLogin } from "./password-login.ts";
 import type { SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
+import { told } from "./told.ts";
 import { answerJson } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
@@ -100,17 +101,22 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     if (handler === undefined) return false;
     setCustomHeaders(response, config().customHttpHeaders);
     response.setHeader("Cache-Control", "no-store");
+    response.setHeader("X-Content-Type-Options", "nosniff");
     try {
       await handler({ request, response, audit, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") });
     } catch (error) {
       const status = statusOf(error);
       if (status === undefined) logger.error("A sign-in failed by a fault of ours", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider can not be used for sign-in", { path, error: messageOf(error) });
-      else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message });
-      answering.status({ request, response, audit }, status ?? statusOf(internalError())!);
+      else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
+      answering.status({ request, response, audit }, statusOf(isEngineError(error) && status ? told(error) : internalError())!);
     }
     return true;
   };
+}
+
+function causeOf(error: unknown): { readonly cause?: string } {
+  return error instanceof Error && typeof error.cause === "string" ? { cause: error.cause } : {};
 }
 
 /** Sign-in goes through these; of other kinds only the rules are here. */

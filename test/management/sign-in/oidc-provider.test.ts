@@ -84,6 +84,37 @@ describe("a provider with a certificate of its own authority", () => {
   });
 });
 
+describe("what strangers are told", () => {
+  test("is no path and no inner error of a provider that cannot be used; the log has them", async () => {
+    configure({ issuerUrl: provider.issuer, caFile: "/srv/platform/none.pem" });
+    const answer = await login(platform);
+    expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([503, "nosniff"]);
+    expect(JSON.stringify(answer.body)).not.toMatch(/srv|ENOENT|caFile/);
+    expect(platform.log.join()).toContain("/srv/platform/none.pem");
+  });
+
+  test("is not what a provider said to us of our client", async () => {
+    configure({ issuerUrl: provider.issuer, clientSecret: "wrong" });
+    expect(JSON.stringify((await login(platform)).body)).not.toContain("invalid_client");
+    expect(platform.log.join()).toContain("invalid_client");
+  });
+});
+
+test("every answer says what type it is and nothing else", async () => {
+  const login = await fetch(`${platform.url}/auth/oidc/login`, { redirect: "manual" });
+  const refused = await fetch(`${platform.url}/auth/password/login`, { method: "POST" });
+  const told = [login, refused].map(({ status, headers }) => [status, headers.get("x-content-type-options")]);
+  expect(told).toEqual([
+    [302, "nosniff"],
+    [415, "nosniff"],
+  ]);
+});
+
+test("a redirectURI may have a query", async () => {
+  configure({ issuerUrl: provider.issuer, redirectURI: `${platform.url}/auth/oidc/callback?tenant=a` });
+  expect((await login(platform)).status).toBe(200);
+});
+
 describe("asking a provider", () => {
   const get = { method: "GET", headers: {} };
 
