@@ -65,10 +65,10 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect(lines.slice(1)).toEqual([
       ["config", "management.platform/v1", "false", "Config"],
       ["directclusterendpointtokens", "management.platform/v1", "false", "DirectClusterEndpointToken"],
-      ["ownedaccesskeys", "management.platform/v1", "false", "OwnedAccessKey"],
-      ["sharedsecrets", "management.platform/v1", "true", "SharedSecret"],
-      ["teams", "management.platform/v1", "false", "Team"],
-      ["users", "management.platform/v1", "false", "User"],
+      ["ownedaccesskeys", "oak", "management.platform/v1", "false", "OwnedAccessKey"],
+      ["sharedsecrets", "ss", "management.platform/v1", "true", "SharedSecret"],
+      ["teams", "tm", "management.platform/v1", "false", "Team"],
+      ["users", "usr", "management.platform/v1", "false", "User"],
     ]);
     expect(await kubectl.ok("version")).toMatch(/Server Version: v1\.\d+/);
     expect(await kubectl.ok("api-versions")).toContain("management.platform/v1\n");
