@@ -7,12 +7,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { until } from "./fake-clock.ts";
 import { ownPorts } from "./own-port.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
 /** Of the etcd that is here; undefined where there is none. */
@@ -108,7 +109,11 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
       ended.kill("SIGKILL");
       await exited;
     },
-    pause: () => void child?.kill("SIGSTOP"),
+    pause() {
+      if (child === undefined) return;
+      child.kill("SIGSTOP");
+      waitUntilStopped(child.pid!);
+    },
     resume: () => void child?.kill("SIGCONT"),
     async remove() {
       await member.kill();
@@ -122,4 +127,26 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
     log: () => log,
   };
   return member;
+}
+
+/** Stopped, or at its end. */
+const STOPPED = /\) [TtZX] |^$/;
+
+/** Empty for a thread that has ended meanwhile. */
+function statOf(task: string): string {
+  try {
+    return readFileSync(join(task, "stat"), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** A signal is on its way for a while on a busy machine, and a program answers meanwhile. Only Linux says when all threads have stopped. */
+function waitUntilStopped(pid: number): void {
+  const tasks = `/proc/${pid}/task`;
+  const until = performance.now() + PATIENCE_MS;
+  while (existsSync(tasks) && performance.now() < until) {
+    if (readdirSync(tasks).every((task) => STOPPED.test(statOf(join(tasks, task))))) return;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
 }
