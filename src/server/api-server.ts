@@ -28,7 +28,7 @@ import type { InFlight } from "./http/in-flight.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
-import { below, parseTarget, splitOnce } from "./http/request-target.ts";
+import { below, splitOnce, targetOrFault } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
 import { BODY_BYTES_MAX, BODY_VALUES_MAX, CONNECTIONS_MAX, HEADERS_MS, REQUEST_MS } from "./http/limits.ts";
 import type { ServerLimits } from "./http/limits.ts";
@@ -109,8 +109,11 @@ const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthe
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const serving = new Serving(options);
   let begin = () => {};
-  const begun = new Promise<void>((resolve) => (begin = resolve));
-  const listener = (request: IncomingMessage, response: ServerResponse) => void begun.then(() => serving.handle(request, response));
+  let begun: Promise<void> | undefined = new Promise<void>((resolve) => (begin = resolve));
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    if (begun === undefined) void serving.handle(request, response);
+    else void begun.then(() => serving.handle(request, response));
+  };
   const { headersMs = HEADERS_MS, requestMs = REQUEST_MS } = options.limits ?? {};
   const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs) };
   const server = options.tls
@@ -129,6 +132,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
   serving.ready = true;
   begin();
+  begun = undefined;
   let closing: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
@@ -214,12 +218,14 @@ class Serving {
     // Whoever has a connection is to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const leave = this.#connections.use(request.socket);
-    const answered = this.#handle(request, response).finally(() => {
-      leave();
-      this.#answered.delete(answered);
-    });
+    const answered = this.#handle(request, response);
     this.#answered.add(answered);
-    await answered;
+    try {
+      await answered;
+    } finally {
+      this.#answered.delete(answered);
+      leave();
+    }
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -251,14 +257,16 @@ class Serving {
       this.#beginRecord(passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
       return this.#answerOutside({ ...outside, audit: passage.record });
     }
-    const { user, caller } = await this.#identify(passage, { ...open, path });
+    const target = targetOrFault(path);
+    const attributes = attributesOf({ ...open, path }, target instanceof Error ? undefined : target);
+    const { user, caller } = await this.#identify(passage, path, attributes);
+    if (target instanceof Error) throw target;
     const { administers = isMaster } = this.#options;
     const share = { name: `user ${caller.name}`, administers: administers(caller) };
     const body = this.#inFlight.body(share);
     const exchange: Exchange = { ...open, path, user, caller, body, audit: passage.record };
-    const target = parseTarget(path);
     const { authorizer } = this.#options;
-    if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributesOf(exchange, target));
+    if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target));
     // Who asks whether the server lives has no share to use up.
@@ -289,18 +297,18 @@ class Serving {
     );
   }
 
-  async #identify(passage: Passage, exchange: OpenExchange): Promise<Known> {
+  async #identify(passage: Passage, path: string, attributes: Attributes): Promise<Known> {
     const { authenticate, authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
-      const caller = isOpenPath(exchange.path) ? ANONYMOUS : await authenticate(passage.request);
+      const caller = isOpenPath(path) ? ANONYMOUS : await authenticate(passage.request);
       if (caller === undefined) throw unauthorized();
       known.caller = caller;
       const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(passage.request, caller, authorizer);
       known.user = user;
       return { caller, user };
     } finally {
-      this.#beginRecord(passage, passage.request.url ?? "/", { attributes: attributesOf(exchange, targetOrNone(exchange.path)), ...known });
+      this.#beginRecord(passage, passage.request.url ?? "/", { attributes, ...known });
     }
   }
 
@@ -380,13 +388,3 @@ interface Known {
 
 /** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
 const WELL_KNOWN = "/.well-known/";
-
-/** What a path names, if it can be read. */
-function targetOrNone(path: string): ResourceTarget | undefined {
-  try {
-    return parseTarget(path);
-  } catch {
-    // The answer to the request says what is wrong with it.
-    return undefined;
-  }
-}

@@ -12,10 +12,10 @@ import { noSuchPath } from "./status.ts";
  */
 export function joinRegistries(...registries: readonly Registry[]): Registry {
   const definitions = registries.flatMap((registry) => registry.definitions);
-  const names = definitions.map(({ type }) => `${type.apiVersion}/${type.plural}`);
-  assert(new Set(names).size === names.length, "each kind is in one registry");
+  const byKind = new Map(registries.flatMap((registry) => registry.definitions.map(({ type }) => [idOf(type), registry] as const)));
+  assert(byKind.size === definitions.length, "each kind is in one registry");
   const of = (type: ResourceType) => {
-    const registry = at(registries, type);
+    const registry = byKind.get(idOf(type));
     if (registry === undefined) throw noSuchPath();
     return registry;
   };
@@ -24,7 +24,7 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
     async restore() {
       for (const registry of registries) await registry.restore();
     },
-    find: (apiVersion, plural) => at(registries, { apiVersion, plural })?.find(apiVersion, plural),
+    find: (apiVersion, plural) => byKind.get(idOf({ apiVersion, plural }))?.find(apiVersion, plural),
     get: async (type, key, resourceVersion) => of(type).get(type, key, resourceVersion),
     list: async (type, request) => of(type).list(type, request),
     watch: async (type, request) => of(type).watch(type, request),
@@ -38,6 +38,6 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
   };
 }
 
-function at(registries: readonly Registry[], { apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): Registry | undefined {
-  return registries.find((registry) => registry.find(apiVersion, plural) !== undefined);
+function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
+  return `${apiVersion}/${plural}`;
 }

@@ -2,7 +2,6 @@ import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { ObjectKey } from "../object/key.ts";
 import { keyOf } from "../object/key.ts";
-import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { isEngineError } from "../base/errors.ts";
@@ -105,8 +104,7 @@ async function restore(store: Store, definitions: readonly ResourceDefinition[])
 }
 
 function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
-  const version = apiVersion.slice(apiVersion.lastIndexOf("/") + 1);
-  return `${groupOf({ apiVersion })}/${version}/${plural}`;
+  return `${apiVersion}/${plural}`;
 }
 
 async function deleteCollection(

@@ -88,6 +88,23 @@ interface Route {
 
 class Routes {
   readonly #options: ResourceRoutesOptions;
+  readonly #ofObject: readonly Route[] = [
+    { method: "GET", verb: "get", handle: (routed) => this.#get(routed) },
+    { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
+    { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
+  ];
+  readonly #following: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
+  readonly #ofWhole: readonly Route[] = [
+    ...this.#ofObject,
+    this.#following,
+    { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) },
+  ];
+  readonly #ofAllNamespaces: readonly Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, this.#following];
+  readonly #ofCollection: readonly Route[] = [
+    ...this.#ofAllNamespaces,
+    { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
+    { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
+  ];
 
   constructor(options: ResourceRoutesOptions) {
     this.#options = options;
@@ -97,11 +114,12 @@ class Routes {
     const routed = this.#find(exchange, target);
     if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
     const { verbs = ALL_VERBS } = routed.definition;
-    const routes = this.#routes(routed).filter(({ verb }) => verbs.includes(verb));
+    const routes = this.#routes(routed);
     const method = isWatch(exchange, target) ? "WATCH" : exchange.method;
-    const route = routes.find((candidate) => candidate.method === method);
+    const route = routes.find((candidate) => candidate.method === method && verbs.includes(candidate.verb));
     if (route === undefined) {
-      const allowed = routes.map((candidate) => candidate.method).filter((name) => name !== "WATCH");
+      const served = routes.filter(({ verb }) => verbs.includes(verb));
+      const allowed = served.map((candidate) => candidate.method).filter((name) => name !== "WATCH");
       exchange.response.setHeader("Allow", allowed.join(", "));
       throw methodNotAllowed();
     }
@@ -115,33 +133,22 @@ class Routes {
     const { type, strategy } = definition;
     if (!type.namespaced && target.namespace !== "") throw noSuchPath();
     if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
-    const parts = { ...strategy.subresources, ...definition.questions, ...definition.views };
-    if (target.subresource !== undefined && !Object.hasOwn(parts, target.subresource)) throw noSuchPath();
+    const parts = [strategy.subresources, definition.questions, definition.views];
+    const { subresource } = target;
+    if (subresource !== undefined && !parts.some((part) => Object.hasOwn(part ?? {}, subresource))) throw noSuchPath();
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
 
   /** What can be done at a place: a part of an object, an object, a collection in one namespace, or one in all. */
   #routes({ target, definition }: Routed): readonly Route[] {
-    const object: Route[] = [
-      { method: "GET", verb: "get", handle: (routed) => this.#get(routed) },
-      { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
-      { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
-    ];
     const { subresource } = target;
     if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
       return [{ method: "POST", verb: "create", handle: (routed) => this.#ask(routed, subresource) }];
     }
     if (subresource !== undefined && Object.hasOwn(definition.views ?? {}, subresource)) return this.#viewRoutes(subresource);
-    if (subresource !== undefined) return object;
-    const watch: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
-    if (target.name !== "") return [...object, watch, { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) }];
-    const reads: Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, watch];
-    if (definition.type.namespaced && target.namespace === "") return reads;
-    return [
-      ...reads,
-      { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
-      { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
-    ];
+    if (subresource !== undefined) return this.#ofObject;
+    if (target.name !== "") return this.#ofWhole;
+    return definition.type.namespaced && target.namespace === "" ? this.#ofAllNamespaces : this.#ofCollection;
   }
 
   #viewRoutes(part: string): readonly Route[] {

@@ -6,7 +6,7 @@ import type { UserInfo } from "../../server/access/user-info.ts";
 import { SCOPE_EXTRA } from "../../scope/scope.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
-import { USERS } from "../kinds/types.ts";
+import { TEAMS, USERS } from "../kinds/types.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import { STORED_EVERY_MS } from "./activity.ts";
@@ -23,13 +23,15 @@ export interface KeyAuthenticationOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly membership: Membership;
-  readonly objects: Pick<ManagedObjects, "get">;
+  readonly objects: Pick<ManagedObjects, "get" | "onChange">;
   readonly lives: KeyLives;
   /**
    * Resolves once this process knows of every write that was acknowledged before the call, by whatever process. Default: it always does.
    */
   readonly upToDate?: () => Promise<unknown>;
 }
+
+const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
 
 /** Who shows which key. */
 export interface KeyAuthentication {
@@ -47,11 +49,14 @@ export interface KeyAuthentication {
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
   const { keys, activity, membership, objects, lives, upToDate = async () => {} } = options;
-  const known = new WeakMap<KubeObject, UserInfo>();
+  // By key, until a person or a team is another one.
+  let known = new WeakMap<KubeObject, UserInfo>();
+  objects.onChange(({ object, previous }) => {
+    if (PEOPLE.includes((object ?? previous)!.kind)) known = new WeakMap();
+  });
   const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
-  const userOf = (key: KubeObject) => {
-    const whole = known.get(key) ?? userOfKey(key);
-    known.set(key, whole);
+  const judge = (key: KubeObject): UserInfo => {
+    const whole = userOfKey(key);
     const lost = lives.lostGroups(key);
     const bare = lost.length === 0 ? whole : { ...whole, groups: whole.groups.filter((group) => !lost.includes(group)) };
     const person = personOf(specOf<KeySpec>(key));
@@ -62,6 +67,11 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
       user,
       [...membership.callerOf(user).teams].map((name) => groupOfSubject({ kind: "team", name })),
     );
+  };
+  const userOf = (key: KubeObject) => {
+    const user = known.get(key) ?? judge(key);
+    known.set(key, user);
+    return user;
   };
   return {
     userOf,

@@ -25,15 +25,23 @@ interface Members {
  */
 export function createMembership(objects: ManagedObjects): Membership {
   const index = new TeamIndex();
+  // One request asks many times, for each object of a list for example.
+  let known = new WeakMap<UserInfo, Caller>();
   for (const team of objects.of(TEAMS)) index.add(team);
   objects.onChange(({ object, previous }) => {
     if (previous?.kind === TEAMS.kind) index.drop(previous);
     if (object?.kind === TEAMS.kind) index.add(object);
+    if ((object ?? previous)?.kind === TEAMS.kind) known = new WeakMap();
   });
+  const judge = (user: UserInfo): Caller => {
+    const subject = subjectOfUserName(user.name);
+    return { subject, groups: user.groups, teams: index.teamsOf(user), administers: administers(user) };
+  };
   return {
     callerOf(user) {
-      const subject = subjectOfUserName(user.name);
-      return { subject, groups: user.groups, teams: index.teamsOf(user), administers: administers(user) };
+      const caller = known.get(user) ?? judge(user);
+      known.set(user, caller);
+      return caller;
     },
   };
 }

@@ -104,6 +104,7 @@ class ManagementRights implements Rights {
   }
 
   inScope(user: UserInfo, attributes: Attributes): boolean {
+    if (user.extra?.[SCOPE_EXTRA] === undefined) return true;
     return allowedByScopes(user, HERE, inEveryNamespace(attributes, isNamespaced), this.#scopeOptions());
   }
 
@@ -181,6 +182,7 @@ class ManagementRights implements Rights {
 
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean {
     const caller = this.callerOf(user);
+    if (caller.administers && user.extra?.[SCOPE_EXTRA] === undefined) return true;
     return READS.some(
       (verb) =>
         this.inScope(user, attributesOn(type, keyOf(object), verb)) && (caller.administers || objectAllows(object, caller, { verb })),

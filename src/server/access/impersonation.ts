@@ -19,10 +19,13 @@ const GROUPS_MAX = 100;
  * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers do not say who.
  */
 export function impersonated(
-  { headersDistinct }: Pick<IncomingMessage, "headersDistinct">,
+  request: Pick<IncomingMessage, "headers" | "headersDistinct">,
   user: UserInfo,
   authorizer: Authorizer,
 ): UserInfo {
+  // Most requests have none of these headers.
+  if (!Object.keys(request.headers).some((header) => header.startsWith("impersonate-"))) return user;
+  const { headersDistinct } = request;
   const [name = ""] = headersDistinct[USER] ?? [];
   const groups = headersDistinct[GROUP] ?? [];
   const more = Object.keys(headersDistinct).find((header) => header === "impersonate-uid" || header.startsWith("impersonate-extra-"));

@@ -76,10 +76,13 @@ export class Answering {
   }
 
   /** An answer whose form is settled. */
-  send({ request, response, audit }: OpenExchange, { code, format, object, text = () => JSON.stringify(object), audited }: Answer): void {
+  send(
+    { request, response, query, audit }: OpenExchange,
+    { code, format, object, text = () => JSON.stringify(object), audited }: Answer,
+  ): void {
     audit?.responseObject(audited ?? (() => object));
     if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
-    write(response, code, "application/json", pretty(request) ? indented(object) : text());
+    write(response, code, "application/json", pretty(request, query) ? indented(object) : text());
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */
@@ -99,7 +102,8 @@ export class Answering {
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
     response.setHeader("X-Content-Type-Options", "nosniff");
-    write(response, status.code, "application/json", pretty(request) ? indented(status) : `${JSON.stringify(status)}\n`);
+    const query = new URLSearchParams(request.url?.split("?", 2)[1]);
+    write(response, status.code, "application/json", pretty(request, query) ? indented(status) : `${JSON.stringify(status)}\n`);
   }
 }
 
@@ -116,8 +120,8 @@ function indented(object: object): string {
 /** People read what these fetch. */
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
-function pretty({ url = "", headers }: IncomingMessage): boolean {
-  const asked = new URLSearchParams(url.split("?", 2)[1] ?? "").get("pretty");
+function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
+  const asked = query.get("pretty");
   if (asked !== null) return asked !== "false" && asked !== "0";
   return READERS.test(headers["user-agent"] ?? "");
 }

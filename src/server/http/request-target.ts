@@ -1,3 +1,5 @@
+import { isEngineError } from "../../base/errors.ts";
+import type { EngineError } from "../../base/errors.ts";
 import { badRequest } from "../status.ts";
 
 /** What a path names below the API. */
@@ -35,6 +37,16 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return target && { apiVersion, ...target, watch };
 }
 
+/** The same, with the error as a value: only those who are known are told what is wrong with a path. */
+export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
+  try {
+    return parseTarget(path);
+  } catch (error) {
+    if (isEngineError(error)) return error;
+    throw error;
+  }
+}
+
 /** Parts of a namespace itself; every other third segment is a collection in it. */
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
@@ -46,6 +58,7 @@ function parseSegments(segments: readonly string[]): Omit<ResourceTarget, "apiVe
 }
 
 function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch (error) {
