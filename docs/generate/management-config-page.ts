@@ -20,6 +20,7 @@ export const ACTING_SETTINGS: Readonly<Record<string, string>> = {
   "auth.connectors[].oidc": "people sign in by it, with the connector's id in the address",
   "auth.password.disabled": "nobody signs in by password",
   "auth.password.minLength": "shorter passwords are not taken any more, for any user",
+  "auth.plainNamesConnector": "whose user names and groups mean what rules and teams name",
   "auth.disableTeamCreation": "a sign-in makes no teams",
   "auth.disableUserCreation": "a sign-in makes no user",
   "auth.accessKeyMaxTTLSeconds": "access keys end earlier",

@@ -14,6 +14,8 @@ import type { Store } from "../server/store/store.ts";
 import { followAdministratorEnd } from "./access/administrator-end.ts";
 import type { AdministratorEnd } from "./access/administrator-end.ts";
 import { createAccessKeys } from "./access/access-keys.ts";
+import { createConnectorIdentities } from "./access/connector-identities.ts";
+import { createFormerUsers } from "./access/former-users.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
@@ -21,6 +23,7 @@ import { createKeyDigest } from "./access/key-digest.ts";
 import { createKeyLives } from "./access/key-lives.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
+import { createNameIndex } from "./access/name-index.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
 import { settleKeys } from "./access/settle-keys.ts";
@@ -108,8 +111,17 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate });
   const { ownerOf } = authentication;
   const { issuer } = options;
+  const names = createNameIndex(objects);
+  const formerUsers = createFormerUsers(records);
+  const connectors = createConnectorIdentities({ records, logger });
+  await connectors.follow(config.auth);
   const settle = (user: string): Promise<void> => settleKeys(user, { registry: stored, objects, upToDate });
-  const parts = { rights, objects, keys, activity, lives, limits, passwordRules: () => config.auth.password, settleKeys: settle };
+  const leave = async (user: string) => {
+    await formerUsers.add(user);
+    await settle(user);
+  };
+  const people = { names, hold, passwordRules: () => config.auth.password, settleKeys: settle, leave };
+  const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
   const stored = createRegistry({ store, definitions, clock, chance, admit });
@@ -130,7 +142,10 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     rights,
     authenticate: authentication.authenticate,
     onWatch: guard.onWatch,
-    signIn: createSignInService({ registry: stored, objects, keys, lives, clock, upToDate, settings: () => config.auth }),
+    signIn: createSignInService({
+      ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
+      settings: () => config.auth,
+    }),
     signInMemory: sharing && createSharedMemory({ passing, clock, digest }),
     get leading() {
       return background.leading;
@@ -144,6 +159,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     config: () => config,
     async configure(next) {
       await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next), { subresource: "status" });
+      await connectors.follow(next.auth);
       config = next;
       guard.check();
       administratorEnd.look();

@@ -4,11 +4,12 @@ import { createRbacKinds } from "../clusters/rbac/kinds.ts";
 import type { Policy } from "../clusters/rbac/policy.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { ResourceDefinition, Strategy } from "../server/resource-definition.ts";
-import type { AccessKeys } from "./access/access-keys.ts";
+import type { AccessKeys, HoldValue } from "./access/access-keys.ts";
 import { createOwnedAccessKeys } from "./access/access-key-definition.ts";
 import type { KeyActivity } from "./access/activity.ts";
 import type { KeyLives } from "./access/key-lives.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
+import type { NameIndex } from "./access/name-index.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { ruleWarnings, usernameWarnings } from "./access/rule-warnings.ts";
 import { withSecretView } from "./access/secret-view.ts";
@@ -30,8 +31,13 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
   readonly lives: KeyLives;
-  /** Has the keys of a user know whose they are; before he goes, or has another password. */
+  readonly names: NameIndex;
+  /** Holds a text for one writer among all processes. Default: there are no others. */
+  readonly hold?: HoldValue | undefined;
+  /** Has the keys of a user know whose they are, before his password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
+  /** The same before he goes, and remembers his name. */
+  readonly leave: (user: string) => Promise<void>;
   /** At this moment. */
   readonly passwordRules: () => PasswordRules;
   readonly policy: Policy;
@@ -40,8 +46,8 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
 
 /** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, lives, limits, policy, chance, passwordRules, settleKeys } = options;
-  const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES });
+  const { rights, objects, keys, activity, lives, limits, policy, chance, names } = options;
+  const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
   const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
   return [
     withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
@@ -52,7 +58,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
       permit: createOwnedPermit(permitFor(TEAMS)),
       warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
     }),
-    createUsers({ chance, permit: createBlockingPermit(permitFor(USERS)), passwordRules, settleKeys }),
+    createUsers({ ...options, permit: createBlockingPermit(permitFor(USERS)) }),
     createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit }),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),

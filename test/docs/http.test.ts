@@ -77,7 +77,7 @@ describe("the management API", () => {
     const listed = rows.map(({ request = "" }) => request.split(" ")[1]!);
     const source = readFileSync(join(ROOT, "src/management/sign-in/routes.ts"), "utf8");
     const paths = [...new Set(source.match(/(?<=")\/auth\/[a-z/]+(?=")/g))];
-    expect(paths.length).toBe(3);
+    expect(paths.length).toBe(4);
     expect(paths.filter((path) => !listed.includes(path))).toEqual([]);
     const headers = { Authorization: `Bearer ${management.adminKey}` };
     const root = (await (await fetch(`${management.url}/kubernetes/management`, { headers })).json()) as { paths: string[] };
@@ -134,6 +134,9 @@ describe("the management API", () => {
       ["passwords that are checked at once", checksMax],
       ["time for a login at a provider", minutes(pendingLifetimeMs)],
       ["time to exchange a code", minutes(codeLifetimeMs)],
+      ["groups of one user at a provider", SIGN_IN_LIMITS.groupsMax],
+      ["a name, id or group that a provider says", SIGN_IN_LIMITS.textLengthMax],
+      ["all that is kept of what a provider says about one user", SIGN_IN_LIMITS.identityBytesMax],
     ];
     expect([...numbers].map(([name, number]) => [name, Number(number!.replaceAll(",", ""))])).toEqual(wanted);
   });

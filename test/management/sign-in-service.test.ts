@@ -18,8 +18,11 @@ import type { FakeClock } from "../support/fake-clock.ts";
 let api: ManagementApi;
 let clock: FakeClock;
 
-async function open(config = ""): Promise<void> {
-  const parsed = parseManagementConfig(config);
+/** The one connector. */
+const OIDC = "oidc: { issuerUrl: https://id.example, clientId: platform }";
+
+async function open(auth = ""): Promise<void> {
+  const parsed = parseManagementConfig(`auth: { ${[OIDC, auth].filter((part) => part !== "").join(", ")} }`);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   clock = createFakeClock(Date.UTC(2026, 5, 1, 12));
   const parts = { store: createMemoryStore(), clock, chance: systemChance, logger: silentLogger };
@@ -36,7 +39,7 @@ const JANE: Identity = {
   email: "jane@example.com",
   emailVerified: true,
   groups: ["dev"],
-  connector: "sso",
+  connector: "oidc",
 };
 
 async function all(type: ResourceType): Promise<readonly KubeObject[]> {
@@ -54,7 +57,7 @@ describe("a sign-in", () => {
     expect(specOf(called(await all(USERS), "jane"))).toMatchObject({
       username: "jane",
       email: "jane@example.com",
-      subject: "sso/u-1",
+      subject: "oidc/u-1",
       groups: ["dev"],
     });
     expect(specOf(called(await all(TEAMS), "dev"))).toEqual({ displayName: "dev", groups: ["dev"] });
@@ -63,7 +66,7 @@ describe("a sign-in", () => {
       type: "Login",
       user: "jane",
       groups: ["dev"],
-      identity: { userId: "u-1", username: "jane", connector: "sso" },
+      identity: { userId: "u-1", username: "jane", connector: "oidc" },
     });
     expect(spec["key"]).not.toBe(key);
     expect(expiresAt).toBe(Date.UTC(2026, 5, 21, 12));
@@ -89,7 +92,7 @@ describe("a sign-in", () => {
 
   test("with disableUserCreation makes no user", async () => {
     await api.stop();
-    await open("auth: { disableUserCreation: true }");
+    await open("disableUserCreation: true");
     const { name } = await api.signIn.signIn(JANE);
     expect((await all(USERS)).map(({ metadata }) => metadata.name)).toEqual(["admin"]);
     const user = await userOf(name);
@@ -101,7 +104,7 @@ describe("a sign-in", () => {
 
   test("with disableTeamCreation makes no team for a new group", async () => {
     await api.stop();
-    await open("auth: { disableTeamCreation: true }");
+    await open("disableTeamCreation: true");
     await api.signIn.signIn(JANE);
     expect(await all(TEAMS)).toEqual([]);
   });
@@ -126,7 +129,7 @@ describe("nobody takes another one's name", () => {
   ])("a jane %s gets a name of her own", async (_who, other) => {
     await api.signIn.signIn(JANE);
     const { name } = await api.signIn.signIn({ ...other, emailVerified: false });
-    expect(await userOf(name)).toMatch(/^jane-[0-9a-f]{10}$/);
+    expect(await userOf(name)).toMatch(/^jane-([0-9a-f]{10}|[0-9a-f]{20})$/);
   });
 
   test("the administrator's name is not given to a sign-in", async () => {
@@ -145,12 +148,79 @@ describe("nobody takes another one's name", () => {
   });
 
   test.each([
-    { emailVerified: true, links: true },
-    { emailVerified: false, links: false },
-  ])("a user whom an administrator has made is found by a verified address: $emailVerified", async ({ emailVerified, links }) => {
-    await api.registry.create(USERS, "", { metadata: { name: "prepared" }, spec: { email: JANE.email } });
-    const user = await userOf((await api.signIn.signIn({ ...JANE, emailVerified })).name);
-    expect(user === "prepared").toBe(links);
+    { emailVerified: true, connector: "oidc", links: true },
+    { emailVerified: false, connector: "oidc", links: false },
+    { emailVerified: undefined, connector: "oidc", links: false },
+    { emailVerified: true, connector: "other", links: false },
+    { emailVerified: true, connector: "", links: false },
+  ])("a user bound to $connector by mail address is found with emailVerified $emailVerified: $links", async (row) => {
+    const { emailVerified, connector, links } = row;
+    await api.registry.create(USERS, "", { metadata: { name: "prepared" }, spec: { email: "Jane@example.com", connector } });
+    const { emailVerified: _verified, ...unsaid } = JANE;
+    const identity = { ...unsaid, ...(emailVerified !== undefined && { emailVerified }) };
+    expect((await userOf((await api.signIn.signIn(identity)).name)) === "prepared").toBe(links);
+  });
+
+  test("two users bound by one address let nobody in", async () => {
+    for (const name of ["one", "two"])
+      await api.registry.create(USERS, "", { metadata: { name }, spec: { email: JANE.email, connector: "oidc" } });
+    await expect(api.signIn.signIn(JANE)).rejects.toThrow("several users are bound to your mail address");
+  });
+});
+
+describe("what an administrator wrote stays", () => {
+  const JANES = { namespace: "", name: "jane" };
+  const change = (spec: object) => api.registry.patch(USERS, JANES, "merge", { spec });
+  const janes = async () => specOf(called(await all(USERS), "jane"));
+
+  test("groups, those that the connector names too, after it no longer does", async () => {
+    await api.registry.create(USERS, "", { metadata: { name: "jane" }, spec: { subject: "oidc/u-1", groups: ["platform:admins", "dev"] } });
+    await api.signIn.signIn({ ...JANE, groups: ["dev", "ops"] });
+    expect((await janes())["groups"]).toEqual(["platform:admins", "dev", "ops"]);
+    await api.signIn.signIn({ ...JANE, groups: [] });
+    expect((await janes())["groups"]).toEqual(["platform:admins", "dev"]);
+  });
+
+  test("a group that was taken away, as long as the connector goes on naming it", async () => {
+    await api.signIn.signIn(JANE);
+    await change({ groups: [] });
+    await api.signIn.signIn(JANE);
+    expect((await janes())["groups"]).toBeUndefined();
+    await api.signIn.signIn({ ...JANE, groups: [] });
+    await api.signIn.signIn(JANE);
+    expect((await janes())["groups"]).toEqual(["dev"]);
+  });
+
+  test("texts; those that nobody wrote follow the connector", async () => {
+    await api.signIn.signIn({ ...JANE, preferredUsername: "Jane" });
+    await change({ displayName: "Jane of operations" });
+    await api.signIn.signIn({ ...JANE, preferredUsername: "Janie", email: "jane@new.example" });
+    expect(await janes()).toMatchObject({ displayName: "Jane of operations", email: "jane@new.example" });
+  });
+
+  test("and what an identity gave goes with it", async () => {
+    await api.signIn.signIn(JANE);
+    await change({ groups: ["dev", "ops"], subject: "oidc/u-9" });
+    expect(await janes()).toMatchObject({ groups: ["ops"], subject: "oidc/u-9" });
+  });
+
+  test("no change makes no new version, and a change a new generation", async () => {
+    const versionOf = async () => called(await all(USERS), "jane")!.metadata;
+    await api.signIn.signIn(JANE);
+    const first = await versionOf();
+    await api.signIn.signIn(JANE);
+    expect(await versionOf()).toEqual(first);
+    await api.signIn.signIn({ ...JANE, groups: ["ops"] });
+    expect((await versionOf()).generation).toBe(2);
+  });
+
+  test("a key of a sign-in has the groups that its user has now", async () => {
+    const { key } = await api.signIn.signIn({ ...JANE, groups: ["dev", "ops"] });
+    const groups = async () =>
+      (await api.authenticate({ headers: { authorization: `Bearer ${key}` } } as Parameters<typeof api.authenticate>[0]))!.groups;
+    expect(await groups()).toEqual(expect.arrayContaining(["dev", "ops"]));
+    await change({ groups: ["ops"] });
+    expect(await groups()).not.toContain("dev");
   });
 });
 
@@ -194,7 +264,7 @@ describe("a password", () => {
 describe("the end", () => {
   test("of a login key is when it is said to be: it is deleted", async () => {
     await api.stop();
-    await open("auth: { loginAccessKeyTTLSeconds: 1 }");
+    await open("loginAccessKeyTTLSeconds: 1");
     const { name } = await api.signIn.signIn(JANE);
     await clock.advance(2_000);
     expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
@@ -202,7 +272,7 @@ describe("the end", () => {
 
   test("does not come when loginAccessKeyTTLSeconds is 0", async () => {
     await api.stop();
-    await open("auth: { loginAccessKeyTTLSeconds: 0 }");
+    await open("loginAccessKeyTTLSeconds: 0");
     const { name, expiresAt } = await api.signIn.signIn(JANE);
     await clock.advance(30 * 86_400_000);
     expect([called(await all(OWNED_ACCESS_KEYS), name)?.metadata.name, expiresAt]).toEqual([name, undefined]);
@@ -210,7 +280,7 @@ describe("the end", () => {
 
   test("comes with a logout, which tells what the key was made from", async () => {
     const { key, name } = await api.signIn.signIn(JANE, { idToken: "id-token" });
-    expect(await api.signIn.signOut(key)).toEqual({ connector: "sso", idToken: "id-token" });
+    expect(await api.signIn.signOut(key)).toEqual({ connector: "oidc", idToken: "id-token" });
     expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
     expect(await api.signIn.signOut(key)).toBeUndefined();
   });

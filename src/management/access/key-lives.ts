@@ -38,7 +38,7 @@ export interface KeyLives {
   endByTtl(key: KubeObject): number;
   /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
-  /** Groups that a key names, and that whoever made it no longer has. */
+  /** Groups that a key names, and that whoever made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
 
@@ -137,11 +137,21 @@ class Lives implements KeyLives {
   }
 
   lostGroups(key: KubeObject): readonly string[] {
-    const { person } = originOf(key);
     const { groups = [] } = specOf<KeySpec>(key);
-    if (person === undefined || groups.length === 0) return [];
-    const kept = new Set(this.#groupsOf(person));
-    return groups.filter((group) => !standsForSubject(group) && !kept.has(group));
+    const kept = groups.length === 0 ? undefined : this.#groupsBehind(key);
+    if (kept === undefined) return [];
+    const still = new Set(kept);
+    return groups.filter((group) => !standsForSubject(group) && !still.has(group));
+  }
+
+  /** The groups of the person behind a key; undefined where nobody is who could lose some. */
+  #groupsBehind(key: KubeObject): readonly string[] | undefined {
+    const { person, maker } = originOf(key);
+    if (person !== undefined) return this.#groupsOf(person);
+    const { type, identity, user } = specOf<KeySpec>(key);
+    const signedIn = type === LOGIN_KEY && maker === undefined && identity?.connector !== undefined;
+    const owner = signedIn ? this.#userNamed(user) : undefined;
+    return owner && (specOf<UserSpec>(owner).groups ?? []);
   }
 }
 

@@ -18,6 +18,7 @@ import { clusterRolesOf } from "../kinds/team.ts";
 import type { TeamSpec } from "../kinds/team.ts";
 import { TEAMS } from "../kinds/types.ts";
 import type { Caller, Subject } from "./caller.ts";
+import type { NameIndex } from "./name-index.ts";
 import { objectAllows, owns, verbsOf } from "./object-rights.ts";
 import { attributesOn } from "./rights.ts";
 import type { Rights } from "./rights.ts";
@@ -39,6 +40,8 @@ export interface PermitOptions {
   readonly type: ResourceType;
   /** The kinds that this server knows, as owners of objects. */
   readonly types: readonly ResourceType[];
+  /** Whether something names a team that is not there. */
+  readonly names: Pick<NameIndex, "has">;
 }
 
 /**
@@ -54,7 +57,10 @@ export function createOwnedPermit(options: PermitOptions): Permit {
     const review = new Review(options, { ...write, caller });
     review.owner();
     review.access();
-    if (options.type.plural === TEAMS.plural) review.clusterRoles();
+    if (options.type.plural === TEAMS.plural) {
+      review.teamName();
+      review.clusterRoles();
+    }
   };
 }
 
@@ -119,6 +125,14 @@ class Review {
     };
     const missing = verbsOf(rule, object).filter((verb) => !["", ...(rule.subresources ?? [])].every((part) => holds(verb, part)));
     if (missing.length > 0) throw this.#refuse(`an access rule can not give what you do not have: ${missing.join(", ")}`);
+  }
+
+  /** A team that rules name before it is there has what they give, so whoever makes it would give that to its members. */
+  teamName(): void {
+    const { caller, old, object } = this.#write;
+    const { name = "" } = object.metadata;
+    if (old !== undefined || caller.administers || !this.#options.names.has("team", name)) return;
+    throw this.#refuse("owners, rules or keys name this team already, so only an administrator can create it");
   }
 
   /** Roles in the clusters go far beyond the team itself. */

@@ -1,32 +1,44 @@
 import { sha256Hex } from "../../base/digest.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
 import { keyOf } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { timestamp } from "../../server/objects/metadata.ts";
 import type { Registry } from "../../server/registry.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
-import { forbiddenRequest, unauthorized } from "../../server/status.ts";
+import { conflict, forbiddenRequest, unauthorized } from "../../server/status.ts";
 import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
+import { subjectsOf } from "../kinds/user.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import type { Identity } from "../sign-in/identity.ts";
-import type { ProviderTokens, SignedIn, SignInPorts } from "../sign-in/ports.ts";
+import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../sign-in/ports.ts";
 import type { AccessKeys } from "./access-keys.ts";
+import { isReserved } from "./caller.ts";
+import type { ConnectorIdentities } from "./connector-identities.ts";
+import type { FormerUsers } from "./former-users.ts";
 import type { KeyLives } from "./key-lives.ts";
+import { isOfSignIn } from "./key-origin.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
+import type { NameIndex } from "./name-index.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
+import { saidOf, signingIn } from "./signed-in-user.ts";
 
 /** What a sign-in makes, and by which settings. */
 export interface SignInServiceOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
   readonly keys: AccessKeys;
-  readonly lives: Pick<KeyLives, "endOf">;
+  readonly lives: Pick<KeyLives, "endOf" | "refusalOf">;
+  readonly names: NameIndex;
+  readonly connectors: ConnectorIdentities;
+  readonly formerUsers: FormerUsers;
   readonly clock: Pick<Clock, "now">;
+  readonly logger: Logger;
   /** Resolves once this process knows of every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
   /** `status.auth` as it is now. */
@@ -36,11 +48,17 @@ export interface SignInServiceOptions {
 /** The id of the password login among connectors. */
 const PASSWORD_CONNECTOR = "password";
 const NAME_LENGTH_MAX = 63;
-const HASH_LENGTH = 10;
+/** Hexadecimal digits of a name's digest: those of one provider choose nothing of it; others might search for one. */
+const HASH_LENGTH = { own: 10, others: 20 } as const;
+/** Sign-ins that get in each other's way are tried again so often. */
+const TRIES_MAX = 5;
 
 /**
  * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first time, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
+ *
+ * Somebody is who the connector and its id of the user say, whatever the names are. A newcomer gets a User that an administrator bound to
+ * the connector, or the user name as the provider gives it, or the same with a digest where that name means somebody else: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts {
   return new SignInService(options);
@@ -55,19 +73,20 @@ class SignInService implements SignInPorts {
     this.#options = options;
   }
 
-  async signIn(identity: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
+  async signIn(told: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
     const { registry, lives, settings } = this.#options;
     await this.#options.upToDate();
-    const name = await this.#userFor(identity);
+    const identity = this.#withOwnGroups(told);
+    const user = await this.#userFor(identity);
     if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups);
-    const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(name, identity, tokens) };
+    const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(user, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
-    await this.#demandSamePassword(identity, created);
+    await this.#demandSamePassword(told, created);
     const endMs = lives.endOf(created);
     return {
       key: specOf<KeySpec>(created).key!,
       name: created.metadata.name!,
-      user: name,
+      user: user.name,
       ...(endMs !== Infinity && { expiresAt: endMs }),
     };
   }
@@ -82,81 +101,154 @@ class SignInService implements SignInPorts {
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: string, { groups, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, { groups: told, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
     const now = timestamp(this.#options.clock.now());
     const hasTokens = Object.values(tokens).some((token) => token !== undefined);
     return {
       displayName: `Login of ${identity.username}`,
       type: LOGIN_KEY,
-      user,
-      groups,
-      identity: { ...identity, groups, identityRefresh: now },
+      user: user.name,
+      groups: user.groups ?? told,
+      identity: { ...identity, groups: told, identityRefresh: now },
       ...(hasTokens && { oidcLogin: { ...tokens, lastRefresh: now } }),
     };
   }
 
+  /** Groups of a connector whose names mean nothing by themselves say where they come from. */
+  #withOwnGroups(identity: Identity): Identity {
+    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity.connector);
+    if (prefix === "") return identity;
+    return { ...identity, groups: identity.groups.map((group) => `${prefix}${group}`).filter((group) => !isReserved(group)) };
+  }
+
+  #subjectOf({ connector, userId }: Identity): string {
+    return `${this.#options.connectors.nameOf(connector)}/${userId}`;
+  }
+
   /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
-  async #userFor(identity: Identity): Promise<string> {
+  async #userFor(identity: Identity, tries = 1): Promise<Person> {
     const known = this.#find(identity);
     if (known !== undefined && specOf<UserSpec>(known).disabled === true)
       throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
-    if (known !== undefined) return this.#refresh(known, identity);
-    const makes = !this.#options.settings().disableUserCreation;
-    // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
-    const name = nameFor(identity.username, subjectOf(identity.connector, identity.userId), (taken) => !makes || this.#isTaken(taken));
-    return makes ? this.#makeUser(name, identity) : name;
-  }
-
-  #find({ connector, userId, email, emailVerified }: Identity): KubeObject | undefined {
-    const { objects } = this.#options;
-    if (connector === PASSWORD_CONNECTOR) return objects.get(USERS, { namespace: "", name: userId });
-    const users = [...objects.of(USERS)];
-    const known = users.find((user) => specOf<UserSpec>(user).subject === subjectOf(connector, userId));
-    if (known !== undefined || emailVerified !== true || email === undefined) return known;
-    // An administrator may have made the user before, knowing no more than the address.
-    return users.find((user) => specOf<UserSpec>(user).email === email && (specOf<UserSpec>(user).subject ?? "") === "");
-  }
-
-  /** Names of users and of those who have keys without being one are nobody else's. */
-  #isTaken(name: string): boolean {
-    const { objects } = this.#options;
-    if (objects.get(USERS, { namespace: "", name }) !== undefined) return true;
-    const isOthers = ({ user, type }: KeySpec) => user === name && type !== LOGIN_KEY;
-    return [...objects.of(OWNED_ACCESS_KEYS)].some((key) => isOthers(specOf<KeySpec>(key)));
-  }
-
-  async #makeUser(name: string, identity: Identity): Promise<string> {
     try {
-      await this.#options.registry.create(USERS, "", { metadata: { name }, spec: userSpec(identity) });
-      return name;
+      if (known !== undefined) return await this.#refresh(known, identity);
+      const name = await this.#newName(identity);
+      return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
     } catch (error) {
-      if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
-      return this.#userFor(identity);
+      if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID")) return this.#userFor(identity, tries + 1);
+      throw error;
     }
   }
 
-  async #refresh(user: KubeObject, identity: Identity): Promise<string> {
-    const { metadata } = user;
-    if (identity.connector !== PASSWORD_CONNECTOR) {
-      await this.#options.registry.patch(USERS, keyOf(user), "merge", { spec: userSpec(identity) });
-    }
-    return metadata.name!;
+  #find(identity: Identity): KubeObject | undefined {
+    const { objects, names } = this.#options;
+    const named = (name: string) => objects.get(USERS, { namespace: "", name });
+    if (identity.connector === PASSWORD_CONNECTOR) return named(identity.userId);
+    const [known] = names.users("subject", this.#subjectOf(identity));
+    return known === undefined ? this.#findPrepared(identity) : named(known);
+  }
+
+  /** The User that an administrator made for the owner of an address, before anybody had signed in by it. */
+  #findPrepared({ connector, email, emailVerified }: Identity): KubeObject | undefined {
+    if (emailVerified !== true || email === undefined) return undefined;
+    const name = this.#options.connectors.nameOf(connector);
+    const [prepared, ...others] = [...this.#options.objects.of(USERS)].filter((user) => {
+      const spec = specOf<UserSpec>(user);
+      return spec.connector === name && (spec.subject ?? "") === "" && spec.email?.toLowerCase() === email.toLowerCase();
+    });
+    if (others.length === 0) return prepared;
+    throw forbiddenRequest(
+      USERS,
+      prepared!.metadata.name!,
+      "several users are bound to your mail address; an administrator has to bind one",
+    );
+  }
+
+  /** The name of a newcomer: nobody else's, and none that means somebody else. */
+  async #newName(identity: Identity): Promise<string> {
+    const { connectors, settings, logger } = this.#options;
+    const { username, connector } = identity;
+    const owns = connectors.ownsPlainNames(connector);
+    const subject = this.#subjectOf(identity);
+    const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
+    // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
+    const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
+    if (why === undefined) return nameFor(username, subject, { isTaken: false, length });
+    const name = nameFor(username, subject, { isTaken: true, length });
+    logger.info("A newcomer does not get the plain user name", { username, subject, name, why });
+    return name;
+  }
+
+  /** Why a name is not given to a newcomer; undefined when it is. */
+  async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
+    const { names, formerUsers, connectors } = this.#options;
+    if (names.users("username", name).length > 0) return "a User has it";
+    if (names.has("key", name)) return "keys stand for it";
+    if (await formerUsers.has(name)) return "a User who was deleted had it";
+    if (owns) return undefined;
+    if (names.has("user", name)) return "rules, owners or teams name it";
+    return connectors.plainNamesAreOwned() ? "another connector gives plain names" : undefined;
+  }
+
+  async #makeUser(name: string, identity: Identity): Promise<Person> {
+    const said = this.#saidBy(identity, undefined);
+    const spec = said.username === undefined ? { username: name } : {};
+    return personOf(await this.#options.registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(said) }));
+  }
+
+  async #refresh(user: KubeObject, identity: Identity): Promise<Person> {
+    if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
+    const options = { user: signingIn(this.#saidBy(identity, user)) };
+    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", {}, options)).object);
+  }
+
+  /** What a connector says, without a user name that is another User's. */
+  #saidBy(identity: Identity, user: KubeObject | undefined) {
+    const { username, preferredUsername, email, groups } = identity;
+    const isOthers = this.#options.names.users("username", username).some((name) => name !== user?.metadata.name);
+    const subject = this.#subjectOf(identity);
+    return saidOf({ subject, username: isOthers ? undefined : username, displayName: preferredUsername, email, groups });
   }
 
   /** Groups that belong to no team yet become teams of their own. */
   async #makeTeams(groups: readonly string[]): Promise<void> {
-    const { objects, registry } = this.#options;
+    const { objects, registry, names } = this.#options;
     const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));
     for (const group of groups) {
       if (known.has(group)) continue;
-      const name = nameFor(group, group, (taken) => objects.get(TEAMS, { namespace: "", name: taken }) !== undefined);
+      // A team that rules name already would have what they give.
+      const isTaken = objects.get(TEAMS, { namespace: "", name: group }) !== undefined || names.has("team", group);
+      const name = nameFor(group, group, { isTaken, length: HASH_LENGTH.own });
+      if (name !== group && names.has("team", name)) continue;
       try {
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } });
       } catch (error) {
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }
+  }
+
+  async link(value: string, told: Identity): Promise<Linked> {
+    const { registry, objects, keys, lives, names, upToDate } = this.#options;
+    await upToDate();
+    const key = keys.find(value);
+    if (key === undefined || lives.refusalOf(key) !== undefined) throw unauthorized("the access key is not accepted");
+    const { user: name = "", scope } = specOf<KeySpec>(key);
+    const user = objects.get(USERS, { namespace: "", name });
+    if (!isOfSignIn(key) || scope !== undefined || user === undefined)
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
+    const identity = this.#withOwnGroups(told);
+    const subject = this.#subjectOf(identity);
+    const spec = specOf<UserSpec>(user);
+    if (names.users("subject", subject).some((other) => other !== name)) throw conflict(USERS, name, "the identity is another user's");
+    if (!subjectsOf(spec).includes(subject)) {
+      const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
+      const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
+      const options = { user: signingIn(this.#saidBy(identity, user)) };
+      await registry.patch(USERS, keyOf(user), "merge", { metadata, spec: { linkedSubjects } }, options);
+    }
+    return { user: name, subject };
   }
 
   async verifyPassword(username: string, password: string): Promise<Identity | undefined> {
@@ -203,31 +295,27 @@ class SignInService implements SignInPorts {
   }
 }
 
-/** Ids of users are unique within a connector only. */
-function subjectOf(connector: string, userId: string): string {
-  return `${connector}/${userId}`;
+/** Whom a key is made for. */
+interface Person {
+  readonly name: string;
+  /** Undefined where no User remembers them. */
+  readonly groups?: readonly string[];
 }
 
-function userSpec({ connector, userId, username, preferredUsername, email, groups }: Identity): UserSpec {
-  return {
-    username,
-    subject: subjectOf(connector, userId),
-    groups,
-    ...(preferredUsername !== undefined && { displayName: preferredUsername }),
-    ...(email !== undefined && { email }),
-  };
+function personOf(user: KubeObject): Person {
+  return { name: user.metadata.name!, groups: specOf<UserSpec>(user).groups ?? [] };
 }
 
 /**
  * The name of an object for a text of any form. A text that is a name already, and not taken, stays as it is; others get a digest of
  * what makes them unique, so that nobody can take another one's name by a text that looks alike.
  */
-function nameFor(text: string, unique: string, isTaken: (name: string) => boolean): string {
-  if (text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0 && !isTaken(text)) return text;
-  const hash = sha256Hex(unique).slice(0, HASH_LENGTH);
+function nameFor(text: string, unique: string, { isTaken, length }: { readonly isTaken: boolean; readonly length: number }): string {
+  if (text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0 && !isTaken) return text;
+  const hash = sha256Hex(unique).slice(0, length);
   const plain = text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1);
+    .slice(0, NAME_LENGTH_MAX - length - 1);
   return `${plain.replace(/^-+|-+$/g, "") || "x"}-${hash}`;
 }

@@ -2,15 +2,19 @@ import type { Chance } from "../../base/chance.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
+import type { FieldError } from "../../server/field-error.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
 import { withoutApplied } from "../kinds/last-applied.ts";
-import { USER_COLUMNS, USER_SHAPE } from "../kinds/user.ts";
+import { subjectsOf, USER_COLUMNS, USER_SHAPE } from "../kinds/user.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import { USERS } from "../kinds/types.ts";
+import type { HoldValue } from "./access-keys.ts";
+import type { NameIndex } from "./name-index.ts";
 import { isPasswordDigest, passwordDigest } from "./password.ts";
 import type { Permit } from "./permits.ts";
+import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
 
 /** What a password must be. */
@@ -25,12 +29,19 @@ export interface UsersOptions {
   readonly permit: Permit;
   /** At this moment. */
   readonly passwordRules: () => PasswordRules;
-  /** Has the keys of a user know whose they are; before he goes, or has another password. */
+  readonly names: NameIndex;
+  /** Holds a user name for one writer among all processes. Default: there are no others. */
+  readonly hold?: HoldValue | undefined;
+  /** Has the keys of a user know whose they are, before his password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
+  /** The same before he goes, and remembers his name. */
+  readonly leave: (user: string) => Promise<void>;
 }
 
-/** People who sign in. Passwords are stored as digests, and shown to nobody. */
-export function createUsers({ chance, permit, passwordRules, settleKeys }: UsersOptions): ResourceDefinition {
+/** People who sign in. Passwords are stored as digests, and shown to nobody. No two sign in with the same name or identity. */
+export function createUsers(options: UsersOptions): ResourceDefinition {
+  const { permit, leave } = options;
+  const claimed = new Set<ClaimedName>();
   return {
     type: USERS,
     singular: "user",
@@ -43,23 +54,42 @@ export function createUsers({ chance, permit, passwordRules, settleKeys }: Users
     categories: ["platform"],
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
-    shown: (object) => withPassword(object, undefined),
+    shown: (object) => withPassword(withoutOrigin(object), undefined),
     strategy: {
       ...USUAL_STRATEGY,
       newGeneration: (object, old) =>
         (specOf<UserSpec>(object).password ?? "") !== "" ||
         !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
-      claim: (object, old) => claim(object, old, { chance, passwordRules, settleKeys }),
-      beforeDelete: ({ metadata }) => settleKeys(metadata.name!),
-      prepare: (object, old) => USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old),
-      opened: (stored) => withPassword(withOpenMaps(stored), ""),
+      claim: (object, old) => joined(claimPassword(object, old, options), (next) => claimUsername(next, old, { ...options, claimed })),
+      validate: (object, old) => [...connectorErrors(object), ...subjectErrors(object, old, options.names)],
+      beforeDelete: ({ metadata }) => leave(metadata.name!),
+      prepare: (object, old, by) => withSaid(USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old), old, by),
+      opened: (stored) => withPassword(withoutOrigin(withOpenMaps(stored)), ""),
       permit,
     },
   };
 }
 
-function claim(object: KubeObject, old: KubeObject | undefined, options: Omit<UsersOptions, "permit">): Claim {
+/** Both claims, or their faults. */
+function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
+  const second = next(first.object);
+  return {
+    object: second.object,
+    errors: [...(first.errors ?? []), ...(second.errors ?? [])],
+    secure: async () => [...((await second.secure?.()) ?? []), ...((await first.secure?.()) ?? [])],
+    commit() {
+      first.commit();
+      second.commit();
+    },
+    rollback() {
+      first.rollback();
+      second.rollback();
+    },
+  };
+}
+
+function claimPassword(object: KubeObject, old: KubeObject | undefined, options: UsersOptions): Claim {
   const { chance, passwordRules, settleKeys } = options;
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
@@ -71,6 +101,70 @@ function claim(object: KubeObject, old: KubeObject | undefined, options: Omit<Us
     return [];
   };
   return { object: withPassword(object, passwordDigest(password, chance)), ...(old && { secure }), ...settled };
+}
+
+/** A user name that is being written, and whose. */
+interface ClaimedName {
+  readonly user: string;
+  readonly value: string;
+  readonly field: string;
+}
+
+interface UsernameOptions extends UsersOptions {
+  readonly claimed: Set<ClaimedName>;
+}
+
+/** A user name is one User's, and no other User's object has it as its name: whoever signs in with it is meant. */
+function claimUsername(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: UsernameOptions): Claim {
+  const user = object.metadata.name ?? "";
+  const username = usernameIn(object);
+  const isNew = username !== "" && username !== user && username !== (old && usernameIn(old));
+  const written: readonly ClaimedName[] = [
+    ...(old === undefined ? [{ user, value: user, field: "metadata.name" }] : []),
+    ...(isNew ? [{ user, value: username, field: "spec.username" }] : []),
+  ];
+  const isOthers = ({ value }: ClaimedName) => names.users("username", value).some((other) => other !== user);
+  const isClaimed = ({ value }: ClaimedName) => [...claimed].some((other) => other.value === value && other.user !== user);
+  const errors = written.filter((name) => isOthers(name) || isClaimed(name)).map(usernameTaken);
+  if (errors.length > 0) return { object, errors, commit() {}, rollback() {} };
+  const letGo: (() => void)[] = [];
+  for (const name of written) claimed.add(name);
+  const release = () => {
+    for (const name of written) claimed.delete(name);
+    for (const free of letGo) free();
+  };
+  const secure = async () => {
+    const missed: ClaimedName[] = [];
+    for (const name of written) {
+      const free = await hold?.(`username/${name.value}`);
+      if (free !== undefined) letGo.push(free);
+      if ((hold !== undefined && free === undefined) || isOthers(name)) missed.push(name);
+    }
+    return missed.map(usernameTaken);
+  };
+  return { object, secure, commit: release, rollback: release };
+}
+
+function usernameIn(user: KubeObject): string {
+  return specOf<UserSpec>(user).username ?? "";
+}
+
+function usernameTaken({ field, value }: ClaimedName): FieldError {
+  return invalid(field, value, "is the name with which another user signs in");
+}
+
+/** Whose identity one is must be clear. */
+function subjectErrors(object: KubeObject, old: KubeObject | undefined, names: NameIndex): readonly FieldError[] {
+  const before = old === undefined ? [] : subjectsOf(specOf<UserSpec>(old));
+  return subjectsOf(specOf<UserSpec>(object))
+    .filter((subject) => !before.includes(subject) && names.users("subject", subject).some((user) => user !== object.metadata.name))
+    .map((subject) => invalid("spec.subject", subject, "is the identity of another user"));
+}
+
+function connectorErrors(object: KubeObject): readonly FieldError[] {
+  const { connector = "", email = "", subject = "" } = specOf<UserSpec>(object);
+  if (connector === "" || subject !== "" || email !== "") return [];
+  return [invalid("spec.connector", connector, "needs spec.email, by which the connector's first sign-in is known")];
 }
 
 /** Why a password is refused; undefined when it is not. */
@@ -85,4 +179,9 @@ function passwordFault(object: KubeObject, { minLength }: PasswordRules): string
 function withPassword(object: KubeObject, password: string | undefined): KubeObject {
   const { password: _before, ...spec } = specOf<UserSpec>(object);
   return { ...object, spec: { ...spec, ...(password !== undefined && { password }) } };
+}
+
+function withoutOrigin(object: KubeObject): KubeObject {
+  const { origin: _origin, ...rest } = object;
+  return rest;
 }

@@ -72,6 +72,7 @@ function isBase64(text: string): boolean {
 
 /** Connectors and the sections of `auth` stand beside each other in addresses. */
 function checkConnectors(auth: Spot): void {
+  checkPlainNames(auth);
   const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(below(auth, name)));
   const taken = new Map([...sections, "password"].map((name) => [name, `auth.${name}`]));
   for (const connector of itemsOf(below(auth, "connectors"))) {
@@ -86,6 +87,19 @@ function checkConnectors(auth: Spot): void {
     if (written.length === 0) warn(connector, { message: "Nobody can sign in by a connector without a provider" });
     if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
   }
+}
+
+/** A misspelled id would leave nobody with plain names, which shows at the first sign-in only. */
+function checkPlainNames(auth: Spot): void {
+  const owner = below(auth, "plainNamesConnector");
+  const id = writtenText(owner) ?? "";
+  const sections = PROVIDER_NAMES.filter((name) => isWritten(below(auth, name)));
+  const ids = [...sections, ...itemsOf(below(auth, "connectors")).map((connector) => writtenText(below(connector, "id")) ?? "")];
+  if (id === "" || ids.includes(id)) return;
+  refuse(owner, {
+    message: `There is no connector ${JSON.stringify(id)}`,
+    hint: `Write one of ${ids.join(", ") || "those that you set up"}`,
+  });
 }
 
 function checkHeaders(headers: Spot): void {

@@ -62,6 +62,9 @@ export const AUTH = {
       },
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
+    plainNamesConnector: text(
+      "Id of the connector whose user names and groups mean those that rules, owners and teams name. Default: the only connector there is. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
+    ),
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
     disableUserCreation: flag("Make no user when somebody signs in for the first time."),
     accessKeyMaxTTLSeconds: time(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),

@@ -1,6 +1,7 @@
 import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
 import type { Column } from "../../server/presentation/columns.ts";
-import { always, bool, described, fields, kindShape, list, text } from "../../server/objects/shape.ts";
+import { always, bool, described, fields, internal, kindShape, list, text } from "../../server/objects/shape.ts";
+import type { KubeObject } from "../../object/types.ts";
 import { EMPTY_STATUS, specOf, USUAL_TEXTS } from "./common.ts";
 
 /** `spec` of a User. */
@@ -9,12 +10,37 @@ export interface UserSpec {
   readonly description?: string;
   readonly username?: string;
   readonly email?: string;
-  /** Subject of the user at the provider of his sign-in. */
+  /** Identity of the user: `CONNECTOR/SUBJECT`. */
   readonly subject?: string;
+  /** Further identities of the same form. */
+  readonly linkedSubjects?: readonly string[];
+  /** Connector whose verified `email` the first sign-in is bound by. */
+  readonly connector?: string;
   readonly groups?: readonly string[];
   readonly disabled?: boolean;
   /** In the store a digest, see `access/password.ts`; in a body the password itself. */
   readonly password?: string;
+}
+
+/** What a connector said about a user at the last sign-in through it. Members that it left out are absent. */
+export interface Said {
+  /** `CONNECTOR/SUBJECT`. */
+  readonly subject: string;
+  readonly username?: string;
+  readonly displayName?: string;
+  readonly email?: string;
+  readonly groups?: readonly string[];
+}
+
+/** What the server knows about where the fields of a User come from. It keeps this for itself. */
+export interface UserOrigin {
+  /** By subject, one for each. */
+  readonly said?: readonly Said[];
+}
+
+/** The identities by which somebody is this User. */
+export function subjectsOf({ subject = "", linkedSubjects = [] }: UserSpec): readonly string[] {
+  return [...new Set([subject, ...linkedSubjects])].filter((one) => one !== "");
 }
 
 const SPEC = described(
@@ -24,6 +50,8 @@ const SPEC = described(
     username: text,
     email: text,
     subject: text,
+    linkedSubjects: list(text),
+    connector: text,
     groups: list(text),
     disabled: bool,
     password: text,
@@ -34,19 +62,26 @@ const SPEC = described(
     fields: {
       displayName: USUAL_TEXTS.displayName,
       description: USUAL_TEXTS.description,
-      username: "Name with which the user signs in.",
+      username: "Name with which the user signs in. Two users cannot have the same, nor the name of another user's object.",
       email: "Mail address of the user.",
-      subject: "Identity of the user at the provider of his sign-in.",
-      groups: "Groups of the user at his last sign-in, of those that the configuration lets through.",
+      subject:
+        "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. Two users cannot have the same.",
+      linkedSubjects: "Further identities, with which the same user signs in.",
+      connector:
+        "Connector whose first sign-in with email, as an address that it has verified, becomes the subject. It lets an administrator make a user before the first sign-in.",
+      groups:
+        "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
       disabled: "True refuses the user at sign-in.",
       password: "Password for signing in without a provider. It is never read back; left out, it stays.",
     },
   },
 );
 
+const ORIGIN = fields({ said: list(fields({ subject: text, username: text, displayName: text, email: text, groups: list(text) })) });
+
 /** The shape of Users. */
 export const USER_SHAPE = kindShape(
-  { spec: always(SPEC), status: EMPTY_STATUS },
+  { spec: always(SPEC), status: EMPTY_STATUS, origin: internal(ORIGIN) },
   {
     description: "Somebody who signs in.",
     fields: { spec: "Who the user is.", status: "What the server says about the user." },
@@ -60,3 +95,8 @@ export const USER_COLUMNS: readonly Column[] = [
   textColumn("Email", "Mail address of the user.", (object) => specOf<UserSpec>(object).email ?? ""),
   AGE_COLUMN,
 ];
+
+/** Where the fields of a User come from; undefined when an earlier version stored it. */
+export function userOriginOf(user: KubeObject): UserOrigin | undefined {
+  return user["origin"] as UserOrigin | undefined;
+}

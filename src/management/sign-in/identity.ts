@@ -1,3 +1,8 @@
+import type { SignInLimits } from "./limits.ts";
+
+/** How much of an identity is kept. */
+export type IdentityLimits = Pick<SignInLimits, "groupsMax" | "textLengthMax" | "identityBytesMax">;
+
 /** Who signed in, as a provider tells it. */
 export interface Identity {
   /** The provider's own name for him, which never changes; unique within `connector` only. */
@@ -60,4 +65,20 @@ export function withoutReserved(admission: Admission): Admission {
   const { identity } = admission;
   if (isReserved(identity.username)) return refused(`user names that begin with ${RESERVED.join(" or ")} are reserved`);
   return { admitted: true, identity: { ...identity, groups: [...new Set(identity.groups)].filter((group) => !isReserved(group)) } };
+}
+
+/**
+ * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: whoever has lost one without knowing may
+ * have lost what keeps him out.
+ *
+ * @example
+ * tooMuch({ userId: "1", username: "jane", groups: ["dev"], connector: "oidc" }, SIGN_IN_LIMITS); // undefined
+ */
+export function tooMuch(identity: Identity, limits: IdentityLimits): string | undefined {
+  const { userId, username, preferredUsername = "", email = "", groups } = identity;
+  if (groups.length > limits.groupsMax) return `you are in ${groups.length} groups, more than ${limits.groupsMax}`;
+  const longest = Math.max(...[userId, username, preferredUsername, email, ...groups].map((text) => text.length));
+  if (longest > limits.textLengthMax) return `the provider says a name of ${longest} characters, more than ${limits.textLengthMax}`;
+  const bytes = Buffer.byteLength(JSON.stringify(identity));
+  return bytes > limits.identityBytesMax ? `the provider says ${bytes} bytes about you, more than ${limits.identityBytesMax}` : undefined;
 }

@@ -28,6 +28,12 @@ export interface SignInLimits {
   readonly discoveryLifetimeMs: number;
   /** How long a provider may take for one answer, in seconds. Default 10. */
   readonly providerTimeoutSeconds: number;
+  /** Groups that a provider may name of one user; with more, the sign-in is refused. Default 2,000. */
+  readonly groupsMax: number;
+  /** Longest id, name, mail address or group that a provider may name, in UTF-16 units. Default 1,024. */
+  readonly textLengthMax: number;
+  /** All that is kept of what a provider says about one user, further claims too, as JSON in bytes. Default 262,144. */
+  readonly identityBytesMax: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -46,4 +52,7 @@ export const SIGN_IN_LIMITS: SignInLimits = {
   codeLifetimeMs: MINUTE_MS,
   discoveryLifetimeMs: 10 * MINUTE_MS,
   providerTimeoutSeconds: 10,
+  groupsMax: 2_000,
+  textLengthMax: 1_024,
+  identityBytesMax: 262_144,
 };

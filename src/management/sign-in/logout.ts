@@ -2,7 +2,7 @@ import { unauthorized } from "../../server/status.ts";
 import type { Provider } from "./admit.ts";
 import type { OidcClients } from "./oidc-clients.ts";
 import type { SignInPorts } from "./ports.ts";
-import { expectMethod } from "./visit.ts";
+import { bearerOf, expectMethod } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** What logout needs. */
@@ -21,7 +21,7 @@ export interface LogoutOptions {
 export function createLogout({ ports, clients, findProvider }: LogoutOptions): (visit: Visit) => Promise<URL | undefined> {
   return async (visit) => {
     expectMethod(visit, "POST");
-    const key = /^Bearer +([^ ]+)$/i.exec(visit.request.headers.authorization ?? "")?.[1];
+    const key = bearerOf(visit);
     const ended = key === undefined ? undefined : await ports.signOut(key);
     if (ended === undefined) throw unauthorized("there is no such login");
     const provider = ended.connector === undefined ? undefined : findProvider(ended.connector);

@@ -9,6 +9,7 @@ import { admit } from "./admit.ts";
 import type { Provider } from "./admit.ts";
 import { addressSubject, createAttempts } from "./attempts.ts";
 import { filterGroups } from "./groups-filters.ts";
+import { tooMuch } from "./identity.ts";
 import type { Identity } from "./identity.ts";
 import type { SignInLimits } from "./limits.ts";
 import { loopbackRedirect } from "./loopback.ts";
@@ -16,10 +17,10 @@ import type { SignInMemory } from "./memory.ts";
 import type { LoginSecrets } from "./oidc-client.ts";
 import type { OidcClients } from "./oidc-clients.ts";
 import { challengeOf, isChallenge, isChallengeOf, secretText } from "./pkce.ts";
-import type { ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
+import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
 import { told } from "./told.ts";
-import { answerRedirect, cookieOf, expectMethod, readFields } from "./visit.ts";
+import { answerRedirect, bearerOf, cookieOf, expectMethod, readFields } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
 /** What login by OpenID Connect needs. */
@@ -47,6 +48,8 @@ export interface OidcLogin {
   finish(visit: Visit, provider: Provider<"oidc">): Promise<SignedIn | undefined>;
   /** Gives the program the key for the code that the browser brought it. */
   exchange(visit: Visit): Promise<SignedIn>;
+  /** Links the identity behind such a code to the user whose login key the request shows. */
+  link(visit: Visit): Promise<Linked>;
 }
 
 /** A program that waits for the end of a login on the user's machine. */
@@ -129,8 +132,21 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
     const admission = admit(provider, claims);
     if (!admission.admitted) throw forbiddenPath(admission.reason);
     const { identity } = admission;
+    const excess = tooMuch(identity, limits);
+    if (excess !== undefined) throw forbiddenPath(excess);
     await begins.know(addressSubject(addressOf(visit.request)));
     return { identity: { ...identity, groups: filterGroups(identity.groups, config().groupsFilters) }, tokens };
+  };
+
+  /** The login behind the code that a browser brought to a program. */
+  const redeem = async (visit: Visit): Promise<Finished> => {
+    expectMethod(visit, "POST");
+    const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
+    const finished = await codes.take(code);
+    if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
+      throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
+    }
+    return finished;
   };
 
   return {
@@ -176,13 +192,15 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
     },
 
     async exchange(visit) {
-      expectMethod(visit, "POST");
-      const { code, code_verifier: verifier } = await readFields(visit, ["code", "code_verifier"]);
-      const finished = await codes.take(code);
-      if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
-        throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
-      }
-      return ports.signIn(finished.identity, finished.tokens);
+      const { identity, tokens } = await redeem(visit);
+      return ports.signIn(identity, tokens);
+    },
+
+    async link(visit) {
+      const key = bearerOf(visit);
+      if (key === undefined) throw unauthorized("show the key of your sign-in: Authorization: Bearer KEY");
+      const { identity } = await redeem(visit);
+      return ports.link(key, identity);
     },
   };
 }

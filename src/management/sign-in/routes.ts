@@ -20,7 +20,7 @@ import { createLogout } from "./logout.ts";
 import { createOidcClients } from "./oidc-clients.ts";
 import { createOidcLogin } from "./oidc-login.ts";
 import { createPasswordLogin } from "./password-login.ts";
-import type { SignedIn, SignInPorts } from "./ports.ts";
+import type { Linked, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
 import { told } from "./told.ts";
 import { answerJson } from "./visit.ts";
@@ -58,6 +58,7 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
  * - `POST /auth/password/login` takes `username` and `password`.
  * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
+ * - `POST /auth/link` takes the same, with a login key, and makes the identity one of that key's user.
  * - `POST /auth/logout` ends the login key that the request shows.
  *
  * @example
@@ -84,6 +85,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const handlerOf = (path: string): ((visit: Visit) => Promise<void>) | undefined => {
     if (path === "/auth/password/login") return async (visit) => answerSignedIn(visit, await passwordLogin(visit));
     if (path === "/auth/exchange") return async (visit) => answerSignedIn(visit, await login.exchange(visit));
+    if (path === "/auth/link") return async (visit) => answerLinked(visit, await login.link(visit));
     if (path === "/auth/logout") return async (visit) => answerJson(visit, loggedOut(await logout(visit)));
     const [, id, step] = CONNECTOR_PATH.exec(path) ?? [];
     if (id === undefined) return undefined;
@@ -138,6 +140,12 @@ function answerSignedIn(visit: Visit, { key, name, user, expiresAt }: SignedIn):
   visit.audit?.annotate("management.platform/signed-in", user);
   visit.audit?.annotate("management.platform/access-key", name);
   answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
+}
+
+/** Who has another identity now is in the audit log too. */
+function answerLinked(visit: Visit, { user, subject }: Linked): void {
+  visit.audit?.annotate("management.platform/linked", `${user}: ${subject}`);
+  answerJson(visit, { user, subject });
 }
 
 function loggedOut(url: URL | undefined): object {

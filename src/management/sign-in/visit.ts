@@ -80,3 +80,8 @@ export function cookieOf({ request }: Visit, name: string): string | undefined {
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
+
+/** The key that a request shows; undefined when it shows none. Schemes are written in any case. Source: RFC 9110, section 11.1. */
+export function bearerOf({ request }: Visit): string | undefined {
+  return /^Bearer +([^ ]+)$/i.exec(request.headers.authorization ?? "")?.[1];
+}

@@ -11,6 +11,7 @@ import type { SignInLimits } from "../../../src/management/sign-in/limits.ts";
 import type { ProviderTokens, SignInPorts } from "../../../src/management/sign-in/ports.ts";
 import { createSignInRoutes } from "../../../src/management/sign-in/routes.ts";
 import type { SignInSettings } from "../../../src/management/sign-in/settings.ts";
+import { unauthorized } from "../../../src/server/status.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import type { FakeClock } from "../../support/fake-clock.ts";
 
@@ -51,6 +52,10 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
       signedIn.push({ identity, tokens });
       return { key: `key-${signedIn.length}`, name: `login-${signedIn.length}`, user: identity.username, expiresAt: Date.UTC(2026, 0, 21) };
     },
+    async link(key, identity) {
+      if (!key.startsWith("key-")) throw unauthorized("no");
+      return { user: "jane", subject: `${identity.connector}/${identity.userId}` };
+    },
     async verifyPassword(username, password) {
       verified.push(`${username}:${password}`);
       if (username !== "jane" || password !== PASSWORD) return undefined;
@@ -66,6 +71,7 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
     config: () => platform.config,
     ports: {
       signIn: (...given) => platform.ports.signIn(...given),
+      link: (...given) => platform.ports.link(...given),
       verifyPassword: (...given) => platform.ports.verifyPassword(...given),
       signOut: (...given) => platform.ports.signOut(...given),
     },
@@ -143,7 +149,7 @@ async function seen(answer: Response, cookies: Map<string, string>): Promise<See
 }
 
 /** A whole login in one browser, from the platform to the provider and back. */
-export async function login(platform: TestPlatform, { connector = "oidc", query = "" } = {}): Promise<Seen> {
+export async function login(platform: Pick<TestPlatform, "url">, { connector = "oidc", query = "" } = {}): Promise<Seen> {
   const browser = createBrowser();
   const begun = await browser.visit(`${platform.url}/auth/${connector}/login${query}`);
   if (begun.location === null) return begun;

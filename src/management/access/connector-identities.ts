@@ -1,0 +1,94 @@
+import { sha256Hex } from "../../base/digest.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { InternalRecords } from "../internal-records.ts";
+import { PROVIDER_KINDS } from "../sign-in/admit.ts";
+import type { Provider } from "../sign-in/admit.ts";
+import { findConnector } from "../sign-in/connectors.ts";
+import type { SignInSettings } from "../sign-in/settings.ts";
+
+/** The part of `status.auth` that says whose names and groups are taken as they are. */
+export interface PlainNameSettings extends SignInSettings {
+  /** Id of a connector. Default: the only one there is. */
+  readonly plainNamesConnector?: string | undefined;
+}
+
+/**
+ * Which provider stands behind the id of a connector. Users are known by the connector and their id there, so a connector that is given
+ * to another provider must not sign in the users of the former one.
+ */
+export interface ConnectorIdentities {
+  /** Takes a configuration: a connector that is new is remembered with its provider. */
+  follow(settings: PlainNameSettings): Promise<void>;
+  /** The connector as it stands before the ids of its users: its id, or `ID@DIGEST` since its provider changed. */
+  nameOf(connector: string): string;
+  /** Tells whether user names and groups of this connector mean what rules and teams say. */
+  ownsPlainNames(connector: string): boolean;
+  /** Tells whether any connector owns them: the others' people get names that show that they are theirs. */
+  plainNamesAreOwned(): boolean;
+  /** What stands before groups of this connector; "" where they are taken as they are. */
+  groupsPrefixOf(connector: string): string;
+}
+
+const KIND = "Connector";
+const DIGEST_LENGTH = 8;
+
+/**
+ * Remembers providers in the store.
+ *
+ * @example
+ * const identities = createConnectorIdentities({ records, logger });
+ * await identities.follow(config.auth);
+ * identities.nameOf("oidc"); // "oidc"
+ */
+export function createConnectorIdentities(options: {
+  readonly records: Pick<InternalRecords, "add">;
+  readonly logger: Logger;
+}): ConnectorIdentities {
+  const { records, logger } = options;
+  let current: PlainNameSettings = {};
+  let names: ReadonlyMap<string, string> = new Map();
+  const nameOf = (connector: string) => names.get(connector) ?? connector;
+  const ownsPlainNames = (connector: string) => {
+    const { plainNamesConnector = "" } = current;
+    if (plainNamesConnector !== "") return connector === plainNamesConnector;
+    return names.size === 1 && names.get(connector) === connector;
+  };
+  return {
+    nameOf,
+    ownsPlainNames,
+    async follow(settings) {
+      const next = new Map<string, string>();
+      for (const provider of providersIn(settings)) {
+        const place = placeOf(provider);
+        const isSame = (await records.add(KIND, encodeURIComponent(provider.connector), place)) === place;
+        next.set(provider.connector, isSame ? provider.connector : `${provider.connector}@${sha256Hex(place).slice(0, DIGEST_LENGTH)}`);
+      }
+      for (const [id, name] of next) {
+        if (name !== id && names.get(id) !== name)
+          logger.warn("A connector has another provider than before; the users of the former one cannot sign in by it", {
+            connector: id,
+            name,
+          });
+      }
+      [current, names] = [settings, next];
+    },
+    plainNamesAreOwned: () => [...names.keys()].some(ownsPlainNames),
+    groupsPrefixOf(connector) {
+      const provider = findConnector(current, connector);
+      const ownPrefix = provider?.kind === "oidc" ? ((provider as Provider<"oidc">).settings.groupsPrefix ?? "") : "";
+      return ownsPlainNames(connector) || ownPrefix !== "" ? "" : `${nameOf(connector)}:`;
+    },
+  };
+}
+
+function providersIn(settings: SignInSettings): readonly Provider[] {
+  const ids = [...PROVIDER_KINDS, ...(settings.connectors ?? []).map(({ id }) => id)];
+  return ids.flatMap((id) => findConnector(settings, id) ?? []);
+}
+
+/** Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has. */
+function placeOf({ kind, settings }: Provider): string {
+  const { issuerUrl, baseURL, hostName, tenant, ssoIssuer, ssoURL } = settings as Readonly<Record<string, string | undefined>>;
+  const address = issuerUrl ?? baseURL ?? hostName ?? tenant ?? (ssoIssuer || ssoURL);
+  return `${kind} ${(address ?? "").replace(/\/$/, "")}`;
+}
