@@ -80,6 +80,7 @@ export const NOT_RUN: readonly { readonly page: string; readonly begins: string;
   { page: "docs/performance.md", begins: "npm run bench:syncer", why: "It measures for minutes" },
   { page: "docs/scale.md", begins: "npm run bench:scale", why: "It measures for minutes" },
   { page: "docs/reference/conformance.md", begins: "TENANT_KUBECONFIG=", why: "It needs clusters of the reader" },
+  { page: guide("sign-in"), begins: "kubectl patch user jane", why: "The digest is that of somebody's own provider" },
   { page: guide("audit-the-api"), begins: "npx endpoint-sync management --config", why: "Its configuration is started in process" },
   { page: guide("sign-in"), begins: "npx endpoint-sync management --http", why: "Its configuration is started in process" },
   { page: guide("audit-the-api"), begins: '{ "annotations"', why: "A line of a log, not something to type" },

@@ -174,10 +174,19 @@ class SignInService implements SignInPorts {
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
     const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
-    if (why === undefined) return nameFor(username, subject, { isTaken: false, length });
-    const name = nameFor(username, subject, { isTaken: true, length });
-    logger.info("A newcomer does not get the plain user name", { username, subject, name, why });
+    if (why === undefined && isName(username)) return username;
+    const name = await this.#nameWithDigest(username, subject, length);
+    logger.info("A newcomer does not get the plain user name", { username, subject, name, why: why ?? "objects cannot have it" });
     return name;
+  }
+
+  /** The same one for the same subject, unless a User who was deleted had it, or by chance somebody else has it. */
+  async #nameWithDigest(username: string, subject: string, length: number): Promise<string> {
+    const { names, formerUsers } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const name = nameWithDigest(username, tries === 1 ? subject : `${subject} ${tries}`, length);
+      if (names.users("username", name).length === 0 && !(await formerUsers.has(name))) return name;
+    }
   }
 
   /** Why a name is not given to a newcomer; undefined when it is. */
@@ -219,7 +228,7 @@ class SignInService implements SignInPorts {
       if (known.has(group)) continue;
       // A team that rules name already would have what they give.
       const isTaken = objects.get(TEAMS, { namespace: "", name: group }) !== undefined || names.has("team", group);
-      const name = nameFor(group, group, { isTaken, length: HASH_LENGTH.own });
+      const name = isName(group) && !isTaken ? group : nameWithDigest(group, group, HASH_LENGTH.own);
       if (name !== group && names.has("team", name)) continue;
       try {
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } });
@@ -306,12 +315,13 @@ function personOf(user: KubeObject): Person {
   return { name: user.metadata.name!, groups: specOf<UserSpec>(user).groups ?? [] };
 }
 
-/**
- * The name of an object for a text of any form. A text that is a name already, and not taken, stays as it is; others get a digest of
- * what makes them unique, so that nobody can take another one's name by a text that looks alike.
- */
-function nameFor(text: string, unique: string, { isTaken, length }: { readonly isTaken: boolean; readonly length: number }): string {
-  if (text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0 && !isTaken) return text;
+/** Tells whether a text can be the name of an object as it is. */
+function isName(text: string): boolean {
+  return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
+}
+
+/** A name for a text of any form, with a digest of what makes it unique: nobody takes another one's name by a text that looks alike. */
+function nameWithDigest(text: string, unique: string, length: number): string {
   const hash = sha256Hex(unique).slice(0, length);
   const plain = text
     .toLowerCase()

@@ -7,6 +7,7 @@ import type { AddressOf } from "../../server/http/client-address.ts";
 import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
 import { admit } from "./admit.ts";
 import type { Provider } from "./admit.ts";
+import { findConnector } from "./connectors.ts";
 import { addressSubject, createAttempts } from "./attempts.ts";
 import { filterGroups } from "./groups-filters.ts";
 import { tooMuch } from "./identity.ts";
@@ -72,6 +73,8 @@ interface Finished {
   readonly identity: Identity;
   readonly tokens: ProviderTokens;
   readonly challenge: string;
+  /** The provider that said so: the connector may have another one by the time that the code comes. */
+  readonly issuerUrl: string | undefined;
 }
 
 /** Logins that may begin. */
@@ -146,6 +149,8 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
     if (finished === undefined || !isChallengeOf(finished.challenge, verifier)) {
       throw unauthorized("the code is unknown, has been used, took too long or is somebody else's");
     }
+    const now = findConnector(config(), finished.identity.connector) as Provider<"oidc"> | undefined;
+    if (now?.settings.issuerUrl !== finished.issuerUrl) throw unauthorized("the connector has another provider now: begin again");
     return finished;
   };
 
@@ -181,7 +186,8 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
       const { redirect, challenge } = pending.waiting;
       try {
         const code = secretText(chance);
-        await codes.put(code, { ...(await identify(visit, provider, pending)), challenge });
+        const { issuerUrl } = provider.settings;
+        await codes.put(code, { ...(await identify(visit, provider, pending)), challenge, issuerUrl });
         answerRedirect(visit, withParameters(redirect, { code }));
       } catch (error) {
         if (!isEngineError(error)) throw error;

@@ -59,7 +59,7 @@ test.runIf(hasCurl)("its commands work one after another", async () => {
   const management = await startManagement({ tls: false, config: parsed.config });
   try {
     const script = blocks.filter(({ language, words }) => language === "sh" && words.includes("run")).map(({ text }) => text);
-    expect(script).toHaveLength(4);
+    expect(script).toHaveLength(5);
     const env = { ...process.env, PLATFORM: management.url, KEY: management.adminKey! };
     await promisify(execFile)("bash", ["-euc", script.join("\n")], { cwd: folder, env });
     const login = JSON.parse(readFileSync(join(folder, "login.json"), "utf8")) as Record<string, string>;

@@ -11,14 +11,16 @@ import { login, post } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
 import type { TestProvider } from "./provider.ts";
 
+let providers: readonly TestProvider[];
 let corp: TestProvider;
 let partners: TestProvider;
 let platform: Platform;
 
 beforeEach(async () => {
-  [corp, partners] = await Promise.all([startProvider(), startProvider()]);
+  providers = await Promise.all([startProvider(), startProvider()]);
+  [corp, partners] = providers as [TestProvider, TestProvider];
 });
-afterEach(() => Promise.all([platform.stop(), corp.close(), partners.close()]));
+afterEach(() => Promise.all([platform.stop(), ...providers.map((provider) => provider.close())]));
 
 const section = ({ issuer }: TestProvider, more = {}) => ({ issuerUrl: issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, ...more });
 
@@ -128,6 +130,16 @@ describe("a name of a user who was deleted", () => {
       expect([heir.user, await reads(heir)]).toEqual([expect.stringMatching(/^jane-[0-9a-f]{10,20}$/), false]);
     },
   );
+
+  test("with a digest is not given again either, not even to the same person", async () => {
+    await start(SETUPS["one connector"]());
+    await make("/users", "jane", {});
+    const first = await signIn("oidc", { sub: "1", name: "jane" });
+    await platform.admin.send("DELETE", `/users/${first.user}`);
+    const second = await signIn("oidc", { sub: "1", name: "jane" });
+    expect([second.status, second.user]).toEqual([200, expect.stringMatching(/^jane-[0-9a-f]{10}$/)]);
+    expect(second.user).not.toBe(first.user);
+  });
 
   test("is given by an administrator", async () => {
     await start(SETUPS["one connector"]());
@@ -304,6 +316,19 @@ describe("a second identity", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 401, 200, 401]);
     expect((await post(`${platform.management.url}/auth/link`, await login())).status).toBe(401);
+  });
+
+  test("is not linked, nor signed in, when its connector has got another provider meanwhile", async () => {
+    await start(SETUPS["two connectors"]());
+    const jane = await signIn("oidc", { sub: "1", name: "jane" });
+    const codes = [await codeOf("partners", { sub: "p1", name: "jj" }), await codeOf("partners", { sub: "p1", name: "jj" })];
+    partners = corp;
+    const parsed = parseManagementConfig(JSON.stringify({ auth: SETUPS["two connectors"]() }));
+    if (parsed.ok) await platform.management.configure(parsed.config);
+    const answers = [await link(jane.client.key, codes[0]!), await post(`${platform.management.url}/auth/exchange`, codes[1]!)];
+    expect(answers.map(({ status, body }) => [status, body["message"]])).toEqual(
+      Array.from({ length: 2 }, () => [401, "the connector has another provider now: begin again"]),
+    );
   });
 
   test("that is another user's is not linked", async () => {
