@@ -112,6 +112,7 @@ async function judge(collector: Collector, type: ResourceType, object: KubeObjec
   for (const reference of references) standings.push(await standingOf(collector, object, reference));
   if (standings.includes("unknown")) return;
   const solid = references.filter((_reference, index) => standings[index] === "solid");
+  if (solid.length === references.length) return;
   if (solid.length > 0) return change(collector, type, object, { ownerReferences: solid });
   const dependents = collector.ownership.dependentsOf(object);
   if (!standings.includes("waiting") || dependents.length === 0) {

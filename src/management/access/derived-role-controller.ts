@@ -80,14 +80,16 @@ async function reconcile({ registry, objects, names }: Work, id: string): Promis
   const object = objects.get(type, key);
   const wanted = object === undefined ? [] : derivedRoles(object);
   const own = new Map(wanted.map((derived) => [derived.role.metadata.name!, derived]));
-  const known = new Set([...(names.get(id) ?? []), ...own.keys()]);
+  const before = names.get(id) ?? new Set();
+  const known = new Set([...before, ...own.keys()]);
   names.set(id, known);
   const [roles, bindings] = type.namespaced ? [ROLES, ROLE_BINDINGS] : [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
   for (const name of known) {
     const place = { namespace: key.namespace, name };
     const derived = own.get(name);
-    await bring(registry, roles, place, derived?.role);
-    await bring(registry, bindings, place, derived?.binding);
+    const mayBeThere = before.has(name);
+    await bring(registry, roles, { key: place, wanted: derived?.role, mayBeThere });
+    await bring(registry, bindings, { key: place, wanted: derived?.binding, mayBeThere });
     // A store in memory answers at once, so that nobody else would have a turn before thousands of rules are worked off.
     await nextMacrotask();
   }
@@ -95,8 +97,15 @@ async function reconcile({ registry, objects, names }: Work, id: string): Promis
   else names.set(id, new Set(own.keys()));
 }
 
-async function bring(registry: Registry, type: ResourceType, key: ObjectKey, wanted: KubeObject | undefined): Promise<void> {
-  const before = await find(registry, type, key);
+/** A role or binding as it should be, and whether there may be one already. */
+interface Derived {
+  readonly key: ObjectKey;
+  readonly wanted: KubeObject | undefined;
+  readonly mayBeThere: boolean;
+}
+
+async function bring(registry: Registry, type: ResourceType, { key, wanted, mayBeThere }: Derived): Promise<void> {
+  const before = mayBeThere ? await find(registry, type, key) : undefined;
   if (wanted === undefined) return before && remove(registry, type, before);
   if (before === undefined) await registry.create(type, key.namespace, wanted);
   else if (!sameContent(before, wanted)) await registry.update(type, key, wanted);

@@ -7,7 +7,8 @@
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item);
+  else for (const name in value) deepFreeze(value[name]);
   return Object.freeze(value);
 }
 

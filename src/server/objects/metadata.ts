@@ -32,16 +32,22 @@ export function generatedName(base: string, fraction: () => number): string {
  * timestamp(1_500); // "1970-01-01T00:00:01Z"
  */
 export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(milliseconds / 1_000);
+  // One write asks several times, and others follow within the second.
+  if (second !== told.second) told = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
+  return told.text;
 }
+
+let told = { second: NaN, text: "" };
 
 /** Other values for fields of metadata; undefined removes. `selfLink`, which old clients still send, can only be removed. */
 type MetadataChanges = { readonly [field in keyof ObjectMeta]?: ObjectMeta[field] | undefined } & { readonly selfLink?: undefined };
 
 /** The object with other metadata; members that are undefined are left out. */
 export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
-  const merged = { ...object.metadata, ...changes };
-  const metadata = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
+  const merged: Record<string, unknown> = { ...object.metadata, ...changes };
+  const metadata: Record<string, unknown> = {};
+  for (const name in merged) if (merged[name] !== undefined) metadata[name] = merged[name];
   return { ...object, metadata };
 }
 

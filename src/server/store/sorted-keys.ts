@@ -28,8 +28,14 @@ export function createSortedKeys(): SortedKeys {
     return low;
   };
   return {
-    add: (key) => void (keys[position(key)] !== key && keys.splice(position(key), 0, key)),
-    remove: (key) => void (keys[position(key)] === key && keys.splice(position(key), 1)),
+    add(key) {
+      const at = position(key);
+      if (keys[at] !== key) keys.splice(at, 0, key);
+    },
+    remove(key) {
+      const at = position(key);
+      if (keys[at] === key) keys.splice(at, 1);
+    },
     range: (start, prefix) => keys.slice(position(start), position(`${prefix}\uffff`)),
   };
 }
