@@ -5,3 +5,7 @@
 export const BODY_VALUES_MAX = 10_000;
 /** Longest password that is taken, in characters. */
 export const PASSWORD_LENGTH_MAX = 1_024;
+/** Objects of one kind that may be stored for one user or team, by default. */
+export const OBJECTS_PER_OWNER_MAX = 500;
+/** Bytes of all objects that may be stored for one user or team, by default. */
+export const BYTES_PER_OWNER_MAX = 64 * 1024 * 1024;

@@ -41,6 +41,8 @@ import { startLedWork } from "./replicas/led-work.ts";
 import type { LedWork, Work } from "./replicas/led-work.ts";
 import { createSharedMemory } from "./replicas/shared-memory.ts";
 import type { Sharing } from "./replicas/sharing.ts";
+import { createQuota } from "./quota/quota.ts";
+import type { QuotaLimits } from "./quota/quota.ts";
 import { createServedKinds } from "./served-kinds.ts";
 import type { SignInMemory } from "./sign-in/memory.ts";
 import type { SignInPorts } from "./sign-in/ports.ts";
@@ -59,6 +61,10 @@ export interface ManagementApiOptions {
   /** The platform's address, as clusters know it. */
   readonly issuer: () => string;
   readonly adminKey?: string;
+  /** How much may be stored for one user or team. */
+  readonly quota?: QuotaLimits;
+  /** Told of each request that is refused, with the reason. */
+  readonly refused?: (reason: string) => void;
   /** Other processes may be on the store. Default: none is. */
   readonly sharing?: Sharing;
 }
@@ -124,7 +130,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
-  const stored = createRegistry({ store, definitions, clock, chance, admit });
+  const reserve = createQuota({ objects, limits: options.quota, refused: () => options.refused?.("quota") });
+  const stored = createRegistry({ store, definitions, clock, chance, admit, reserve });
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);

@@ -4,6 +4,7 @@ import { delay, systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
 import { administers } from "./access/caller.ts";
 import { startApiServer } from "../server/api-server.ts";
 import type { ApiServer } from "../server/api-server.ts";
@@ -26,6 +27,7 @@ import { createInternalRecords } from "./internal-records.ts";
 import { BODY_VALUES_MAX } from "./limits.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
+import type { QuotaLimits } from "./quota/quota.ts";
 import { sharedCertificate } from "./replicas/shared-certificate.ts";
 import type { Sharing } from "./replicas/sharing.ts";
 
@@ -62,6 +64,10 @@ export interface ManagementOptions {
   readonly readFile?: (path: string) => Promise<string>;
   /** What is refused because there is too much of it. A body may have 10,000 fields and items here. */
   readonly limits?: ServerLimits;
+  /** How much may be stored for one user or team. */
+  readonly quota?: QuotaLimits;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
   /** Other servers may use the store at the same time. Default: none does. */
   readonly sharing?: Sharing;
   readonly clock?: Clock;
@@ -128,6 +134,8 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       logger,
       config,
       issuer,
+      refused: (reason) => options.metrics?.count("apiserver_rejected_requests_total", { reason }),
+      ...(options.quota && { quota: options.quota }),
       ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
       ...(options.sharing && { sharing: options.sharing }),
     });
@@ -155,7 +163,7 @@ interface Serving extends ManagementOptions {
 }
 
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
-  const { name = "platform", clock, chance, logger, host, port, limits, audit, store, place, sharing } = options;
+  const { name = "platform", clock, chance, logger, host, port, limits, audit, metrics, store, place, sharing } = options;
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
   const server = await startApiServer({
@@ -177,6 +185,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(port !== undefined && { port }),
     limits: { bodyValues: BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
+    ...(metrics && { metrics }),
   });
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
   const caPem = tls?.caPem ?? "";

@@ -21,6 +21,7 @@ import { createDirectClusterEndpointTokens } from "./kinds/direct-cluster-endpoi
 import { sharedSecrets } from "./kinds/shared-secret.ts";
 import { teams } from "./kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "./kinds/types.ts";
+import { withPayer } from "./quota/payer.ts";
 import { createIssueToken } from "./tokens/issue-token.ts";
 import type { IssueTokenOptions } from "./tokens/issue-token.ts";
 
@@ -49,17 +50,22 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
   const { rights, objects, keys, activity, lives, limits, policy, chance, names } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
   const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
+  const charged = (definition: ResourceDefinition) => withPayer(definition, { objects, lives });
   return [
-    withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
-      permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
-      warnings: ruleWarnings,
-    }),
-    withStrategy(teams, {
-      permit: createOwnedPermit(permitFor(TEAMS)),
-      warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
-    }),
+    charged(
+      withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
+        permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
+        warnings: ruleWarnings,
+      }),
+    ),
+    charged(
+      withStrategy(teams, {
+        permit: createOwnedPermit(permitFor(TEAMS)),
+        warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
+      }),
+    ),
     createUsers({ ...options, permit: createBlockingPermit(permitFor(USERS)) }),
-    createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit }),
+    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit })),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
     ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),

@@ -6,7 +6,7 @@ import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
 import { isEngineError } from "../base/errors.ts";
 import { storePrefix } from "./resource-context.ts";
-import type { Admit, ResourceContext, WriteOptions } from "./resource-context.ts";
+import type { Admit, Reserve, ResourceContext, WriteOptions } from "./resource-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { noSuchPath } from "./status.ts";
 import type { Store } from "./store/store.ts";
@@ -36,6 +36,8 @@ export interface RegistryOptions {
   readonly chance: Chance;
   /** Asked before every write. Default: everything passes. */
   readonly admit?: Admit;
+  /** Asked last, with the object as it is to be stored. Default: everything passes. */
+  readonly reserve?: Reserve;
 }
 
 /**
@@ -70,9 +72,10 @@ export interface Registry {
  * const registry = createRegistry({ store: createMemoryStore(), definitions, clock: systemClock, chance: systemChance });
  * await registry.create(CONFIG_MAPS, "shop", { metadata: { name: "settings" } });
  */
-export function createRegistry({ store, definitions, clock, chance, admit = async () => {} }: RegistryOptions): Registry {
+export function createRegistry(options: RegistryOptions): Registry {
+  const { store, definitions, clock, chance, admit = async () => {}, reserve = () => () => {} } = options;
   const contexts = new Map<string, ResourceContext>();
-  for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit });
+  for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
   const at = (type: ResourceType) => {
     const context = contexts.get(idOf(type));
     if (context === undefined) throw noSuchPath();

@@ -24,6 +24,19 @@ export interface Operation {
 /** Lets a write pass, or throws the error that answers it. */
 export type Admit = (operation: Operation) => Promise<void>;
 
+/** An object that is about to be stored. */
+export interface Storing {
+  readonly type: ResourceType;
+  readonly user: UserInfo;
+  readonly object: KubeObject;
+}
+
+/**
+ * Holds what an object takes of something limited while it is written, or throws the error that answers the write. What is returned is
+ * called once it is known what became of the write. Dry runs are asked too.
+ */
+export type Reserve = (storing: Storing) => () => void;
+
 /** What the verbs of one resource work with. */
 export interface ResourceContext {
   readonly definition: ResourceDefinition;
@@ -31,6 +44,7 @@ export interface ResourceContext {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly admit: Admit;
+  readonly reserve: Reserve;
 }
 
 /** What happens to fields that a kind does not have. */

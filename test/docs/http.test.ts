@@ -11,7 +11,7 @@ import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";
 import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
-import { BODY_VALUES_MAX } from "../../src/management/limits.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/limits.ts";
 import type { Shared } from "../../src/server/http/in-flight.ts";
 import { createInFlight } from "../../src/server/http/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
@@ -126,6 +126,8 @@ describe("the management API", () => {
       ["writes at once of one caller who is no administrator", ofJane("writes")],
       ["reads at once that are kept for administrators", kept("reads")],
       ["writes at once that are kept for administrators", kept("writes")],
+      ["objects of one kind stored for one user or team", OBJECTS_PER_OWNER_MAX],
+      ["mebibytes of all objects stored for one user or team", BYTES_PER_OWNER_MAX / 1024 / 1024],
       ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
       ["time for a whole request to arrive", seconds("REQUEST_MS")],
       [`wrong passwords for one user name from one address, within ${minutes(failureWindowMs)} minutes`, failuresPerPair],

@@ -68,6 +68,10 @@ describe("the numbers of the management API", () => {
       constant("server/http/in-flight.ts", "watches"),
       constant("server/http/limits.ts", "CONNECTIONS_MAX"),
     ],
+    "objects of one kind, MiB of all objects, stored for one user or team": [
+      of("limits.ts", "OBJECTS_PER_OWNER_MAX"),
+      of("limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
+    ],
     "depth of a body": [constant("server/objects/json-data.ts", "DEPTH_MAX")],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
   };

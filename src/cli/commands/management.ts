@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { BODY_VALUES_MAX } from "../../management/limits.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../management/limits.ts";
 import { parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
@@ -36,6 +36,13 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--max-connections <count>", "connections that may be open at once", parsePositive, 4_000)
     .option("--max-bodies-inflight <MiB>", "bodies of requests under way, together", parsePositive, 128)
     .option("--max-body-values <count>", "fields and list items in the body of one request", parsePositive, BODY_VALUES_MAX)
+    .option("--max-objects-per-owner <count>", "objects of one kind stored for one user or team", parsePositive, OBJECTS_PER_OWNER_MAX)
+    .option(
+      "--max-bytes-per-owner <MiB>",
+      "objects stored for one user or team, together",
+      parsePositive,
+      BYTES_PER_OWNER_MAX / 1024 / 1024,
+    )
     .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")

@@ -43,6 +43,9 @@ export interface ManagementFlags extends EtcdFlags {
   /** In MiB. */
   readonly maxBodiesInflight: number;
   readonly maxBodyValues: number;
+  readonly maxObjectsPerOwner: number;
+  /** In MiB. */
+  readonly maxBytesPerOwner: number;
   /** In seconds. */
   readonly requestTimeout: number;
   readonly publicUrl?: string;
@@ -68,6 +71,10 @@ function limitsOf(flags: ManagementFlags): ManagementOptions["limits"] & {} {
     bodyValues: flags.maxBodyValues,
     requestMs: flags.requestTimeout * 1_000,
   };
+}
+
+function quotaOf({ maxObjectsPerOwner, maxBytesPerOwner }: ManagementFlags): ManagementOptions["quota"] & {} {
+  return { objects: maxObjectsPerOwner, bytes: maxBytesPerOwner * 1024 * 1024 };
 }
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
@@ -171,6 +178,7 @@ async function start(
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
     limits: limitsOf(flags),
+    quota: quotaOf(flags),
     ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
     ...(flags.trustedProxies !== undefined && { trustedProxies: flags.trustedProxies }),

@@ -9,7 +9,7 @@ import { withMetadata } from "../../server/objects/metadata.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Strategy } from "../../server/resource-definition.ts";
-import { always, described, fields, list, text } from "../../server/objects/shape.ts";
+import { always, described, fields, internal, list, text } from "../../server/objects/shape.ts";
 import type { Field } from "../../server/objects/shape.ts";
 
 /** Whom an object belongs to; both may be given. */
@@ -67,6 +67,9 @@ export const USUAL_TEXTS = {
 
 /** A status without fields: only the server writes one, and it has nothing to say. */
 export const EMPTY_STATUS: Field = always(fields({}));
+
+/** Whom an object counts for where that is not the owner that it names, as a user name; see `quota/payer.ts`. */
+export const PAYER: Field = internal(text);
 
 /** Field selectors of kinds with an owner. */
 export const OWNER_FIELDS = {

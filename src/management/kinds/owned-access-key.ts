@@ -18,7 +18,7 @@ import {
 } from "../../server/objects/shape.ts";
 import { ACCESS_SCOPE } from "../../scope/shape.ts";
 import type { AccessScope } from "../../scope/types.ts";
-import { specOf, USUAL_TEXTS } from "./common.ts";
+import { PAYER, specOf, USUAL_TEXTS } from "./common.ts";
 
 /** `spec.identity`: what a provider said at sign-in. */
 export interface KeyIdentity {
@@ -208,7 +208,7 @@ const ORIGIN = fields({
 
 /** The shape of OwnedAccessKeys; what is done with them is the affair of `access/`. */
 export const ACCESS_KEY_SHAPE = kindShape(
-  { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN) },
+  { spec: always(SPEC), status: always(STATUS), origin: internal(ORIGIN), payer: PAYER },
   {
     description: "A key with which the API is used without interaction.",
     fields: { spec: "For whom the key stands, how long, and what it may do.", status: "What the server says about the key." },

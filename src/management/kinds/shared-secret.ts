@@ -5,7 +5,7 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, described, fields, kindShape, list, strictBytes, text, time } from "../../server/objects/shape.ts";
-import { ACCESS_RULE, OWNER, OWNER_FIELDS, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import { ACCESS_RULE, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";
 
@@ -65,7 +65,7 @@ export const sharedSecrets: ResourceDefinition = {
   shortNames: ["ss"],
   categories: ["platform"],
   shape: kindShape(
-    { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })) },
+    { spec: always(SPEC), status: always(fields({ conditions: list(CONDITION) })), payer: PAYER },
     {
       description: "Shares sensitive data across users, teams and connected clusters.",
       fields: { spec: "What is shared, and with whom.", status: "What the server says about it." },

@@ -2,7 +2,7 @@ import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../ser
 import type { Column } from "../../server/presentation/columns.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { always, described, fields, kindShape, list, text } from "../../server/objects/shape.ts";
-import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { TEAMS } from "./types.ts";
 
@@ -83,7 +83,7 @@ export const teams: ResourceDefinition = {
   selectableFields: { ...OWNER_FIELDS, "spec.username": (object) => specOf<TeamSpec>(object).username ?? "" },
   categories: ["platform"],
   shape: kindShape(
-    { spec: always(SPEC), status: EMPTY_STATUS },
+    { spec: always(SPEC), status: EMPTY_STATUS, payer: PAYER },
     {
       description: "A set of users, whose access to clusters and other objects is managed at once.",
       fields: { spec: "Who belongs to the team, and what it has.", status: "What the server says about it." },

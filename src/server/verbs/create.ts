@@ -99,19 +99,26 @@ async function tryCreate(
   options: WriteOptions,
   managers: ManagersFrom = {},
 ): Promise<KubeObject | undefined> {
-  const { definition, store } = context;
+  const { definition, store, reserve } = context;
+  const { user = SYSTEM_USER } = options;
   const { object: finished, claim } = finish(definition, object, undefined, options);
   let stored: KubeObject | undefined;
+  let letGo = () => {};
   try {
-    definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old: undefined });
+    definition.strategy.permit?.({ user, object: finished, old: undefined });
     await options.pause?.();
     const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
-    if (options.dryRun === true) return (await store.get(key)) === undefined ? ready : undefined;
+    letGo = reserve({ type: definition.type, user, object: ready });
+    if (options.dryRun === true) {
+      letGo();
+      return (await store.get(key)) === undefined ? ready : undefined;
+    }
     await secure(definition, { object: ready, claim });
     stored = (await store.create(key, ready))?.object;
     return stored && answered(definition, claim, stored);
   } finally {
+    letGo();
     if (stored === undefined) claim.rollback();
     else claim.commit();
   }

@@ -110,15 +110,18 @@ function uidMismatch(wanted: string, found: string): string {
 
 /** Undefined when another writer got in between. */
 async function replace(context: ResourceContext, stored: StoredObject, { object: desired, managers }: Desired, options: UpdateOptions) {
-  const { definition, store } = context;
+  const { definition, store, reserve } = context;
+  const { user = SYSTEM_USER } = options;
   const old = stored.object;
   checkPreconditions(context, desired, old);
   const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options);
   let written: StoredObject | undefined;
+  let letGo = () => {};
   try {
-    definition.strategy.permit?.({ user: options.user ?? SYSTEM_USER, object: finished, old });
+    definition.strategy.permit?.({ user, object: finished, old });
     await options.pause?.();
     const object = withManagers(context, { before: old, after: finished, managers }, options);
+    letGo = reserve({ type: definition.type, user, object });
     if (options.dryRun === true) return object;
     // Nothing is written for nothing: no new resourceVersion and no event.
     if (jsonEqual(object, old)) return answered(definition, claim, old);
@@ -128,6 +131,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
     if (written !== undefined && goes) definition.strategy.released?.(old);
     return written && answered(definition, claim, goes ? object : written.object);
   } finally {
+    letGo();
     if (written === undefined) claim.rollback();
     else claim.commit();
   }

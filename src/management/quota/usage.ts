@@ -1,0 +1,99 @@
+/** What one object takes of the quota of its payer. */
+export interface Charge {
+  readonly payer: string;
+  /** 1, or 0 for an object that only its bytes count of. */
+  readonly objects: 0 | 1;
+  readonly bytes: number;
+}
+
+/** Where an object is. */
+export interface Charged {
+  readonly kind: string;
+  /** Tells it from every other object of any kind. */
+  readonly id: string;
+}
+
+/** What somebody uses. */
+export interface Used {
+  /** Of one kind. */
+  readonly objects: number;
+  /** Of all kinds. */
+  readonly bytes: number;
+}
+
+/**
+ * What each payer uses: the stored objects, and the writes under way. An object that is being written counts as the largest of what it
+ * is and what it may become, so that writes at one time cannot go beyond a limit together, and none counts twice.
+ *
+ * Every change takes time in proportion to the writes under way of that one object.
+ *
+ * @example
+ * usage.store({ kind: "Team", id: "Team//ops" }, { payer: "jane", objects: 1, bytes: 420 });
+ * usage.of("jane", "Team"); // { objects: 1, bytes: 420 }
+ */
+export class Usage {
+  readonly #entries = new Map<string, Entry>();
+  readonly #totals = new Map<string, Total>();
+
+  /** What an object is now; undefined when it is gone, or counts for nobody. */
+  store(charged: Charged, charge: Charge | undefined): void {
+    this.#change(charged, (entry) => (entry.stored = charge));
+  }
+
+  /** What a write under way would make of an object. Returns what is to be called once it is known what became of the write. */
+  hold(charged: Charged, charge: Charge): () => void {
+    const held = { ...charge };
+    this.#change(charged, ({ held: all }) => all.add(held));
+    return () => this.#change(charged, ({ held: all }) => all.delete(held));
+  }
+
+  /** What a payer uses now. */
+  of(payer: string, kind: string): Used {
+    const total = this.#totals.get(payer);
+    return { objects: total?.objects.get(kind) ?? 0, bytes: total?.bytes ?? 0 };
+  }
+
+  #change({ kind, id }: Charged, alter: (entry: Entry) => void): void {
+    const entry = this.#entries.get(id) ?? { stored: undefined, held: new Set() };
+    this.#add(entry, kind, -1);
+    alter(entry);
+    this.#add(entry, kind, 1);
+    if (entry.stored === undefined && entry.held.size === 0) this.#entries.delete(id);
+    else this.#entries.set(id, entry);
+  }
+
+  #add(entry: Entry, kind: string, sign: 1 | -1): void {
+    for (const { payer, objects, bytes } of largest(entry)) {
+      const total = this.#totals.get(payer) ?? { bytes: 0, objects: new Map<string, number>() };
+      total.bytes += sign * bytes;
+      const left = (total.objects.get(kind) ?? 0) + sign * objects;
+      if (left === 0) total.objects.delete(kind);
+      else total.objects.set(kind, left);
+      if (total.bytes === 0 && total.objects.size === 0) this.#totals.delete(payer);
+      else this.#totals.set(payer, total);
+    }
+  }
+}
+
+interface Entry {
+  stored: Charge | undefined;
+  readonly held: Set<Charge>;
+}
+
+interface Total {
+  bytes: number;
+  /** By kind. */
+  readonly objects: Map<string, number>;
+}
+
+/** A charge for each payer of an object, as large as any of that payer's. */
+function largest({ stored, held }: Entry): Iterable<Charge> {
+  if (held.size === 0) return stored === undefined ? [] : [stored];
+  const charges = new Map<string, Charge>();
+  for (const charge of stored === undefined ? held : [stored, ...held]) {
+    const { objects, bytes } = charges.get(charge.payer) ?? charge;
+    const most = { payer: charge.payer, objects: Math.max(objects, charge.objects) as 0 | 1, bytes: Math.max(bytes, charge.bytes) };
+    charges.set(charge.payer, most);
+  }
+  return charges.values();
+}
