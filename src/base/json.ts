@@ -121,3 +121,18 @@ function canonicalRecord(record: JsonObject): string {
   }
   return `{${members.join(",")}}`;
 }
+
+/**
+ * How long data is as JSON text, about, in characters. A long text costs no more than a short one.
+ *
+ * @example
+ * jsonSize({ a: "bc" }); // 11
+ */
+export function jsonSize(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 4;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += jsonSize(item) + 1;
+  else for (const [name, member] of Object.entries(value)) size += name.length + 4 + jsonSize(member);
+  return size;
+}

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, isDeeperThan, isRecord, jsonEqual, parseJson, typeInWords } from "../../src/base/json.ts";
+import { canonicalJson, isDeeperThan, isRecord, jsonEqual, jsonSize, parseJson, typeInWords } from "../../src/base/json.ts";
 import { jsonValue, parsed, shuffled } from "./arbitrary.ts";
 
 describe("isRecord", () => {
@@ -151,4 +151,15 @@ describe("canonicalJson", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test("the size of data is about the length of its text", () => {
+  fc.assert(
+    fc.property(jsonValue, (value) => {
+      const characters = canonicalJson(value).length;
+      // Escaped characters and long numbers count less than their text, short ones more.
+      expect(jsonSize(value)).toBeGreaterThanOrEqual(characters / 7);
+      expect(jsonSize(value)).toBeLessThanOrEqual(4 * characters + 4);
+    }),
+  );
 });

@@ -2,7 +2,8 @@ import { keyOf } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Reserve } from "../../server/resource-context.ts";
-import { forbiddenRequest } from "../../server/status.ts";
+import { BODY_BYTES_MAX } from "../../server/http/limits.ts";
+import { forbiddenRequest, tooLarge } from "../../server/status.ts";
 import { administers, subjectOfUserName } from "../access/caller.ts";
 import { isOfSignIn } from "../access/key-origin.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
@@ -39,7 +40,7 @@ const NAME_BYTES = 64;
 
 /**
  * Lets nobody store more than the limits allow, administrators and the server itself excepted. A write that neither adds an object nor
- * makes one larger passes whatever is used.
+ * makes one larger passes whatever is used. No object grows beyond what a request may carry: its own author could not write it again.
  *
  * @example
  * const registry = createRegistry({ reserve: createQuota({ objects, limits: { objects: 100 } }), ... });
@@ -59,6 +60,10 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
     const letGo = usage.hold(placeOf(object), charge);
     if (administers(user)) return letGo;
     const after = usage.of(charge.payer, type.kind);
+    if (charge.bytes > BODY_BYTES_MAX && after.bytes > before.bytes) {
+      letGo();
+      throw tooLarge(`the object would take ${charge.bytes} bytes, and an object has at most ${BODY_BYTES_MAX}`);
+    }
     const excess =
       excessOf("objects", { before, after, max: objectsMax }, charge.payer) ??
       excessOf("bytes", { before, after, max: bytesMax }, charge.payer);

@@ -1,3 +1,4 @@
+import { jsonSize } from "../../base/json.ts";
 import type { StoredObject, StoreEvent } from "./store.ts";
 
 /** The last events of a store, by revision. */
@@ -13,8 +14,12 @@ export interface History {
   clear(revision: number): void;
 }
 
+/** Characters of replaced and deleted objects that a history keeps, about; at most twice as many are in memory. */
+export const HISTORY_CHARACTERS_MAX = 64 * 1024 * 1024;
+
 /**
- * A window of at least `capacity` events that starts at state `start`.
+ * A window of at least `capacity` events that starts at state `start`; of fewer when what they replaced is larger than
+ * {@link HISTORY_CHARACTERS_MAX}, so that nobody fills the memory by writing one large object again and again.
  *
  * @example
  * createHistory({ capacity: 100, start: 1 }).oldest(); // 1
@@ -22,6 +27,12 @@ export interface History {
 export function createHistory({ capacity, start }: { readonly capacity: number; readonly start: number }): History {
   let events: StoreEvent[] = [];
   let oldest = start;
+  let characters = 0;
+  const drop = (count: number) => {
+    oldest = events[count - 1]!.revision;
+    for (const event of events.slice(0, count)) characters -= replacedBy(event);
+    events = events.slice(count);
+  };
   const indexAfter = (revision: number) => {
     let low = 0;
     let high = events.length;
@@ -35,11 +46,13 @@ export function createHistory({ capacity, start }: { readonly capacity: number; 
   return {
     add(event) {
       events.push(event);
-      if (events.length < capacity * 2 || events.length <= capacity) return;
+      characters += replacedBy(event);
       // Dropping half at once makes the cost of forgetting constant per event.
-      const dropped = events.length - capacity;
-      oldest = events[dropped - 1]!.revision;
-      events = events.slice(dropped);
+      if (events.length >= capacity * 2 && events.length > capacity) drop(events.length - capacity);
+      if (characters < HISTORY_CHARACTERS_MAX * 2) return;
+      let count = 0;
+      for (let left = characters; left > HISTORY_CHARACTERS_MAX; count += 1) left -= replacedBy(events[count]!);
+      drop(count);
     },
     oldest: () => oldest,
     after: (revision) => events.slice(indexAfter(revision)),
@@ -55,7 +68,13 @@ export function createHistory({ capacity, start }: { readonly capacity: number; 
     },
     clear(revision) {
       events = [];
+      characters = 0;
       oldest = revision;
     },
   };
+}
+
+/** What is in memory for the sake of an event alone. */
+function replacedBy({ previous }: StoreEvent): number {
+  return previous === undefined ? 0 : jsonSize(previous);
 }

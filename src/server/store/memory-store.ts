@@ -12,6 +12,12 @@ export interface MemoryStoreOptions {
   readonly contents?: StoreContents;
 }
 
+/** A store in memory. */
+export interface MemoryStore extends Store, Resealable {
+  /** The oldest state that it can tell. */
+  oldest(): number;
+}
+
 /** Events that a store keeps when nobody says otherwise. */
 export const HISTORY_DEFAULT = 10_000;
 
@@ -28,11 +34,11 @@ const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: []
  * const store = createMemoryStore({ history: 100 });
  * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
  */
-export function createMemoryStore(options: MemoryStoreOptions = {}): Store & Resealable {
-  return new MemoryStore(options);
+export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  return new StoreInMemory(options);
 }
 
-class MemoryStore implements Store, Resealable {
+class StoreInMemory implements MemoryStore {
   readonly #view: StoreView;
 
   constructor({ history = HISTORY_DEFAULT, contents = EMPTY }: MemoryStoreOptions) {
@@ -41,6 +47,10 @@ class MemoryStore implements Store, Resealable {
 
   async revision(): Promise<number> {
     return this.#view.revision;
+  }
+
+  oldest(): number {
+    return this.#view.oldest;
   }
 
   async get(key: string): Promise<StoredObject | undefined> {

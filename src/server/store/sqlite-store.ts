@@ -2,6 +2,7 @@ import { assert, EngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../objects/json-data.ts";
 import { createMemoryStore, HISTORY_DEFAULT } from "./memory-store.ts";
+import type { MemoryStore } from "./memory-store.ts";
 import type { Resealable, ResealStep } from "./resealable.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
@@ -81,7 +82,7 @@ interface Pending {
 class JournaledStore implements Store, Resealable {
   readonly #journal: Journal;
   /** What is on the disk, no more and no less. */
-  readonly #view: Store;
+  readonly #view: MemoryStore;
   readonly #writesPerCommit: number;
   readonly #waiting: Pending[] = [];
   #scheduled = false;
@@ -180,7 +181,10 @@ class JournaledStore implements Store, Resealable {
     const batch = this.#takeBatch();
     if (batch.length === 0) return;
     try {
-      const revisions = this.#journal.commit(batch.map(({ write }) => write));
+      const revisions = this.#journal.commit(
+        batch.map(({ write }) => write),
+        this.#view.oldest(),
+      );
       batch.forEach((pending, index) => this.#settle(pending, revisions[index]));
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -58,6 +58,11 @@ export class StoreView {
     return this.#revision;
   }
 
+  /** The oldest state that it can tell. */
+  get oldest(): number {
+    return this.#history.oldest();
+  }
+
   get(key: string): StoredObject | undefined {
     return this.#objects.get(key);
   }

@@ -217,6 +217,21 @@ describe("bytes", () => {
     expect(Number(used)).toBeLessThan(4 * own);
   });
 
+  test("of one object are as many as a request may have, so that its author can write it again", async () => {
+    await start({ quota: {} });
+    const jane = await user("jane");
+    const key = `${KEYS}/${jane.name}`;
+    const text = (field: string) => jane.send("PATCH", key, { spec: { [field]: "x".repeat(2_000_000) } }, MERGE_PATCH);
+    expect((await text("description")).code).toBe(200);
+    const refused = await text("displayName");
+    expect([refused.code, at(refused, "message")]).toEqual([
+      413,
+      expect.stringMatching(/^the object would take 400\d{4} bytes, and an object has at most 3145728$/),
+    ]);
+    expect((await jane.send("PATCH", key, { spec: { description: "less" } }, MERGE_PATCH)).code).toBe(200);
+    expect((await text("displayName")).code).toBe(200);
+  });
+
   test("of annotations are 256 KiB at most for each object, as in Kubernetes", async () => {
     await start({ quota: {} });
     const jane = await user("jane");

@@ -95,6 +95,24 @@ describe("a file", () => {
     expect([await oldestWith(7), await oldestWith(12), await oldestWith(2), await oldestWith(0)]).toEqual([7, 12, 2, 0]);
   });
 
+  test("forgets the past that nobody can be told any more", () => {
+    const path = newPath();
+    const database = openDatabase(path);
+    const journal = createJournal(database, { path, history: 100 });
+    journal.commit([{ type: "created", key: key("a"), body: "{}" }]);
+    const updated = (expected: number) => ({ type: "updated", key: key("a"), body: "{}", expected }) as const;
+    for (let revision = 2; revision < 10; revision += 1) journal.commit([updated(revision)]);
+    const kept = () =>
+      database
+        .prepare("SELECT revision FROM history ORDER BY revision")
+        .all()
+        .map((row) => row["revision"]);
+    expect(kept()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    journal.commit([updated(10)], 8);
+    expect(kept()).toEqual([9, 10, 11]);
+    journal.close();
+  });
+
   test("is for its owner's eyes only, and so is its log", async () => {
     const path = newPath();
     const store = openSqliteStore({ path });

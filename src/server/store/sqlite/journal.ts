@@ -29,12 +29,12 @@ export interface Journal {
   read(): StoreContents;
   /**
    * Carries out writes in their order, each on top of those before it, in one transaction. Answers the revision of each, or
-   * undefined where a condition did not hold. On return everything is on the disk.
+   * undefined where a condition did not hold. On return everything is on the disk. History up to the state `oldest` is forgotten.
    *
    * @throws STORE_FAILED when it can not be stored; nothing of it is then. After anything but a full disk there is no telling
    *   what the device still does, so the journal takes no more writes.
    */
-  commit(writes: readonly Write[]): readonly (number | undefined)[];
+  commit(writes: readonly Write[], oldest?: number): readonly (number | undefined)[];
   /** Forgets the history. @throws STORE_FAILED as {@link Journal.commit}. */
   compact(): void;
   /** See `Resealable.sealedBy`; nothing is counted where keys are never replaced. */
@@ -106,11 +106,11 @@ class SqliteJournal implements Journal {
     }
   }
 
-  commit(writes: readonly Write[]): readonly (number | undefined)[] {
+  commit(writes: readonly Write[], oldest = 0): readonly (number | undefined)[] {
     return this.#transact(() => {
       let last = this.#revision;
       const revisions = writes.map((write) => (this.#carryOut(write, last + 1) ? (last += 1) : undefined));
-      if (last > this.#revision) this.#remember(last);
+      if (last > this.#revision) this.#remember(last, oldest);
       return { result: revisions, last };
     });
   }
@@ -169,9 +169,9 @@ class SqliteJournal implements Journal {
     return true;
   }
 
-  #remember(revision: number): void {
+  #remember(revision: number, oldest: number): void {
     this.#statements.setRevision.run(revision);
-    this.#statements.forget.run(revision - this.#options.history);
+    this.#statements.forget.run(Math.max(revision - this.#options.history, oldest));
   }
 
   #transact<T>(action: () => { readonly result: T; readonly last: number }): T {
