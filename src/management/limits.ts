@@ -5,6 +5,8 @@
 export const BODY_VALUES_MAX = 10_000;
 /** Longest password that is taken, in characters. */
 export const PASSWORD_LENGTH_MAX = 1_024;
+/** Keys of sign-ins that one user has; the oldest end when there are more. */
+export const LOGINS_PER_USER_MAX = 500;
 /** Objects of one kind that may be stored for one user or team, by default. */
 export const OBJECTS_PER_OWNER_MAX = 500;
 /** Bytes of all objects that may be stored for one user or team, by default. */

@@ -11,7 +11,7 @@ import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";
 import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/limits.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, LOGINS_PER_USER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/limits.ts";
 import type { Shared } from "../../src/server/http/in-flight.ts";
 import { createInFlight } from "../../src/server/http/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
@@ -128,6 +128,7 @@ describe("the management API", () => {
       ["writes at once that are kept for administrators", kept("writes")],
       ["objects of one kind stored for one user or team", OBJECTS_PER_OWNER_MAX],
       ["mebibytes of all objects stored for one user or team", BYTES_PER_OWNER_MAX / 1024 / 1024],
+      ["logins of one user", LOGINS_PER_USER_MAX],
       ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
       ["time for a whole request to arrive", seconds("REQUEST_MS")],
       [`wrong passwords for one user name from one address, within ${minutes(failureWindowMs)} minutes`, failuresPerPair],

@@ -8,6 +8,8 @@ import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../kinds/types.ts";
+import { LOGINS_PER_USER_MAX } from "../limits.ts";
+import { isOfSignIn } from "./key-origin.ts";
 import type { KeyLives } from "./key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
@@ -33,7 +35,7 @@ const EVERY_MAX_MS = 60_000;
 
 /**
  * Deletes keys of sign-ins that have ended. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
- * before deletion".
+ * before deletion". Of the logins of one user it keeps the latest {@link LOGINS_PER_USER_MAX}: nothing else limits how many there are.
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, lives, clock, logger } = options;
@@ -45,11 +47,14 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
   /** What is being deleted goes when its finalizers let it. */
   const endOf = (key: KubeObject) =>
     specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined ? lives.endOf(key) : Infinity;
+  const logins = new LoginCounts();
   const sweep = async () => {
     dueMs = Infinity;
-    for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {
+    const keys = [...objects.of(OWNED_ACCESS_KEYS)];
+    const tooMany = logins.tooMany(keys);
+    for (const key of keys) {
       if (stopped) return;
-      if (endOf(key) > clock.now()) continue;
+      if (endOf(key) > clock.now() && !tooMany.has(key)) continue;
       try {
         await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
       } catch (error) {
@@ -62,7 +67,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
   const nextEnd = () => {
     let firstMs = Infinity;
     for (const key of objects.of(OWNED_ACCESS_KEYS)) firstMs = Math.min(firstMs, endOf(key));
-    return firstMs;
+    return logins.areTooMany ? clock.now() : firstMs;
   };
   const lookAt = (endMs: number) => {
     const waitMs = Math.min(EVERY_MAX_MS, Math.max(EVERY_MIN_MS, endMs - clock.now()));
@@ -71,8 +76,10 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
     dueMs = clock.now() + waitMs;
     timer = clock.schedule(waitMs, () => void (sweeping = sweep()));
   };
-  const unsubscribe = objects.onChange(({ object }) => {
-    if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) lookAt(endOf(object));
+  for (const key of objects.of(OWNED_ACCESS_KEYS)) logins.change(undefined, key);
+  const unsubscribe = objects.onChange(({ object, previous }) => {
+    logins.change(previous, object);
+    if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) lookAt(logins.areTooMany ? clock.now() : endOf(object));
   });
   lookAt(nextEnd());
   return {
@@ -83,4 +90,50 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       timer?.cancel();
     },
   };
+}
+
+/** How many keys of sign-ins each user has. */
+class LoginCounts {
+  readonly #counts = new Map<string, number>();
+  readonly #beyond = new Set<string>();
+
+  get areTooMany(): boolean {
+    return this.#beyond.size > 0;
+  }
+
+  change(before: KubeObject | undefined, after: KubeObject | undefined): void {
+    this.#add(before, -1);
+    this.#add(after, 1);
+  }
+
+  /** The oldest keys of each user who has more than there may be. */
+  tooMany(keys: readonly KubeObject[]): ReadonlySet<KubeObject> {
+    const ended = new Set<KubeObject>();
+    for (const user of this.#beyond) {
+      const own = keys.filter((key) => userOf(key) === user);
+      const byAge = own.sort((one, other) => createdAt(one) - createdAt(other));
+      for (const key of byAge.slice(0, -LOGINS_PER_USER_MAX)) ended.add(key);
+    }
+    return ended;
+  }
+
+  #add(key: KubeObject | undefined, by: 1 | -1): void {
+    const user = key && userOf(key);
+    if (user === undefined) return;
+    const count = (this.#counts.get(user) ?? 0) + by;
+    if (count === 0) this.#counts.delete(user);
+    else this.#counts.set(user, count);
+    if (count > LOGINS_PER_USER_MAX) this.#beyond.add(user);
+    else this.#beyond.delete(user);
+  }
+}
+
+/** Whose login a key is; undefined for other objects, and for one that is being deleted. */
+function userOf(key: KubeObject): string | undefined {
+  if (key.kind !== OWNED_ACCESS_KEYS.kind || key.metadata.deletionTimestamp !== undefined || !isOfSignIn(key)) return undefined;
+  return specOf<KeySpec>(key).user;
+}
+
+function createdAt({ metadata }: KubeObject): number {
+  return Date.parse(metadata.creationTimestamp!);
 }

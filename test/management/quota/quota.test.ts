@@ -3,6 +3,8 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
+import { OWNED_ACCESS_KEYS } from "../../../src/management/kinds/types.ts";
+import { LOGINS_PER_USER_MAX } from "../../../src/management/limits.ts";
 import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
 import type { Store } from "../../../src/server/store/store.ts";
 import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "../platform.ts";
@@ -374,6 +376,27 @@ test("whoever is over signs in, and what is written into a login counts", async 
   const larger = { metadata: { annotations: { a: "x".repeat(15_000) } } };
   expect((await second.send("PATCH", `${KEYS}/${second.name}`, larger, MERGE_PATCH)).code).toBe(200);
   expect((await second.send("PATCH", `${KEYS}/${first.name}`, larger, MERGE_PATCH)).code).toBe(403);
+});
+
+test("of the logins of one user the oldest end when there are too many, and nobody else's", async () => {
+  await start({ quota: {} });
+  const { registry } = platform.management;
+  const login = async (name: string, user: string) =>
+    void (await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name }, spec: { type: "Login", user } }));
+  await login("bob", "bob");
+  for (let count = 0; count < 3; count += 1) await login(`old-${count}`, "jane");
+  await platform.clock.advance(60_000);
+  for (let count = 3; count < LOGINS_PER_USER_MAX; count += 1) await login(`new-${count}`, "jane");
+  const logins = async () => names(await platform.admin.send("GET", KEYS)).filter((name) => /^(bob|old|new)/.test(name));
+  await platform.clock.advance(60_000);
+  await platform.management.settled();
+  expect(await logins()).toHaveLength(LOGINS_PER_USER_MAX + 1);
+  for (const name of ["new-x", "new-y"]) await login(name, "jane");
+  await platform.clock.advance(1_000);
+  await platform.management.settled();
+  const left = await logins();
+  expect(left).toHaveLength(LOGINS_PER_USER_MAX + 1);
+  expect(left.filter((name) => !name.startsWith("new"))).toEqual(["bob", expect.stringMatching(/^old-/)]);
 });
 
 test("what is refused is counted", async () => {
