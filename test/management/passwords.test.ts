@@ -42,3 +42,22 @@ test("the configuration says how many, and one that is stored already stays when
   expect((await set(platform, "12345678901234567890")).code).toBe(200);
   await platform.stop();
 });
+
+test("one that is set again changes nothing and ends no login; another one is a new generation", async () => {
+  const platform = await withJane();
+  const stateOf = async () => (await platform.admin.send("GET", "/users/jane")).body.metadata;
+  const login = await (async () => {
+    await set(platform, "correct horse battery");
+    const body = new URLSearchParams({ username: "jane", password: "correct horse battery" });
+    const answer = await fetch(`${platform.management.url}/auth/password/login`, { method: "POST", body });
+    return platform.as(((await answer.json()) as { accessKey: string }).accessKey);
+  })();
+  const before = await stateOf();
+  expect((await set(platform, "correct horse battery")).code).toBe(200);
+  expect(await stateOf()).toEqual(before);
+  expect((await login.send("GET", "/users/jane")).code).toBe(200);
+  await set(platform, "another horse battery");
+  expect((await stateOf()).generation).toBe(before.generation! + 1);
+  expect((await login.send("GET", "/users/jane")).code).toBe(401);
+  await platform.stop();
+});

@@ -17,6 +17,17 @@ export function passwordDigest(password: string, chance: Pick<Chance, "bytes">):
   return `${PREFIX}${salt.toString("base64url")}:${scryptSync(password, salt, DIGEST_BYTES, COST).toString("base64url")}`;
 }
 
+/** Tells whether a password that is set is the one that is stored already. It blocks for as long as a digest takes. */
+export function isStoredPassword(password: string, digest: string): boolean {
+  const { salt, known } = partsOf(digest);
+  return known.length === DIGEST_BYTES && timingSafeEqual(scryptSync(password, salt, DIGEST_BYTES, COST), known);
+}
+
+function partsOf(digest: string): { readonly salt: Buffer; readonly known: Buffer } {
+  const [salt = "", hash = ""] = digest.slice(PREFIX.length).split(":");
+  return { salt: Buffer.from(salt, "base64url"), known: Buffer.from(hash, "base64url") };
+}
+
 /** Tells whether a text is a digest, or pretends to be one. */
 export function isPasswordDigest(text: string): boolean {
   return text.startsWith(PREFIX);
@@ -32,8 +43,7 @@ export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
  * await passwordFits("secret", passwordDigest("secret", systemChance)); // true
  */
 export async function passwordFits(password: string, digest: string): Promise<boolean> {
-  const [salt = "", hash = ""] = digest.slice(PREFIX.length).split(":");
-  const known = Buffer.from(hash, "base64url");
+  const { salt, known } = partsOf(digest);
   if (password.length > PASSWORD_LENGTH_MAX || known.length !== DIGEST_BYTES) return false;
-  return timingSafeEqual(await derive(password, Buffer.from(salt, "base64url"), DIGEST_BYTES, COST), known);
+  return timingSafeEqual(await derive(password, salt, DIGEST_BYTES, COST), known);
 }

@@ -3,6 +3,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
+import { withMetadata } from "../../server/objects/metadata.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
@@ -12,7 +13,7 @@ import type { UserSpec } from "../kinds/user.ts";
 import { USERS } from "../kinds/types.ts";
 import type { HoldValue } from "./access-keys.ts";
 import type { NameIndex } from "./name-index.ts";
-import { isPasswordDigest, passwordDigest } from "./password.ts";
+import { isPasswordDigest, isStoredPassword, passwordDigest } from "./password.ts";
 import type { Permit } from "./permits.ts";
 import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
@@ -57,9 +58,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
     shown: (object) => withPassword(withoutOrigin(object), undefined),
     strategy: {
       ...USUAL_STRATEGY,
-      newGeneration: (object, old) =>
-        (specOf<UserSpec>(object).password ?? "") !== "" ||
-        !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
+      newGeneration: (object, old) => !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
       claim: (object, old) => joined(claimPassword(object, old, options), (next) => claimUsername(next, old, { ...options, claimed })),
       validate: (object, old) => [...connectorErrors(object), ...subjectErrors(object, old, options.names)],
@@ -94,13 +93,19 @@ function claimPassword(object: KubeObject, old: KubeObject | undefined, options:
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
   if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
+  // Whoever applies the same file again changes nothing, and ends nobody's logins.
+  const stored = (old && specOf<UserSpec>(old).password) ?? "";
+  if (stored !== "" && password.length <= PASSWORD_LENGTH_MAX && isStoredPassword(password, stored))
+    return { object: withPassword(object, stored), ...settled };
   const wrong = passwordFault(object, passwordRules());
   if (wrong !== undefined) return { object, errors: [invalid("spec.password", "<hidden>", wrong)], ...settled };
   const secure = async () => {
     await settleKeys(object.metadata.name!);
     return [];
   };
-  return { object: withPassword(object, passwordDigest(password, chance)), ...(old && { secure }), ...settled };
+  const changed = withPassword(object, passwordDigest(password, chance));
+  const generation = Math.max(object.metadata.generation ?? 1, (old?.metadata.generation ?? 0) + 1);
+  return { object: withMetadata(changed, { generation }), ...(old && { secure }), ...settled };
 }
 
 /** A user name that is being written, and whose. */
