@@ -90,6 +90,13 @@ describe("the envelope", () => {
     }
   });
 
+  test("a resourceVersion in a body for POST is refused, as by Kubernetes", async () => {
+    const name = fresh();
+    const refused = await admin().send("POST", "/teams", { metadata: { name, resourceVersion: "7" } });
+    expect([refused.code, refused.text]).toEqual([400, expect.stringContaining("resourceVersion should not be set")]);
+    expect((await admin().send("GET", `/teams/${name}`)).code).toBe(404);
+  });
+
   test("status and fields that only the server sets do no harm", async () => {
     const sent = {
       name: fresh(),
