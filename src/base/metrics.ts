@@ -9,10 +9,12 @@ export interface Metrics {
   gauge(name: string, value: number, labels?: MetricLabels): void;
   /** Adds a measured duration in seconds to a histogram. */
   observe(name: string, seconds: number, labels?: MetricLabels): void;
+  /** Has gauges set right before somebody reads them, so that they cost nothing in between. It must be quick and not throw. */
+  beforeRead(set: () => void): void;
 }
 
 /** Forgets everything; the default of library functions. */
-export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {} };
+export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {}, beforeRead() {} };
 
 /** Upper bounds of the buckets of every histogram, in seconds: from half a millisecond to five minutes. */
 export const DURATION_BUCKETS: readonly number[] = [
@@ -37,24 +39,31 @@ export interface MetricsRegistry extends Metrics {
  */
 export function createMetrics(): MetricsRegistry {
   const families = new Map<string, Family>();
+  const setters: (() => void)[] = [];
   const at = (type: Family["type"], name: string, labels: MetricLabels): Series => {
-    const family = families.get(name) ?? { type, series: new Map<string, Series>() };
-    families.set(name, family);
+    let family = families.get(name);
+    if (family === undefined) families.set(name, (family = { type, series: new Map() }));
     const id = labelText(labels);
-    const series = family.series.get(id) ?? { value: 0, count: 0, buckets: type === "histogram" ? DURATION_BUCKETS.map(() => 0) : [] };
-    family.series.set(id, series);
+    let series = family.series.get(id);
+    if (series === undefined) {
+      series = { value: 0, count: 0, buckets: type === "histogram" ? DURATION_BUCKETS.map(() => 0) : [] };
+      family.series.set(id, series);
+    }
     return series;
   };
   const find = (name: string, labels: MetricLabels) => families.get(name)?.series.get(labelText(labels));
   return {
-    count: (name, labels = {}, by = 1) => void (at("counter", name, labels).value += by),
-    gauge: (name, value, labels = {}) => void (at("gauge", name, labels).value = value),
-    observe: (name, seconds, labels = {}) => observeIn(at("histogram", name, labels), seconds),
-    text: () =>
-      [...families]
+    count: (name, labels = NO_LABELS, by = 1) => void (at("counter", name, labels).value += by),
+    gauge: (name, value, labels = NO_LABELS) => void (at("gauge", name, labels).value = value),
+    observe: (name, seconds, labels = NO_LABELS) => observeIn(at("histogram", name, labels), seconds),
+    beforeRead: (set) => void setters.push(set),
+    text() {
+      for (const set of setters) set();
+      return [...families]
         .sort(([left], [right]) => compare(left, right))
         .flatMap(([name, family]) => [`# TYPE ${name} ${family.type}\n`, ...linesOf(name, family)])
-        .join(""),
+        .join("");
+    },
     value(name, labels = {}) {
       const [, base = "", part] = /^(.*)_(sum|count)$/.exec(name) ?? [];
       const measured = part !== undefined && families.get(base)?.type === "histogram" ? find(base, labels) : undefined;
@@ -63,6 +72,8 @@ export function createMetrics(): MetricsRegistry {
     },
   };
 }
+
+const NO_LABELS: MetricLabels = {};
 
 /** Everything of one name. */
 interface Family {
@@ -82,8 +93,9 @@ interface Series {
 function observeIn(series: Series, seconds: number): void {
   series.value += seconds;
   series.count += 1;
-  const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
-  if (bucket >= 0) series.buckets[bucket]! += 1;
+  let bucket = 0;
+  while (bucket < DURATION_BUCKETS.length && !(seconds <= DURATION_BUCKETS[bucket]!)) bucket += 1;
+  if (bucket < DURATION_BUCKETS.length) series.buckets[bucket]! += 1;
 }
 
 function linesOf(name: string, { type, series }: Family): string[] {

@@ -1,6 +1,8 @@
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { noMetrics } from "../base/metrics.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { KubeObject } from "../object/types.ts";
 import { followPolicy } from "../clusters/rbac/policy.ts";
 import { createCreationAdmission } from "../clusters/access.ts";
@@ -10,6 +12,7 @@ import { createRegistry } from "../server/registry.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Authenticate } from "../server/access/authentication.ts";
 import type { OnWatch } from "../server/resource-routes.ts";
+import { measuredStore } from "../server/store/measured-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { followAdministratorEnd } from "./access/administrator-end.ts";
 import type { AdministratorEnd } from "./access/administrator-end.ts";
@@ -34,6 +37,7 @@ import { createInternalRecords } from "./internal-records.ts";
 import type { InternalRecords } from "./internal-records.ts";
 import { configObject, createConfigKind, CONFIG_NAME } from "./kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS } from "./kinds/types.ts";
+import { exposeManagement } from "./management-metrics.ts";
 import { createPassingRecords } from "./passing-records.ts";
 import { startBackground } from "./replicas/background.ts";
 import { createHeldValues } from "./replicas/held-values.ts";
@@ -63,10 +67,10 @@ export interface ManagementApiOptions {
   readonly adminKey?: string;
   /** How much may be stored for one user or team. */
   readonly quota?: QuotaLimits;
-  /** Told of each request that is refused, with the reason. */
-  readonly refused?: (reason: string) => void;
   /** Other processes may be on the store. Default: none is. */
   readonly sharing?: Sharing;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** The management API without a network. */
@@ -95,10 +99,11 @@ const PEPPER_BYTES = 32;
 
 /** Puts the kinds, the rights and the controllers together. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
-  const { store, clock, chance, logger, sharing } = options;
+  const { store, clock, chance, logger, sharing, metrics = noMetrics } = options;
+  const measured = measuredStore(store, { metrics, clock });
   let config = options.config;
   // A process that is alone knows of every write that it has acknowledged.
-  const upToDate = sharing === undefined ? async () => {} : () => store.revision();
+  const upToDate = sharing === undefined ? async () => {} : () => measured.revision();
   const limits = () => config.auth;
   const records = createInternalRecords(store);
   const passing = createPassingRecords({ records, clock });
@@ -114,7 +119,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
   const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
   const policy = await followPolicy(store);
-  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate });
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate, metrics });
   const { ownerOf } = authentication;
   const { issuer } = options;
   const names = createNameIndex(objects);
@@ -130,14 +135,16 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
-  const reserve = createQuota({ objects, limits: options.quota, refused: () => options.refused?.("quota") });
-  const stored = createRegistry({ store, definitions, clock, chance, admit, reserve });
+  const refused = () => metrics.count("apiserver_rejected_requests_total", { reason: "quota" });
+  const reserve = createQuota({ objects, limits: options.quota, refused });
+  const stored = createRegistry({ store: measured, definitions, clock, chance, admit, reserve });
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
   const administratorEnd = followAdministratorEnd({ objects, lives, clock, logger });
+  exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
     const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });

@@ -4,6 +4,7 @@ import { delay, systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
+import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { administers } from "./access/caller.ts";
 import { startApiServer } from "../server/api-server.ts";
@@ -120,7 +121,7 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
  * await management.stop();
  */
 export async function startManagement(options: ManagementOptions = {}): Promise<Management> {
-  const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const store = options.store ?? createMemoryStore();
   const place: { url?: string } = {};
   const addressOf = createAddressOf(options.trustedProxies ?? []);
@@ -132,15 +133,15 @@ export async function startManagement(options: ManagementOptions = {}): Promise<
       clock,
       chance,
       logger,
+      metrics,
       config,
       issuer,
-      refused: (reason) => options.metrics?.count("apiserver_rejected_requests_total", { reason }),
       ...(options.quota && { quota: options.quota }),
       ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
       ...(options.sharing && { sharing: options.sharing }),
     });
     try {
-      return await serve(api, { ...options, clock, chance, logger, store, place, issuer, addressOf });
+      return await serve(api, { ...options, clock, chance, logger, metrics, store, place, issuer, addressOf });
     } catch (error) {
       await api.stop();
       throw error;
@@ -156,6 +157,7 @@ interface Serving extends ManagementOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly store: Store;
   readonly place: { url?: string };
   readonly issuer: () => string;
@@ -163,14 +165,14 @@ interface Serving extends ManagementOptions {
 }
 
 async function serve(api: ManagementApi, options: Serving): Promise<Management> {
-  const { name = "platform", clock, chance, logger, host, port, limits, audit, metrics, store, place, sharing } = options;
+  const { name = "platform", clock, chance, logger, metrics, host, port, limits, audit, store, place, sharing } = options;
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
   const server = await startApiServer({
     registry: api.registry,
     // A key that is made and can not be told, as when the port is taken, would be nobody's.
     onListening: async () => void (adminKey = await api.bootstrap()),
-    ...{ clock, chance, logger, version: VERSION },
+    ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
     authorizer: api.rights,
     administers,
@@ -185,7 +187,6 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(port !== undefined && { port }),
     limits: { bodyValues: BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
-    ...(metrics && { metrics }),
   });
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
   const caPem = tls?.caPem ?? "";
@@ -244,11 +245,11 @@ async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: S
 }
 
 /** What is asked without a key: the keys of tokens, and how to get a key. */
-function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, issuer, addressOf, readFile = noFile }: Serving) {
+function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metrics, issuer, addressOf, readFile = noFile }: Serving) {
   const signIn = createSignInRoutes({
     config: () => api.config().auth,
     ports: api.signIn,
-    ...{ clock, chance, logger, readFile },
+    ...{ clock, chance, logger, metrics, readFile },
     ...(api.signInMemory && { memory: api.signInMemory }),
     addressOf,
     baseUrl: issuer,

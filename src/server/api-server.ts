@@ -8,6 +8,7 @@ import type { Chance } from "../base/chance.ts";
 import { delay } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
+import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Authenticate } from "./access/authentication.ts";
 import { createAuditRecord, sourceIPsOf, withoutValues } from "./access/audit.ts";
@@ -30,9 +31,11 @@ import type { Registry } from "./registry.ts";
 import { createPresentation } from "./presentation/presentation.ts";
 import { below, splitOnce, targetOrFault } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
-import { BODY_BYTES_MAX, BODY_VALUES_MAX, CONNECTIONS_MAX, HEADERS_MS, REQUEST_MS } from "./http/limits.ts";
+import { BODY_BYTES_MAX, BODY_VALUES_MAX, CHECK_MS, CONNECTIONS_MAX, HEADERS_MS, KEEP_ALIVE_MS, REQUEST_MS } from "./http/limits.ts";
 import type { ServerLimits } from "./http/limits.ts";
 import { Warnings } from "./http/warnings.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
+import type { CountedRequest, RequestMetrics } from "./request-metrics.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
 import type { OnWatch, ResourceRoutes, Visible } from "./resource-routes.ts";
 import { internalError, noSuchPath, unauthorized } from "./status.ts";
@@ -95,9 +98,6 @@ export interface ApiServer {
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
-const KEEP_ALIVE_MS = 180_000;
-/** How often it is looked for requests that take too long to arrive. */
-const CHECK_MS = 2_000;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /**
@@ -158,6 +158,7 @@ class Serving {
   readonly #documents: DocumentRoutes;
   readonly #resources: ResourceRoutes;
   readonly #inFlight: InFlight;
+  readonly #metrics: RequestMetrics;
   readonly #connections: Connections;
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
@@ -166,7 +167,7 @@ class Serving {
   readonly #answered = new Set<Promise<void>>();
 
   constructor(options: ApiServerOptions) {
-    const { registry, clock, version, limits = {}, basePath = "", visible, onWatch } = options;
+    const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
     assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
     this.#options = options;
     this.#answering = new Answering();
@@ -193,9 +194,9 @@ class Serving {
         };
       },
     });
-    const refused = (reason: string) => options.metrics?.count("apiserver_rejected_requests_total", { reason });
-    this.#inFlight = createInFlight(limits, refused);
-    this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, () => refused("connections"));
+    this.#inFlight = createInFlight(limits, metrics);
+    this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, metrics);
+    this.#metrics = createRequestMetrics({ metrics, clock, definitions: registry.definitions });
   }
 
   connected(socket: Socket): void {
@@ -234,8 +235,9 @@ class Serving {
       if (!response.headersSent && warnings.add(text)) response.setHeader("Warning", warnings.headers());
     };
     const { chance, clock } = this.#options;
-    const passage: Passage = { request, response, warn, auditID: chance.uuid(), receivedAt: clock.now(), record: undefined };
-    response.setHeader("Audit-Id", passage.auditID);
+    const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
+    const passage: Passage = { request, response, warn, auditID, receivedAt, counted, record: undefined };
+    response.setHeader("Audit-Id", auditID);
     response.setHeader("Cache-Control", "no-cache, private");
     try {
       await this.#answer(passage);
@@ -243,6 +245,7 @@ class Serving {
     } catch (error) {
       this.#fail(passage, error);
     }
+    counted.end(response.statusCode);
   }
 
   async #answer(passage: Passage): Promise<void> {
@@ -268,7 +271,7 @@ class Serving {
     const { authorizer } = this.#options;
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
-      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target));
+      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));
     // Who asks whether the server lives has no share to use up.
     if (isOpenPath(path)) return this.#document(exchange);
     return this.#inFlight.during(sharedBy(open.method), share, async () => {
@@ -314,6 +317,7 @@ class Serving {
 
   #beginRecord(passage: Passage, requestURI: string, { attributes, caller, user }: Told): void {
     const { audit } = this.#options;
+    passage.counted.attributes = attributes;
     if (audit === undefined) return;
     const { request, auditID, receivedAt } = passage;
     const trail = audit({
@@ -331,8 +335,9 @@ class Serving {
   }
 
   /** Watches last, so they do not count as requests under way, but among themselves. */
-  async #watch(exchange: Exchange, target: ResourceTarget): Promise<void> {
+  async #watch(exchange: Exchange, target: ResourceTarget, counted: CountedRequest): Promise<void> {
     const socket = exchange.request.socket;
+    counted.watch();
     this.#watching.add(socket);
     try {
       await this.#resources(exchange, target);
@@ -341,8 +346,9 @@ class Serving {
     }
   }
 
-  #fail({ request, response, record }: Passage, error: unknown): void {
+  #fail({ request, response, record, counted }: Passage, error: unknown): void {
     const status = statusOf(error);
+    if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // Whoever left in the middle of his request is no failure of the server.
     const crashed = status === undefined && !response.destroyed;
     if (crashed) this.#options.logger.error("Cannot answer a request", { method: request.method, error });
@@ -373,6 +379,7 @@ interface Passage {
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
   record: AuditRecord | undefined;
+  readonly counted: CountedRequest;
 }
 
 /** What the audit is told of a request, as far as it is known. */

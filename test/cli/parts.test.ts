@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../../src/cli/kubeconfig-file.ts";
-import { parseAddress, startProbeServer } from "../../src/cli/run/probe-server.ts";
+import { parseAddress, startProbeServer } from "../../src/cli/probe-server.ts";
 import { atMost, createTeardown } from "../../src/cli/teardown.ts";
 import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
 import { createFakeClock } from "../support/fake-clock.ts";

@@ -56,6 +56,10 @@ describe("every block", () => {
   });
 });
 
+test("no guide stops a job by its number, which bash gives again", () => {
+  expect(used.filter(({ page, text }) => page !== "README.md" && text.includes("kill %")).map(place)).toEqual([]);
+});
+
 describe("every runner", () => {
   test.each(DOC_RUNNERS)("$test runs blocks of $page, which it reads", (runner) => {
     expect(existsSync(join(ROOT, runner.test)), runner.test).toBe(true);

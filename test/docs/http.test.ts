@@ -4,9 +4,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Probe } from "../../src/cli/run/probe-server.ts";
-import { startProbeServer } from "../../src/cli/run/probe-server.ts";
-import type { ProbeServer } from "../../src/cli/run/probe-server.ts";
+import type { Probe } from "../../src/cli/probe-server.ts";
+import { startProbeServer } from "../../src/cli/probe-server.ts";
+import type { ProbeServer } from "../../src/cli/probe-server.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";

@@ -1,5 +1,5 @@
 /**
- * `docs/reference/metrics.md` says of each metric what a running syncer says of it: name, type and labels.
+ * `docs/reference/metrics.md` says of each metric what a running syncer or management server says of it: name, type and labels.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { startCluster } from "../../src/clusters/cluster.ts";
 import type { Cluster } from "../../src/clusters/cluster.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
 import { createTestTerminal } from "../cli/support.ts";
+import type { TestTerminal } from "../cli/support.ts";
 import { WAIT } from "../support/patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -23,7 +24,7 @@ interface Metric {
 }
 
 const documented: readonly (Metric & { readonly rest: readonly string[] })[] = PAGE.split("\n")
-  .filter((line) => /^\| `[a-z_]+` \| (counter|gauge|histogram) \|/.test(line))
+  .filter((line) => /^\| `[a-z0-9_]+` \| (counter|gauge|histogram) \|/.test(line))
   .map((line) => line.slice(2, -2).split(/ ?\| /))
   .map(([name = "", type = "", labels = "", ...rest]) => ({
     name: name.replaceAll("`", ""),
@@ -43,6 +44,7 @@ const RARE = [
   "controller_runtime_terminal_reconcile_errors_total",
   "controller_runtime_reconcile_timeouts_total",
   "controller_runtime_reconcile_panics_total",
+  "apiserver_rejected_requests_total",
 ];
 
 /** The families of a scrape, with the labels of all their series but the bucket's own. */
@@ -65,7 +67,9 @@ function missing(): string[] {
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-metrics-"));
 let clusters: Cluster[] = [];
 let scraped: readonly Metric[] = [];
-let stop: () => Promise<void>;
+/** What the management server tells. */
+let platformPage = "";
+const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   clusters = await Promise.all([startCluster({ name: "tenant" }), startCluster({ name: "host" })]);
@@ -82,22 +86,70 @@ beforeAll(async () => {
   const addresses = ["--metrics-address", "127.0.0.1:0", "--health-address", ""];
   const named = ["--config", "vcluster.yaml", "--name", "blue", "--namespace", "vc-blue", "--leader-elect"];
   const ended = runCli(["run", ...kubeconfigs, ...named, ...addresses], terminal);
-  stop = async () => {
+  const stop = async () => {
     terminal.interrupt();
     await ended;
   };
+  stops.push(stop);
+  const platform = await runPlatform();
   await vi.waitFor(async () => {
-    const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
-    scraped = familiesOf(await (await fetch(`http://${address}/metrics`)).text());
+    platformPage = await scrape(platform);
+    scraped = mergedFamilies([familiesOf(await scrape(terminal)), familiesOf(platformPage)]);
     // What a busy machine does last is yet to come: the scrape counts once all is there that comes by itself.
     expect(missing()).toEqual([]);
   }, WAIT);
 });
 afterAll(async () => {
-  await stop();
+  await Promise.all(stops.map((stop) => stop()));
   await Promise.all(clusters.map((cluster) => cluster.stop()));
   rmSync(folder, { recursive: true });
 });
+
+async function scrape(terminal: TestTerminal): Promise<string> {
+  const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
+  return (await fetch(`http://${address}/metrics`)).text();
+}
+
+/** A family that both tell has the labels of both. */
+function mergedFamilies(pages: readonly (readonly Metric[])[]): Metric[] {
+  const merged = new Map<string, Metric>();
+  for (const family of pages.flat()) {
+    const labels = [...new Set([...(merged.get(family.name)?.labels ?? []), ...family.labels])].sort();
+    merged.set(family.name, { ...family, labels });
+  }
+  return [...merged.values()];
+}
+
+/** What users of the management server choose. */
+const CHOSEN = "chosenbyauser";
+
+/** A management server that has done each thing that is counted. */
+async function runPlatform(): Promise<TestTerminal> {
+  const config = `{ audit: { enabled: true, path: ${JSON.stringify(join(folder, "audit.log"))}, level: 2 } }`;
+  const terminal = createTestTerminal({ files: { "platform.yaml": config } });
+  const kept = ["--data", join(folder, "platform"), "--kubeconfig", join(folder, "platform.kubeconfig"), "--config", "platform.yaml"];
+  const ended = runCli(["management", "--http", ...kept, "--metrics-address", "127.0.0.1:0"], terminal);
+  stops.push(async () => {
+    terminal.interrupt();
+    await ended;
+  });
+  await vi.waitFor(() => expect(terminal.stdout).toContain("curl"), WAIT);
+  const [, key] = /shown once: (\S+)\n/.exec(terminal.stdout)!;
+  const [, url] = /serves (\S+)\/kubernetes/.exec(terminal.stdout)!;
+  const api = `${url}/kubernetes/management/apis/management.platform/v1`;
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "user-agent": CHOSEN };
+  const post = (path: string, body: object) => fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  const password = `${CHOSEN}-password`;
+  await post(`${api}/users`, { metadata: { name: CHOSEN }, spec: { username: CHOSEN, password } });
+  await post(`${api}/teams`, { metadata: { name: CHOSEN }, spec: { users: [CHOSEN] } });
+  await post(`${api}/namespaces/${CHOSEN}/sharedsecrets`, { metadata: { name: CHOSEN }, spec: { data: {} } });
+  await post(`${api}/ownedaccesskeys`, { metadata: { name: CHOSEN }, spec: { user: CHOSEN, type: CHOSEN } });
+  for (const one of [password, CHOSEN]) await post(`${url}/auth/password/login`, { username: CHOSEN, password: one });
+  await fetch(`${api}/${CHOSEN}/${CHOSEN}?${CHOSEN}=1`, { method: "PUT", headers: { ...headers, authorization: `Bearer ${CHOSEN}` } });
+  await fetch(`${url}/auth/${CHOSEN}/login`, { headers });
+  await fetch(`${api}/teams?watch=true`, { headers });
+  return terminal;
+}
 
 /** What the source records, with the type that its way of recording makes. */
 function recordedBySource(): Map<string, string> {
@@ -113,7 +165,31 @@ function recordedBySource(): Map<string, string> {
   return found;
 }
 
+describe("queries of watch-the-platform", () => {
+  const guide = readFileSync(join(ROOT, "docs/guides/watch-the-platform.md"), "utf8");
+  const queries = [...guide.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]!);
+  const words = ["sum", "max", "by", "rate", "increase", "histogram_quantile", "time"];
+
+  test("are eight panels, and an alert for what is out of sight otherwise", () => {
+    expect(queries.length).toBe(8 + 7);
+  });
+
+  test.each(queries)("%s speaks of metrics that there are, and of their labels", (query) => {
+    const bare = query.replace(/"[^"]*"/g, "").replace(/\[\w+\]/g, "");
+    const used = [...bare.matchAll(/[a-z_]\w*/g)].map(([word]) => word).filter((word) => !words.includes(word));
+    const named = documented.filter(({ name, type }) => used.includes(type === "histogram" ? `${name}_bucket` : name));
+    const labels = new Set([...named.flatMap((metric) => metric.labels), "le", "instance"]);
+    expect(named.length).toBeGreaterThan(0);
+    expect(used.filter((word) => !labels.has(word) && !named.some(({ name }) => word.replace(/_bucket$/, "") === name))).toEqual([]);
+  });
+});
+
 describe("metrics", () => {
+  test("of a management server have no name that a user chose", () => {
+    expect(platformPage).toContain("management_sign_ins_total");
+    expect(platformPage).not.toContain(CHOSEN);
+  });
+
   test("are all that the source records, with their types, and no other", () => {
     const page = new Map(documented.map(({ name, type }) => [name, type]));
     expect(page.size).toBe(documented.length);
@@ -124,12 +200,12 @@ describe("metrics", () => {
     expect(documented.filter(({ rest }) => rest.length !== 2 || rest.some((cell) => cell.trim() === ""))).toEqual([]);
   });
 
-  test("of a running syncer have the type and the labels of the page", () => {
+  test("of a running process have the type and the labels of the page", () => {
     const known = new Map(documented.map(({ name, type, labels }) => [name, { name, type, labels }]));
     expect(scraped).toEqual(scraped.map(({ name }) => known.get(name)));
   });
 
-  test("come from a running syncer, but for those that trouble brings up", () => {
+  test("come from a running process, but for those that trouble brings up", () => {
     expect(missing()).toEqual([]);
     expect(RARE.filter((name) => !documented.some((metric) => metric.name === name))).toEqual([]);
   });

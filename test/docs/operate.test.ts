@@ -35,7 +35,7 @@ function firstColumn(heading: string): string[] {
 
 /** Metric → its labels, from the reference; `metrics.test.ts` holds that against a running syncer. */
 const METRICS = new Map(
-  [...REFERENCE.matchAll(/^\| `([a-z_]+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name = "", type = "", labels = ""]) => {
+  [...REFERENCE.matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name = "", type = "", labels = ""]) => {
     const known = [...labels.matchAll(/`(\w+)`/g)].map((match) => match[1]!);
     return [name, type === "histogram" ? [...known, "le"] : known] as const;
   }),

@@ -213,7 +213,7 @@ describe.runIf(hasKubectl)("moving over", () => {
   });
 
   test("and back: vCluster deletes and writes anew, nothing of ours is left, and a start by mistake is refused", async () => {
-    await shell.run({ line: 0, script: "kill %3", prints: "" });
+    await shell.run({ line: 0, script: "kill -- -$syncer", prints: "" });
     const own = (await host.get(SERVICES, { namespace: "vc-blue", name: "blue" }))!;
     for (const [key, copyKey] of [
       [WEB, WEB_COPY],
@@ -227,7 +227,7 @@ describe.runIf(hasKubectl)("moving over", () => {
     const { code, stdout } = await run(withFiles(shellWords(cleanup.script.trim()).slice(2)), { files });
     expect([code, stdout.trim()]).toEqual([0, cleanup.prints]);
     const start = steps.find(({ script }) => script.includes("sync run"))!;
-    const argv = withFiles(shellWords(start.script.replace(/--adopt \S+ &/, "").trim()).slice(2));
+    const argv = withFiles(shellWords(start.script.replace(/--adopt \S+ &\nsyncer=.*/, "").trim()).slice(2));
     const refused = await run([...argv, "--metrics-address", "", "--health-address", ""], { files });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("OTHER_SYNCER") as string });
   });

@@ -26,7 +26,7 @@ const guide = (name: string) => `docs/guides/${name}.md`;
 
 /** Guides whose every `sh` block is typed into one shell, in order. */
 const SHELLS: readonly (readonly [string, string])[] = [
-  ...["first-key", "teams-and-groups", "share-a-secret", "back-up-the-platform", "use-clusters-directly"].map(
+  ...["first-key", "teams-and-groups", "share-a-secret", "back-up-the-platform", "use-clusters-directly", "watch-the-platform"].map(
     (name) => [name, "test/docs/management.test.ts"] as const,
   ),
   ["two-clusters", "test/docs/two-clusters.test.ts"],

@@ -48,8 +48,8 @@ export interface GuideShellOptions {
 export interface GuideShell {
   readonly folder: string;
   /**
-   * Runs a step until it ends with 0, its last line says what the page says, and `check` holds. One that ends with `&` runs on, until
-   * `kill %N` ends it, with the numbers that bash gives to jobs, and `kill %%` the one that was started last.
+   * Runs a step until it ends with 0, its last line says what the page says, and `check` holds. One that ends with `&` runs on. A line
+   * `NAME=$!` behind it remembers it, and `kill -- -$NAME` ends it: with `npx` that is two processes, of which `$!` is the first.
    */
   run(step: GuideStep, check?: (stdout: string) => void): Promise<void>;
   /** Ends what runs, and removes the folder. */
@@ -76,19 +76,14 @@ export function openGuideShell({ folders = [], shim = "", ready, repeated = "ste
   writeFileSync(join(folder, "bin/npx"), `#!/bin/sh\nshift\n${shim}exec "${process.execPath}" "${join(ROOT, "src/cli/main.ts")}" "$@"\n`);
   chmodSync(join(folder, "bin/npx"), 0o755);
   const running: ChildProcess[] = [];
-  /** Jobs by their numbers. A job gets the number after the highest one that runs. */
-  const jobs: (ChildProcess | undefined)[] = [];
-  const forgetEnded = () => {
-    for (const [index, child] of jobs.entries()) if (child !== undefined && hasEnded(child)) jobs[index] = undefined;
-    while (jobs.length > 0 && jobs.at(-1) === undefined) jobs.pop();
-  };
+  /** By the variable that the guide keeps them in. */
+  const jobs = new Map<string, ChildProcess>();
   const env = { ...process.env, PATH: [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter) };
   const shell = (text: string) => spawnSync("bash", ["-e", "-c", text], { cwd: folder, env, encoding: "utf8" });
-  const startInBackground = async (script: string) => {
+  const startInBackground = async (script: string, variable: string | undefined) => {
     const child = spawn("bash", ["-c", `exec ${script}`], { cwd: folder, env });
     running.push(child);
-    forgetEnded();
-    jobs.push(child);
+    if (variable !== undefined) jobs.set(variable, child);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
     await vi.waitFor(() => {
@@ -101,13 +96,13 @@ export function openGuideShell({ folders = [], shim = "", ready, repeated = "ste
   return {
     folder,
     async run({ script, prints }, check) {
-      if (script.trimEnd().endsWith("&")) return startInBackground(script.trimEnd().slice(0, -1));
-      const job = /^kill %(\d+|%)( && wait %%)?\s*$/.exec(script)?.[1];
-      if (job !== undefined) {
-        const child = job === "%" ? jobs.at(-1) : jobs[Number(job) - 1];
-        expect(child, `there is no job %${job}`).toBeDefined();
-        await end(child!);
-        return forgetEnded();
+      const [, command, variable] = /^(.*)&(?:\n(\w+)=\$!)?\s*$/s.exec(script) ?? [];
+      if (command !== undefined) return startInBackground(command, variable);
+      const killed = /^kill -- -\$(\w+)(?: && sleep \d+)?\s*$/.exec(script)?.[1];
+      if (killed !== undefined) {
+        const child = jobs.get(killed);
+        expect(child, `nothing was started as ${killed}`).toBeDefined();
+        return end(child!);
       }
       const lines = script.trimEnd().split("\n");
       const before = repeated === "step" ? [] : lines.slice(0, -1);

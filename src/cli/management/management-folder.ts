@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -26,6 +27,8 @@ export interface ManagementFolder {
   readonly port: number | undefined;
   /** The encryption key lies beside what it encrypts. */
   readonly keyIsBeside: boolean;
+  /** How large the files of the store are, in bytes. */
+  size(): number;
   /** Remembers certificate and port. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
@@ -70,12 +73,17 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
     const { caPem, certPem, keyPem } = certificate;
     return {
       ...{ store, path, cipher, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
+      size: () => sizeOf(join(path, DATABASE_FILE)) + sizeOf(join(path, `${DATABASE_FILE}-wal`)),
       keep: (port) => writeKeptFile(file, `${JSON.stringify({ caPem, certPem, keyPem, port }, null, 2)}\n`),
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function isKept(value: unknown): value is Kept {

@@ -9,6 +9,8 @@ import { systemClock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { createLineLogger } from "../../base/logger.ts";
 import type { Logger, LogLevel } from "../../base/logger.ts";
+import { createMetrics, noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { createAuditLog } from "../../management/audit/audit-log.ts";
 import type { AuditLog } from "../../management/audit/audit-log.ts";
 import { parseManagementConfig } from "../../management/config/config.ts";
@@ -27,6 +29,8 @@ import { openSharedStore } from "./management-etcd.ts";
 import type { EtcdFlags } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
+import { exposeProcess } from "../process-metrics.ts";
+import { startProbeServer } from "../probe-server.ts";
 import { tellProblem } from "../output/messages.ts";
 import { namesEtcd } from "./store-flags.ts";
 import type { Terminal } from "../terminal.ts";
@@ -55,6 +59,8 @@ export interface ManagementFlags extends EtcdFlags {
   readonly tlsKey?: string;
   readonly http?: boolean;
   readonly adminKeyFile?: string;
+  /** Empty for nowhere. */
+  readonly metricsAddress: string;
   readonly name: string;
   readonly kubeconfig?: string;
   readonly logFormat: "json" | "text";
@@ -96,14 +102,25 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const stop = terminal.stopSignal();
   const adminKey = await readAdminKey(terminal, flags);
   const certificate = await givenCertificate(terminal, flags);
-  const auditLog = createAuditLog({ clock: systemClock, logger });
+  const { metrics, ...measuring } = await startMeasuring(flags, logger);
+  const auditLog = createAuditLog({ clock: systemClock, logger, metrics });
   try {
     await auditLog.configure(config.config.audit);
     const shared = namesEtcd(flags) ? await openSharedStore(terminal, flags, logger) : undefined;
     const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
-    const management = await start(terminal, flags, { folder, shared, logger, config: config.config, adminKey, certificate, auditLog });
+    if (folder !== undefined) metrics.beforeRead(() => metrics.gauge("apiserver_storage_size_bytes", folder.size()));
+    const management = await start(terminal, flags, {
+      folder,
+      shared,
+      logger,
+      metrics,
+      config: config.config,
+      adminKey,
+      certificate,
+      auditLog,
+    });
     const { config: file } = flags;
-    const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, management, auditLog });
+    const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, metrics, management, auditLog });
     const upkeep = folder && (await startUpkeep(folder, logger));
     try {
       await folder?.keep(Number(new URL(management.url).port));
@@ -116,7 +133,29 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     }
   } finally {
     await auditLog.stop();
+    await measuring.stop();
   }
+}
+
+interface Measuring {
+  readonly metrics: Metrics;
+  stop(): Promise<void>;
+}
+
+/** Nothing is counted that nobody can ask for. */
+async function startMeasuring({ metricsAddress }: ManagementFlags, logger: Logger): Promise<Measuring> {
+  if (metricsAddress === "") return { metrics: noMetrics, stop: async () => {} };
+  const metrics = createMetrics();
+  const { address, paths, stop } = await startProbeServer({ address: metricsAddress, metrics: () => metrics.text() });
+  logger.info("Listening", { address, paths });
+  const stopProcess = exposeProcess(metrics, systemClock);
+  return {
+    metrics,
+    async stop() {
+      stopProcess();
+      await stop();
+    },
+  };
 }
 
 function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: ManagementFlags): void {
@@ -164,6 +203,7 @@ interface Started {
   readonly folder: ManagementFolder | undefined;
   readonly shared: Pick<ManagementOptions, "store" | "sharing"> | undefined;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly config: ManagementConfig;
   readonly adminKey: string | undefined;
   readonly certificate: Pick<ManagementOptions, "tls">;
@@ -173,13 +213,13 @@ interface Started {
 async function start(
   terminal: Terminal,
   flags: ManagementFlags,
-  { folder, shared, logger, config, adminKey, certificate, auditLog }: Started,
+  { folder, shared, logger, metrics, config, adminKey, certificate, auditLog }: Started,
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
   const given: ManagementOptions = {
     limits: limitsOf(flags),
     quota: quotaOf(flags),
-    ...{ name: flags.name, host: flags.host, logger, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
+    ...{ name: flags.name, host: flags.host, logger, metrics, config, readFile: (path) => terminal.read(path), audit: auditLog.audit },
     ...(port !== undefined && { port }),
     ...(flags.trustedProxies !== undefined && { trustedProxies: flags.trustedProxies }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
@@ -221,12 +261,14 @@ async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: Managem
 interface Followed {
   readonly text: string;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly management: Management;
   readonly auditLog: AuditLog;
 }
 
 /** A configuration with errors is told, and the old one stays. */
-function follow(terminal: Terminal, file: string, { text, logger, management, auditLog }: Followed) {
+function follow(terminal: Terminal, file: string, { text, logger, metrics, management, auditLog }: Followed) {
+  metrics.count("management_config_reload_failures_total", {}, 0);
   return followConfigFile({
     ...{ clock: systemClock, text, file, environment: terminal.env },
     read: () => terminal.read(file),
@@ -238,6 +280,7 @@ function follow(terminal: Terminal, file: string, { text, logger, management, au
     },
     onProblem({ message, problems }) {
       logger.error(message, { code: "CONFIG_VALUE", file });
+      metrics.count("management_config_reload_failures_total");
       for (const problem of problems) tellProblem(terminal, problem);
     },
   });

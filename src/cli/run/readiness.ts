@@ -9,7 +9,7 @@ import { qualifiedPlural } from "../../object/resource.ts";
 import { describePermission, isAllowed } from "../../sync/permissions.ts";
 import type { Permission } from "../../sync/permissions.ts";
 import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
-import type { Probe } from "./probe-server.ts";
+import type { Probe } from "../probe-server.ts";
 
 /** Permissions are asked for again after this time, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;

@@ -30,8 +30,8 @@ import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../lean-start.ts";
 import { tellProblem } from "../output/messages.ts";
-import { startProbeServer } from "./probe-server.ts";
-import type { Probe, ProbeServerOptions } from "./probe-server.ts";
+import { startProbeServer } from "../probe-server.ts";
+import type { Probe, ProbeServerOptions } from "../probe-server.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Readiness } from "./readiness.ts";
 import { watchConfiguration } from "./reload.ts";
@@ -40,6 +40,7 @@ import type { StartupOptions } from "./startup.ts";
 import { atMost, createTeardown } from "../teardown.ts";
 import type { Teardown } from "../teardown.ts";
 import type { Terminal } from "../terminal.ts";
+import { exposeProcess } from "../process-metrics.ts";
 import { readVersion } from "../version.ts";
 
 /** The options of `run`, as commander hands them over. */
@@ -120,6 +121,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const { options, loaded, teardown } = parts;
   const stop = terminal.stopSignal();
   const metrics = createMetrics();
+  teardown.add(exposeProcess(metrics, systemClock));
   const runtime = createRuntime(terminal, options, metrics);
   const election = options.leaderElect === true ? joinElection(terminal, parts, runtime) : undefined;
   const mayWrite = election && (() => election.leading);

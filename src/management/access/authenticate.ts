@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Authenticate } from "../../server/access/authentication.ts";
 import { unauthorized } from "../../server/status.ts";
@@ -29,6 +31,8 @@ export interface KeyAuthenticationOptions {
    * Resolves once this process knows of every write that was acknowledged before the call, by whatever process. Default: it always does.
    */
   readonly upToDate?: () => Promise<unknown>;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
@@ -48,7 +52,11 @@ export interface KeyAuthentication {
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */
 export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyAuthentication {
-  const { keys, activity, membership, objects, lives, upToDate = async () => {} } = options;
+  const { keys, activity, membership, objects, lives, upToDate = async () => {}, metrics = noMetrics } = options;
+  const refuse = (refusal: keyof typeof REFUSALS) => {
+    metrics.count("management_access_key_refusals_total", { reason: refusal });
+    return unauthorized(REFUSALS[refusal]);
+  };
   // By key, until a person or a team is another one.
   let known = new WeakMap<KubeObject, UserInfo>();
   objects.onChange(({ object, previous }) => {
@@ -82,13 +90,13 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     },
     async authenticate(request) {
       const value = bearerOf(request);
-      if (value === undefined) throw unauthorized(REFUSALS.missing);
+      if (value === undefined) throw refuse("missing");
       // Here and not with each question about rights: they are answered by the same objects, for the rest of the request.
       await upToDate();
       const key = keys.find(value);
-      if (key === undefined) throw unauthorized(REFUSALS.unknown);
+      if (key === undefined) throw refuse("unknown");
       const refusal = lives.refusalOf(key);
-      if (refusal !== undefined) throw unauthorized(REFUSALS[refusal]);
+      if (refusal !== undefined) throw refuse(refusal);
       activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
       return userOf(key);
     },

@@ -18,6 +18,8 @@ export interface ManagedChange {
 export interface ManagedObjects {
   get(type: ResourceType, key: ObjectKey): KubeObject | undefined;
   of(type: ResourceType): Iterable<KubeObject>;
+  /** How many there are. */
+  count(type: ResourceType): number;
   /** Hears of each change in order, until what is returned is called: before the write is acknowledged. It must neither block nor throw. */
   onChange(listener: (change: ManagedChange) => void): () => void;
   stop(): void;
@@ -51,6 +53,7 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
   return {
     get: (type, key) => (groupOf(type) === MANAGEMENT_GROUP ? at(storePrefix(type)).get(storeKey(type, key)) : undefined),
     of: (type) => collections.get(storePrefix(type))?.values() ?? [],
+    count: (type) => collections.get(storePrefix(type))?.size ?? 0,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

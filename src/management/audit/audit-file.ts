@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { rotatedName, tendRotated } from "./rotated-files.ts";
 import type { Keeping } from "./rotated-files.ts";
 
@@ -20,6 +22,8 @@ export interface AuditFileOptions {
   readonly clock: Clock;
   /** Told once when lines begin to be lost, and once when they are written again. */
   readonly logger: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** A file that lines are appended to. */
@@ -38,6 +42,8 @@ const PENDING_BYTES_MAX = 64 * 1_048_576;
 /** How often rotated files are looked at for their age, in milliseconds. */
 const TENDING_MS = 3_600_000;
 const LINE_END = 10;
+/** As kube-apiserver names the backend that writes a file. */
+const LOG_PLUGIN = { plugin: "log" };
 
 /**
  * Opens a file to append lines to it, and makes its folder when there is none. Only its owner may read it.
@@ -58,6 +64,7 @@ class AppendedFile implements AuditFile {
   readonly path: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #metrics: Metrics;
   #rotation: RotationSettings;
   #handle: FileHandle | undefined;
   /** Of the file, in bytes. */
@@ -71,11 +78,13 @@ class AppendedFile implements AuditFile {
   #tending: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
 
-  constructor({ path, rotation, clock, logger }: AuditFileOptions) {
+  constructor({ path, rotation, clock, logger, metrics = noMetrics }: AuditFileOptions) {
     this.path = path;
     this.#rotation = rotation;
     this.#clock = clock;
     this.#logger = logger;
+    this.#metrics = metrics;
+    metrics.count("apiserver_audit_error_total", LOG_PLUGIN, 0);
   }
 
   async open(): Promise<void> {
@@ -198,6 +207,7 @@ class AppendedFile implements AuditFile {
     if (count === 0) return;
     if (this.#lost === 0) this.#logger.error("Audit lines can not be written", { path: this.path, error: why });
     this.#lost += count;
+    this.#metrics.count("apiserver_audit_error_total", LOG_PLUGIN, count);
   }
 
   #found(): void {

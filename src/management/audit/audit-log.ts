@@ -1,6 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { Audit } from "../../server/access/audit.ts";
 import { openAuditFile } from "./audit-file.ts";
 import type { AuditFile, RotationSettings } from "./audit-file.ts";
@@ -13,6 +15,8 @@ import { createTrail } from "./trail.ts";
 export interface AuditLogOptions {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** The log of requests to the API, as the configuration has it. Off until it is configured. */
@@ -43,12 +47,15 @@ const ENDING_MS = 1_000;
  * await management.stop();
  * await log.stop();
  */
-export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
+export function createAuditLog({ clock, logger, metrics = noMetrics }: AuditLogOptions): AuditLog {
   let policy: AuditPolicy = {};
   let file: AuditFile | undefined;
   let work: Promise<void> = Promise.resolve();
   const underWay = createUnderWay();
-  const write = (line: string) => file?.write(line);
+  const write = (line: string) => {
+    metrics.count("apiserver_audit_event_total");
+    file?.write(line);
+  };
   const exchangeFile = async (next: AuditFile | undefined) => {
     const before = file;
     file = next;
@@ -59,7 +66,7 @@ export function createAuditLog({ clock, logger }: AuditLogOptions): AuditLog {
     if (!enabled) return exchangeFile(undefined);
     const rotation = rotationOf(settings);
     if (file?.path === path) file.configure(rotation);
-    else await exchangeFile(await openGivenFile(path, { rotation, clock, logger }));
+    else await exchangeFile(await openGivenFile(path, { rotation, clock, logger, metrics }));
     policy = policyOf(settings);
   };
   return {
@@ -106,7 +113,7 @@ function createUnderWay() {
 
 function openGivenFile(
   path: string,
-  parts: Pick<Parameters<typeof openAuditFile>[0], "rotation" | "clock" | "logger">,
+  parts: Pick<Parameters<typeof openAuditFile>[0], "rotation" | "clock" | "logger" | "metrics">,
 ): Promise<AuditFile> {
   if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, which audit.enabled needs");
   return openAuditFile({ path, ...parts });

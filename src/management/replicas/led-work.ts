@@ -3,6 +3,7 @@ import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { ELECTION_TIMES } from "../../runtime/election-step.ts";
 import { createLeaderElection } from "../../runtime/leader-election.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
@@ -28,6 +29,8 @@ export interface LedWorkOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** Work that one of several processes does. */
@@ -46,10 +49,10 @@ const LEASE = { namespace: "platform", name: "management" };
 const RETRY_MS = 1_000;
 
 /** Competes for the work from now on; see `createLeaderElection` for what is guaranteed. */
-export function startLedWork({ store, sharing, begin, clock, chance, logger }: LedWorkOptions): LedWork {
+export function startLedWork({ store, sharing, begin, clock, chance, logger, metrics }: LedWorkOptions): LedWork {
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
-  const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times });
+  const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times, ...(metrics && { metrics }) });
   const demand = () => {
     if (!election.leading) throw new EngineError("LEADERSHIP_LOST", "Another process does the background work now; nothing was written");
   };

@@ -18,6 +18,7 @@ import type { SignInMemory } from "./memory.ts";
 import type { LoginSecrets } from "./oidc-client.ts";
 import type { OidcClients } from "./oidc-clients.ts";
 import { challengeOf, isChallenge, isChallengeOf, secretText } from "./pkce.ts";
+import type { SignInOutcomes } from "./outcomes.ts";
 import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
 import { told } from "./told.ts";
@@ -35,6 +36,7 @@ export interface OidcLoginOptions {
   readonly limits: SignInLimits;
   /** Where a request comes from. */
   readonly addressOf: AddressOf;
+  readonly outcomes: SignInOutcomes;
   /** Address of the platform, without a slash at its end. */
   readonly baseUrl: () => string;
 }
@@ -114,7 +116,7 @@ function createBegins({ clock, memory, limits }: Pick<OidcLoginOptions, "clock" 
  * const login = createOidcLogin({ config, ports, clock, chance, clients, limits, addressOf, baseUrl: () => "https://platform.example" });
  */
 export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
-  const { config, ports, memory, chance, clients, limits, addressOf, baseUrl } = options;
+  const { config, ports, memory, chance, clients, limits, addressOf, outcomes, baseUrl } = options;
   const { pendingMax: max, pendingLifetimeMs, codeLifetimeMs } = limits;
   const begins = createBegins(options);
   const logins = memory.once<Pending>("logins", { lifetimeMs: pendingLifetimeMs, max });
@@ -154,6 +156,12 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
     return finished;
   };
 
+  const signIn = async (identity: Identity, tokens: ProviderTokens) => {
+    const signedIn = await ports.signIn(identity, tokens);
+    outcomes.succeeded(identity.connector);
+    return signedIn;
+  };
+
   return {
     async begin(visit, provider) {
       expectMethod(visit, "GET");
@@ -181,7 +189,7 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
         throw badRequest("this login was begun in another browser: begin again");
       if (pending.waiting === undefined) {
         const { identity, tokens } = await identify(visit, provider, pending);
-        return ports.signIn(identity, tokens);
+        return signIn(identity, tokens);
       }
       const { redirect, challenge } = pending.waiting;
       try {
@@ -191,6 +199,7 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
         answerRedirect(visit, withParameters(redirect, { code }));
       } catch (error) {
         if (!isEngineError(error)) throw error;
+        outcomes.failed(provider.connector, error);
         // The program would wait for ever.
         answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: told(error).message }));
       }
@@ -199,7 +208,7 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
 
     async exchange(visit) {
       const { identity, tokens } = await redeem(visit);
-      return ports.signIn(identity, tokens);
+      return outcomes.during(identity.connector, () => signIn(identity, tokens));
     },
 
     async link(visit) {

@@ -4,6 +4,8 @@ import type { Clock } from "../../base/clock.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { remoteAddressOf } from "../../server/http/client-address.ts";
 import type { AddressOf } from "../../server/http/client-address.ts";
 import type { AuditRecord } from "../../server/access/audit-record.ts";
@@ -19,6 +21,7 @@ import type { SignInMemory } from "./memory.ts";
 import { createLogout } from "./logout.ts";
 import { createOidcClients } from "./oidc-clients.ts";
 import { createOidcLogin } from "./oidc-login.ts";
+import { createSignInOutcomes } from "./outcomes.ts";
 import { createPasswordLogin } from "./password-login.ts";
 import type { Linked, SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
@@ -45,6 +48,8 @@ export interface SignInRoutesOptions {
   readonly limits?: Partial<SignInLimits>;
   /** Default: silent. */
   readonly logger?: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
@@ -69,12 +74,13 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback)$/;
  */
 export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const { config, ports, clock, readFile, logger = silentLogger, memory = createLocalMemory(clock) } = options;
-  const { addressOf = remoteAddressOf } = options;
+  const { addressOf = remoteAddressOf, metrics = noMetrics } = options;
   const limits = { ...SIGN_IN_LIMITS, ...options.limits };
   const { discoveryLifetimeMs: lifetimeMs, providerTimeoutSeconds: timeoutSeconds } = limits;
   const clients = createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds });
   const passwordLogin = createPasswordLogin({ config, ports, memory, limits, addressOf });
-  const login = createOidcLogin({ ...options, memory, clients, limits, addressOf });
+  const outcomes = createSignInOutcomes(metrics);
+  const login = createOidcLogin({ ...options, memory, clients, limits, addressOf, outcomes });
   const findProvider = (id: string): Provider<"oidc"> | undefined => {
     const provider = findConnector(config(), id);
     return provider !== undefined && isLive(provider) ? provider : undefined;
@@ -83,7 +89,13 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const answering = new Answering();
 
   const handlerOf = (path: string): ((visit: Visit) => Promise<void>) | undefined => {
-    if (path === "/auth/password/login") return async (visit) => answerSignedIn(visit, await passwordLogin(visit));
+    if (path === "/auth/password/login") {
+      return async (visit) => {
+        const signedIn = await outcomes.during("password", () => passwordLogin(visit));
+        outcomes.succeeded("password");
+        answerSignedIn(visit, signedIn);
+      };
+    }
     if (path === "/auth/exchange") return async (visit) => answerSignedIn(visit, await login.exchange(visit));
     if (path === "/auth/link") return async (visit) => answerLinked(visit, await login.link(visit));
     if (path === "/auth/logout") return async (visit) => answerJson(visit, loggedOut(await logout(visit)));
@@ -92,8 +104,8 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     return async (visit) => {
       const provider = findProvider(decoded(id));
       if (provider === undefined) throw noSuchPath();
-      if (step === "login") return login.begin(visit, provider);
-      const signedIn = await login.finish(visit, provider);
+      if (step === "login") return outcomes.during(provider.connector, () => login.begin(visit, provider));
+      const signedIn = await outcomes.during(provider.connector, () => login.finish(visit, provider));
       if (signedIn !== undefined) answerSignedIn(visit, signedIn);
     };
   };

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Metrics } from "../../base/metrics.ts";
 
 /** Whose connection it is, and what it does. */
 interface Connection {
@@ -21,7 +22,7 @@ export interface Connections {
  * At most `max` connections. One more ends the one that has been idle for longest among those of the address that has most; if none
  * of them is idle, it ends itself.
  */
-export function createConnections(max: number, onRefused: () => void): Connections {
+export function createConnections(max: number, metrics: Metrics): Connections {
   // In the order in which they were used last. A secure connection and what it runs on are two sockets with the same two ends.
   const all = new Map<string, Connection>();
   const makeRoom = () => {
@@ -35,7 +36,7 @@ export function createConnections(max: number, onRefused: () => void): Connectio
     add(socket) {
       const id = idOf(socket);
       const victim = all.size < max ? undefined : (makeRoom() ?? socket);
-      if (victim !== undefined) onRefused();
+      if (victim !== undefined) metrics.count("apiserver_rejected_requests_total", { reason: "connections" });
       if (victim !== undefined) all.delete(idOf(victim));
       victim?.destroy();
       if (victim === socket) return;

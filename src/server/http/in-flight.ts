@@ -1,3 +1,5 @@
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { Body } from "./exchange.ts";
 import { createLargeBodies } from "./large-bodies.ts";
 import type { Large } from "./large-bodies.ts";
@@ -60,15 +62,18 @@ export function sharedBy(method: string): "reads" | "writes" {
  * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; of the shares, its
  * priority and fairness, by which no user's requests hold up those of others.
  */
-export function createInFlight(limits: InFlightLimits, onRefused: (what: Shared) => void = () => {}): InFlight {
+export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetrics): InFlight {
   const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;
   const sizes: Readonly<Record<Shared, number>> = { reads, writes, watches, bytes };
   const pools = new Map(Object.entries(sizes).map(([what, size]) => [what, new Pool(size, shares)]));
   const large = createLargeBodies();
+  metrics.beforeRead(() => {
+    for (const [what, kind] of REQUEST_KINDS) metrics.gauge("apiserver_current_inflight_requests", pools.get(what)!.inUse, kind);
+  });
   const take: InFlight["take"] = (what, caller, amount = 1) => {
     const leave = pools.get(what)!.take(caller, amount);
     if (leave !== undefined) return leave;
-    onRefused(what);
+    metrics.count("apiserver_rejected_requests_total", { reason: what });
     throw tooManyRequests();
   };
   return {
@@ -101,12 +106,22 @@ export function createInFlight(limits: InFlightLimits, onRefused: (what: Shared)
   };
 }
 
+/** As kube-apiserver calls them. */
+const REQUEST_KINDS = [
+  ["reads", { request_kind: "readOnly" }],
+  ["writes", { request_kind: "mutating" }],
+] as const;
+
 class Pool {
   readonly #size: number;
   readonly #open: number;
   readonly #ofOne: number;
   readonly #byCaller = new Map<string, number>();
   #inUse = 0;
+
+  get inUse(): number {
+    return this.#inUse;
+  }
 
   constructor(size: number, { callerShare = 0.25, administratorShare = 0.1 }: InFlightLimits) {
     this.#size = size;

@@ -24,3 +24,7 @@ export const CONNECTIONS_MAX = 4_000;
 export const HEADERS_MS = 10_000;
 /** Default of {@link ServerLimits.requestMs}. */
 export const REQUEST_MS = 60_000;
+/** How long an idle connection stays open, in milliseconds. */
+export const KEEP_ALIVE_MS = 180_000;
+/** How often it is looked for requests that take too long to arrive, in milliseconds. */
+export const CHECK_MS = 2_000;

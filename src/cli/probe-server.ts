@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { EngineError, messageOf } from "../../base/errors.ts";
+import { EngineError, messageOf } from "../base/errors.ts";
 
 /** What a probe answers: "ok", if need be with remarks, or the reason why not. */
 export type Probe = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };

@@ -1,0 +1,38 @@
+import type { Metrics } from "../../base/metrics.ts";
+import { statusOf } from "../../server/http/exchange.ts";
+
+/** Counts how sign-ins end. */
+export interface SignInOutcomes {
+  /** Somebody has a key. */
+  succeeded(connector: string): void;
+  /** A sign-in ended with an error. */
+  failed(connector: string, error: unknown): void;
+  /** Does a step of a sign-in; counts its failure, and passes it on. */
+  during<T>(connector: string, step: () => Promise<T>): Promise<T>;
+}
+
+/** A connector as a label: those of the configuration, which its operator names. */
+export function createSignInOutcomes(metrics: Metrics): SignInOutcomes {
+  const count = (connector: string, outcome: string) => metrics.count("management_sign_ins_total", { connector, outcome });
+  const failed = (connector: string, error: unknown) => count(connector, outcomeOf(error));
+  return {
+    succeeded: (connector) => count(connector, "success"),
+    failed,
+    async during(connector, step) {
+      try {
+        return await step();
+      } catch (error) {
+        failed(connector, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** `failed`: by a provider, or by a fault of ours. `invalid`: the request is none that a sign-in makes. */
+function outcomeOf(error: unknown): "refused" | "limited" | "failed" | "invalid" {
+  const code = statusOf(error)?.code ?? 500;
+  if (code === 429) return "limited";
+  if (code === 401 || code === 403) return "refused";
+  return code >= 500 ? "failed" : "invalid";
+}

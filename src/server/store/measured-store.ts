@@ -1,0 +1,42 @@
+import type { Clock } from "../../base/clock.ts";
+import type { MetricLabels, Metrics } from "../../base/metrics.ts";
+import type { Store } from "./store.ts";
+
+type Operation = "create" | "update" | "delete" | "revision";
+
+const LABELS: Readonly<Record<Operation, MetricLabels>> = {
+  create: { operation: "create" },
+  update: { operation: "update" },
+  delete: { operation: "delete" },
+  revision: { operation: "revision" },
+};
+
+/**
+ * The same store, which measures what may wait for a disk or for another process: writes, and the question how far the store is, with which
+ * requests begin where several servers share it. Everything else is answered from memory.
+ */
+export function measuredStore(store: Store, { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): Store {
+  const measured = async <T>(operation: Operation, act: () => Promise<T>): Promise<T> => {
+    const began = clock.monotonic();
+    try {
+      return await act();
+    } catch (error) {
+      metrics.count("apiserver_storage_request_errors_total", LABELS[operation]);
+      throw error;
+    } finally {
+      metrics.observe("apiserver_storage_request_duration_seconds", (clock.monotonic() - began) / 1_000, LABELS[operation]);
+    }
+  };
+  for (const labels of Object.values(LABELS)) metrics.count("apiserver_storage_request_errors_total", labels, 0);
+  return {
+    revision: () => measured("revision", () => store.revision()),
+    get: (key) => store.get(key),
+    list: (range) => store.list(range),
+    watch: (options) => store.watch(options),
+    create: (key, object) => measured("create", () => store.create(key, object)),
+    update: (key, object, expected) => measured("update", () => store.update(key, object, expected)),
+    delete: (key, expected) => measured("delete", () => store.delete(key, expected)),
+    compact: () => store.compact(),
+    close: () => store.close(),
+  };
+}
