@@ -250,7 +250,7 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metric
     config: () => api.config().auth,
     ports: api.signIn,
     ...{ clock, chance, logger, metrics, readFile },
-    memory: api.signInMemory,
+    ...(api.signInMemory && { memory: api.signInMemory }),
     addressOf,
     baseUrl: issuer,
   });

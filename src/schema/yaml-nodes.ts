@@ -1,7 +1,7 @@
 import { boolCoreTag, EVENT_ID, floatCoreTag, getScalarValue, intCoreTag, NOT_RESOLVED, nullCoreTag, SCALAR_STYLE } from "js-yaml";
 import type { Event, ScalarEvent } from "js-yaml";
 import { assert } from "../base/errors.ts";
-import { ALIASED_VALUES_MAX, ALIASES_MAX, DEPTH_MAX, MERGED_KEYS_MAX } from "./limits.ts";
+import { ALIASES_MAX, DEPTH_MAX, MERGED_KEYS_MAX } from "./limits.ts";
 import type { ListNode, MapEntry, MapNode, Node, ScalarNode, ScalarStyle } from "./node.ts";
 import type { Report } from "./problem.ts";
 import { positionAt } from "./source.ts";
@@ -46,6 +46,9 @@ interface Reader {
   /** `"open"` while the anchored collection is being read. */
   readonly anchors: Map<string, { node: Node; extent: Extent } | "open">;
   readonly extents: Map<Node, Extent>;
+  /** Where {@link skipBlank} came to from where, by what is blank: values of which nothing is written all begin there. */
+  readonly skipped: Map<RegExp, { readonly from: number; readonly to: number }>;
+  readonly aliasedValuesMax: number;
   aliases: number;
   aliasedValues: number;
   mergedKeys: number;
@@ -58,7 +61,7 @@ interface Reader {
  *
  * @throws YamlRefusal when a limit is exceeded, or an alias is unknown or within what it names.
  */
-export function buildDocument(events: readonly Event[], options: { source: Source; report: Report }): Node {
+export function buildDocument(events: readonly Event[], options: Pick<Reader, "source" | "report" | "aliasedValuesMax">): Node {
   const start: Reader = {
     ...options,
     events,
@@ -67,6 +70,7 @@ export function buildDocument(events: readonly Event[], options: { source: Sourc
     lastEnd: 0,
     anchors: new Map(),
     extents: new Map(),
+    skipped: new Map(),
     aliases: 0,
     aliasedValues: 0,
     mergedKeys: 0,
@@ -105,7 +109,8 @@ function readAlias(reader: Reader, event: EventOf<typeof EVENT_ID.ALIAS>): Node 
   reader.aliases += 1;
   if (reader.aliases > ALIASES_MAX) throw new YamlRefusal(at, `Found more than ${ALIASES_MAX} aliases`);
   reader.aliasedValues += target.extent.values;
-  if (reader.aliasedValues > ALIASED_VALUES_MAX) throw new YamlRefusal(at, `Aliases stand for more than ${ALIASED_VALUES_MAX} values`);
+  const { aliasedValues, aliasedValuesMax } = reader;
+  if (aliasedValues > aliasedValuesMax) throw new YamlRefusal(at, `Aliases stand for more than ${aliasedValuesMax} values`);
   if (reader.depth + target.extent.depth > DEPTH_MAX) throw new YamlRefusal(at, TOO_DEEP);
   reader.lastEnd = event.anchorEnd;
   return target.node;
@@ -147,7 +152,7 @@ function readMap(reader: Reader, start: number): MapNode {
 
 function readKey(reader: Reader): { text?: string; start: number; merge: boolean } {
   const event = reader.events[reader.next];
-  const node = readNode(reader, skipBlank(reader, /\s/));
+  const node = readNode(reader, skipBlank(reader, SPACE));
   if (node.kind !== "scalar") {
     problem(reader, startOffset(event) ?? node.start, `Expected text as a key, found a ${node.kind}`);
     return { start: node.start, merge: false };
@@ -281,17 +286,23 @@ function isBlock(event: ScalarEvent): boolean {
 
 /** Where an item starts of which only the dash is written. */
 function nextDash(reader: Reader): number | undefined {
-  const at = skipBlank(reader, /[\s:]/);
+  const at = skipBlank(reader, SPACE_OR_COLON);
   return reader.source.text[at] === "-" ? at : undefined;
 }
 
+const SPACE = /\s/;
+const SPACE_OR_COLON = /[\s:]/;
+
 /** The next offset that holds neither a comment nor one of `blank`. */
-function skipBlank({ source: { text }, lastEnd }: Reader, blank: RegExp): number {
+function skipBlank({ source: { text }, lastEnd, skipped }: Reader, blank: RegExp): number {
+  const known = skipped.get(blank);
+  if (known?.from === lastEnd) return known.to;
   let at = lastEnd;
   while (at < text.length && (text[at] === "#" || blank.test(text[at]!))) {
     const lineEnd = text[at] === "#" ? text.indexOf("\n", at) : at;
     at = lineEnd < 0 ? text.length : lineEnd + 1;
   }
+  skipped.set(blank, { from: lastEnd, to: at });
   return at;
 }
 

@@ -9,7 +9,7 @@
 import { EVENT_ID, parseEvents, YAMLException } from "js-yaml";
 import type { Event } from "js-yaml";
 import { messageOf } from "../base/errors.ts";
-import { DEPTH_MAX, TEXT_MAX } from "./limits.ts";
+import { ALIASED_VALUES_MAX, DEPTH_MAX, TEXT_MAX } from "./limits.ts";
 import type { Node } from "./node.ts";
 import type { Report } from "./problem.ts";
 import { createSource, positionAt } from "./source.ts";
@@ -24,6 +24,8 @@ export interface YamlOptions {
   /** The file's name, for positions. */
   readonly file: string;
   readonly report: Report;
+  /** Values that aliases may add when each of them is written out. Default: {@link ALIASED_VALUES_MAX}. */
+  readonly aliasedValuesMax?: number;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface YamlOptions {
 export function readYaml(text: string, options: YamlOptions): Node | undefined {
   const source = createSource(options.file, text);
   try {
-    return readSource(source, options.report);
+    return readSource(source, options);
   } catch (error) {
     const found = refusalOf(source, error);
     options.report.error({
@@ -54,7 +56,7 @@ export function readYaml(text: string, options: YamlOptions): Node | undefined {
   }
 }
 
-function readSource(source: Source, report: Report): Node {
+function readSource(source: Source, { report, aliasedValuesMax = ALIASED_VALUES_MAX }: YamlOptions): Node {
   if (source.text.length > TEXT_MAX) throw new YamlRefusal(0, `The text is longer than ${TEXT_MAX} characters`);
   const events = parseEvents(source.text, { maxDepth: PARSER_DEPTH_MAX });
   const documents = splitDocuments(events).filter((document) => !isEmpty(document));
@@ -62,7 +64,7 @@ function readSource(source: Source, report: Report): Node {
     throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Give each document a file of its own");
   const document = documents[0];
   if (document === undefined) return { kind: "map", source, start: 0, entries: new Map() };
-  return buildDocument(document, { source, report });
+  return buildDocument(document, { source, report, aliasedValuesMax });
 }
 
 function splitDocuments(events: readonly Event[]): Event[][] {

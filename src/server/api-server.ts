@@ -230,10 +230,8 @@ class Serving {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const warnings = new Warnings();
-    const warn = (text: string) => {
-      if (!response.headersSent && warnings.add(text)) response.setHeader("Warning", warnings.headers());
-    };
+    const warnings = new Warnings(response);
+    const warn = (text: string) => void (response.headersSent || warnings.add(text));
     const { chance, clock } = this.#options;
     const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
     const passage: Passage = { request, response, warn, auditID, receivedAt, counted, record: undefined };

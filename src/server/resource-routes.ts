@@ -16,6 +16,7 @@ import {
   readWriteParameters,
 } from "./http/query.ts";
 import { PROTOBUF_TYPE } from "./http/protobuf.ts";
+import type { ObjectShape } from "./objects/shape.ts";
 import type { Registry } from "./registry.ts";
 import { repeatedFields } from "./http/repeated-fields.ts";
 import { checkValues, mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./http/request-body.ts";
@@ -260,7 +261,7 @@ class Routes {
   async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
-    const body = kind === "apply" ? parseYaml(text) : parseJson(text);
+    const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJson(text);
     exchange.audit?.requestObject(body);
     await exchange.body.pause();
     return { kind, body };
@@ -287,7 +288,7 @@ class Routes {
 
   async #deleteOptions(exchange: Exchange) {
     const bytes = await this.#bytes(exchange);
-    const body = bytes.length === 0 ? undefined : parseBody(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
+    const body = bytes.length === 0 ? undefined : this.#parse(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
     if (body !== undefined) exchange.audit?.requestObject(body);
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
   }
@@ -305,7 +306,7 @@ class Routes {
   async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
     const bytes = await this.#bytes(exchange);
-    const body = parseBody(bytes, mediaType, definition.shape);
+    const body = this.#parse(bytes, mediaType, definition.shape);
     if (body === undefined) throw badRequest("the body of the request is empty");
     exchange.audit?.requestObject(body);
     // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
@@ -315,6 +316,10 @@ class Routes {
     }
     await exchange.body.pause();
     return body;
+  }
+
+  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectShape): unknown {
+    return parseBody(bytes, mediaType, { shape, valuesMax: this.#options.bodyValuesMax });
   }
 
   async #bytes({ request, body }: Exchange): Promise<Buffer> {

@@ -72,7 +72,11 @@ describe("the numbers of the management API", () => {
       of("limits.ts", "OBJECTS_PER_OWNER_MAX"),
       of("limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],
+    "values that aliases of a YAML body may stand for": [of("limits.ts", "BODY_VALUES_MAX")],
     "depth of a body": [constant("server/objects/json-data.ts", "DEPTH_MAX")],
+    "items of lists that one JSON patch may move along": [constant("server/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
+    "pairs of a verb and a subresource in the access rules that one write adds": [of("access/permits.ts", "PAIRS_MAX")],
+    "names that a comparison of two scopes looks at; beyond, one does not lie within the other": [constant("scope/subset.ts", "STEPS_MAX")],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],
   };
 

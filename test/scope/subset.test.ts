@@ -201,13 +201,14 @@ describe("isWithin", () => {
     expect(isWithin(inner, outer, { projectNamespacePrefix: "q-" })).toBe(true);
   });
 
-  test("says no where it would take too long, and yes to what is equal", () => {
-    const wide = (count: number, prefix: string) =>
-      rules(...Array.from({ length: count }, (_item, at) => ({ verbs: [`${prefix}${at}`, "get"], namespaces: [`n${at}`] })));
-    const turned = (count: number) => ({ rules: wide(count, "a").rules?.toReversed() ?? [] });
-    expect(isWithin(wide(3000, "a"), turned(3000))).toBe(false);
-    expect(isWithin(wide(100, "a"), turned(100))).toBe(true);
-    expect(isWithin(wide(3000, "a"), wide(3000, "a"))).toBe(true);
-    expect(isWithin(wide(100, "a"), { ...wide(100, "a"), clusters: [] })).toBe(true);
+  test("says no where it would take too long, and yes to what the other scope has too", () => {
+    const wide = (count: number, ...verbs: string[]) =>
+      rules(...Array.from({ length: count }, (_item, at) => ({ verbs: [`a${at}`, ...verbs], namespaces: [`n${at}`] })));
+    const turned = (count: number) => ({ rules: wide(count, "get").rules?.toReversed() ?? [] });
+    expect(isWithin(wide(3000), wide(3000, "get"))).toBe(false);
+    expect(isWithin(wide(100), wide(100, "get"))).toBe(true);
+    expect(isWithin(wide(3000, "get"), turned(3000))).toBe(true);
+    expect(isWithin(turned(3000), { ...wide(3000, "get"), clusters: [{ cluster: "c" }] })).toBe(true);
+    expect(isWithin({ ...turned(100), projects: [{ project: "q" }] }, rules({ namespaces: ["n1"] }))).toBe(false);
   });
 });

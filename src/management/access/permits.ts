@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { jsonEqual } from "../../base/json.ts";
+import { canonicalJson } from "../../base/json.ts";
 import type { EngineError } from "../../base/errors.ts";
 import { keyOf } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
@@ -68,9 +68,14 @@ interface Reviewed extends PermittedWrite {
   readonly caller: Caller;
 }
 
+/** Most pairs of a verb and a part of the object that new and changed access rules may name; each is looked up. */
+const PAIRS_MAX = 50_000;
+
 class Review {
   readonly #options: PermitOptions;
   readonly #write: Reviewed;
+  /** Whether the author has a verb on a part, and whether on a team: many rules ask the same. */
+  readonly #known = new Map<string, boolean>();
 
   constructor(options: PermitOptions, write: Reviewed) {
     this.#options = options;
@@ -103,12 +108,21 @@ class Review {
 
   /** A new or changed rule gives only what its author has himself, and to a team only with its verb `bind`. */
   access(): void {
-    const before = this.#before.access ?? [];
-    for (const rule of this.#spec.access ?? []) {
-      if (before.some((known) => jsonEqual(known, rule))) continue;
+    const before = new Set((this.#before.access ?? []).map(canonicalJson));
+    const added = (this.#spec.access ?? []).filter((rule) => !before.has(canonicalJson(rule)));
+    this.#countPairs(added);
+    for (const rule of added) {
       this.#demandVerbs(rule);
       for (const team of rule.teams ?? []) this.#demandTeamVerb(team, "bind", "give it permissions");
     }
+  }
+
+  #countPairs(rules: readonly AccessRule[]): void {
+    const { object } = this.#write;
+    const pairs = rules.reduce((sum, rule) => sum + verbsOf(rule, object).length * partsOf(rule).size, 0);
+    if (pairs <= PAIRS_MAX) return;
+    const why = `must not name more than ${PAIRS_MAX} pairs of a verb and a subresource, found ${pairs}`;
+    throw invalidObject(this.#options.type, object.metadata.name ?? "", [invalid("spec.access", "<omitted>", why)]);
   }
 
   #demandVerbs(rule: AccessRule): void {
@@ -123,7 +137,9 @@ class Review {
       // Owners have the parts of their objects too.
       return objectAllows(present, caller, { verb, subresource: owns(caller, present) ? "" : subresource });
     };
-    const missing = verbsOf(rule, object).filter((verb) => !["", ...(rule.subresources ?? [])].every((part) => holds(verb, part)));
+    const parts = partsOf(rule);
+    const held = (verb: string, part: string) => this.#remember(JSON.stringify([verb, part]), () => holds(verb, part));
+    const missing = verbsOf(rule, object).filter((verb) => ![...parts].every((part) => held(verb, part)));
     if (missing.length > 0) throw this.#refuse(`an access rule can not give what you do not have: ${missing.join(", ")}`);
   }
 
@@ -138,8 +154,8 @@ class Review {
   /** Roles in the clusters go far beyond the team itself. */
   clusterRoles(): void {
     const { user, caller, object, old } = this.#write;
-    const before = old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old));
-    const added = clusterRolesOf(specOf<TeamSpec>(object)).filter((role) => !before.includes(role));
+    const before = new Set(old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old)));
+    const added = clusterRolesOf(specOf<TeamSpec>(object)).filter((role) => !before.has(role));
     const inScope = this.#options.rights.inScope(user, attributesOn(TEAMS, keyOf(object), "bind"));
     const holds = caller.administers || (old !== undefined && objectAllows(old, caller, { verb: "bind" }));
     if (added.length === 0 || (inScope && holds)) return;
@@ -147,13 +163,24 @@ class Review {
   }
 
   #demandTeamVerb(team: string, verb: string, purpose: string): void {
-    if (this.#options.rights.teamAllows(team, this.#write.user, verb)) return;
+    if (this.#remember(JSON.stringify([verb, "team", team]), () => this.#options.rights.teamAllows(team, this.#write.user, verb))) return;
     throw this.#refuse(`the verb ${verb} on team ${JSON.stringify(team)} is needed to ${purpose}`);
+  }
+
+  #remember(question: string, answer: () => boolean): boolean {
+    const known = this.#known.get(question) ?? answer();
+    this.#known.set(question, known);
+    return known;
   }
 
   #refuse(why: string): EngineError {
     return forbiddenRequest(this.#options.type, this.#write.object.metadata.name ?? "", why);
   }
+}
+
+/** The parts of an object that a rule is about; "" is the object itself. */
+function partsOf({ subresources = [] }: AccessRule): ReadonlySet<string> {
+  return new Set(["", ...subresources]);
 }
 
 /** Nobody gets rights from a rule that is only being written. */
@@ -168,10 +195,11 @@ function withoutRules(object: KubeObject): KubeObject {
  */
 export function createBlockingPermit({ rights, type, types }: PermitOptions): Permit {
   return ({ user, object, old }) => {
-    const before = old?.metadata.ownerReferences ?? [];
+    const blocking = (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
+    const before = new Set(blocking.map(({ uid }) => uid));
     const errors = (object.metadata.ownerReferences ?? []).flatMap((reference, index) => {
-      const known = before.some(({ uid, blockOwnerDeletion }) => uid === reference.uid && blockOwnerDeletion === true);
-      if (reference.blockOwnerDeletion !== true || known || mayDelete(reference, object.metadata.namespace ?? "")) return [];
+      if (reference.blockOwnerDeletion !== true || before.has(reference.uid) || mayDelete(reference, object.metadata.namespace ?? ""))
+        return [];
       const field = `metadata.ownerReferences[${index}].blockOwnerDeletion`;
       return [invalid(field, true, "cannot be set without the permission to delete the owner")];
     });

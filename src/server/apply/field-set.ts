@@ -116,10 +116,12 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 function subtractPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
   const self = includesSelf(left) && !includesSelf(right);
   let result: Map<Step, FieldSet> | undefined;
-  for (const step in right) {
-    const part = left[step];
-    if (step === SELF || part === undefined) continue;
-    const rest = subtractPart(part, right[step]!);
+  // Not by those of the right set, which may be large and is subtracted from that of each manager.
+  for (const step in left) {
+    const part = left[step]!;
+    const other = right[step];
+    if (step === SELF || other === undefined) continue;
+    const rest = subtractPart(part, other);
     if (rest === part) continue;
     result ??= new Map(members(left));
     if (rest === undefined) result.delete(step);

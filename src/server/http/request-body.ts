@@ -48,8 +48,6 @@ const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,
  * @throws API_INVALID (413).
  */
 export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
-  // Each value takes a byte at least.
-  if (bytes.length <= valuesMax) return;
   const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
   if ((isYaml ? countYaml : countJson)(bytes, valuesMax) <= valuesMax) return;
   const remedy = isYaml ? "; lines, commas and colons count in YAML: send it as JSON" : "";
@@ -90,11 +88,18 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
  */
-export function parseBody(bytes: Buffer, mediaType: string | undefined, shape: ObjectShape): unknown {
+export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
   if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
   if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
   if (bytes.length === 0) return undefined;
-  return mediaType === "application/yaml" ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
+  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJson(bytes.toString());
+}
+
+/** What a body is to be. */
+export interface BodyForm {
+  readonly shape: ObjectShape;
+  /** Values that aliases of YAML may stand for. */
+  readonly valuesMax: number;
 }
 
 /** How objects may be written in requests and answers. */
@@ -129,12 +134,13 @@ function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
 /**
  * Data of a YAML text, or of a JSON text, which is YAML too and read faster as what it is.
  *
- * @throws API_BAD_REQUEST when the text is neither, or nested too deep.
+ * @param valuesMax Values that aliases may stand for.
+ * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
  */
-export function parseYaml(text: string): unknown {
+export function parseYaml(text: string, valuesMax: number): unknown {
   if (text.startsWith("{")) return parseJson(text);
   const report = new Report();
-  const node = readYaml(text, { file: "body", report });
+  const node = readYaml(text, { file: "body", report, aliasedValuesMax: valuesMax });
   const [problem] = report.problems;
   if (problem !== undefined) throw badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
   return checkedDepth(toJson(node!));

@@ -102,7 +102,8 @@ export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): F
     .filter((field) => (metadata[field] ?? "") !== (old[field] ?? ""))
     .map((field) => invalid(`metadata.${field}`, metadata[field] ?? "", IMMUTABLE));
   if (typeof old.deletionTimestamp !== "string") return errors;
-  const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer));
+  const before = new Set(old.finalizers);
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
   if (added.length === 0) return errors;
   const shown = added.map((finalizer) => JSON.stringify(finalizer)).join(", ");
   const detail = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${shown}}`;

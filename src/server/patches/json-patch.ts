@@ -12,7 +12,10 @@ export const PATCH_OPERATIONS_MAX = 10_000;
 /** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
 const COPIED_BYTES_MAX = 3_145_728;
 
-/** The patch would make the document too large. */
+/** Most items of lists that one patch may move along to make room, or to close a gap: each operation may move a whole list. */
+const MOVED_ITEMS_MAX = 1_000_000;
+
+/** The patch would make the document too large, or take too long. */
 export class PatchGrowthError extends Error {
   override readonly name = "PatchGrowthError";
 }
@@ -94,6 +97,7 @@ export function applyJsonPatch(document: unknown, operations: readonly PatchOper
 class Patching {
   document: unknown;
   #copiedBytes = 0;
+  #movedItems = 0;
 
   constructor(document: unknown) {
     this.document = document;
@@ -123,7 +127,7 @@ class Patching {
     const container = this.#valueAt(path.slice(0, -1));
     if (Array.isArray(container)) {
       const index = segment === "-" ? container.length : indexOf(segment, container.length + 1, path);
-      container.splice(index, 0, value);
+      this.#splice(container, index, [0, value]);
     } else if (isRecord(container)) setMember(container, segment, value);
     else throw new PatchApplyError(`nothing can be added at ${shown(path)}`);
   }
@@ -133,7 +137,7 @@ class Patching {
     const segment = path.at(-1);
     const container = this.#valueAt(path.slice(0, -1));
     if (segment === undefined) this.document = null;
-    else if (Array.isArray(container)) container.splice(Number(segment), 1);
+    else if (Array.isArray(container)) this.#splice(container, Number(segment), [1]);
     else delete (container as Record<string, unknown>)[segment];
     return removed;
   }
@@ -143,6 +147,12 @@ class Patching {
     const segment = path.at(-1);
     if (segment === undefined) return void (this.document = value);
     setMember(this.#valueAt(path.slice(0, -1)) as Record<string, unknown>, segment, value);
+  }
+
+  #splice(list: unknown[], index: number, change: [removed: number, ...added: unknown[]]): void {
+    this.#movedItems += list.length - index;
+    if (this.#movedItems > MOVED_ITEMS_MAX) throw new PatchGrowthError(`the patch moves more than ${MOVED_ITEMS_MAX} items of lists`);
+    list.splice(index, ...change);
   }
 
   #copy(from: Pointer, path: Pointer): void {

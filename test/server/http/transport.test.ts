@@ -131,11 +131,25 @@ describe("parameters", () => {
 });
 
 describe("warnings", () => {
-  function headersOf(texts: readonly string[]): string[] {
-    const warnings = new Warnings();
+  /** The headers that these come to, and how often one was written. */
+  function told(texts: readonly string[]): { headers: readonly string[]; writes: number } {
+    let [headers, writes] = [[] as string[], 0];
+    const warnings = new Warnings({
+      appendHeader(this: never, _name, value) {
+        headers.push(value as string);
+        writes += 1;
+        return this;
+      },
+      setHeader(this: never, _name, values) {
+        headers = [...(values as string[])];
+        writes += headers.length;
+        return this;
+      },
+    });
     for (const text of texts) warnings.add(text);
-    return warnings.headers();
+    return { headers, writes };
   }
+  const headersOf = (texts: readonly string[]) => told(texts).headers;
 
   test("are quoted and told once", () => {
     expect(headersOf(['unknown field "a"', 'unknown field "a"', "b\nc"])).toEqual(['299 - "unknown field \\"a\\""', '299 - "b?c"']);
@@ -147,11 +161,11 @@ describe("warnings", () => {
     expect(headers.every((header) => header.length <= 256 + 10)).toBe(true);
   });
 
-  test("that do not fit any more change nothing, however many there are", () => {
-    const warnings = new Warnings();
-    const changes = Array.from({ length: 100_000 }, (_, n) => warnings.add(`unknown field "f${n}"`)).filter(Boolean);
-    expect(changes.length).toBeLessThan(300);
-    expect(warnings.headers().join("").length).toBeLessThan(8_192);
+  test("that do not fit any more change nothing, and each that fits is written twice at most, however many there are", () => {
+    const { headers, writes } = told(Array.from({ length: 100_000 }, (_, n) => `unknown field "f${n}"`));
+    expect(headers.length).toBeGreaterThan(100);
+    expect(writes).toBeLessThanOrEqual(2 * headers.length);
+    expect(headers.join("").length).toBeLessThan(8_192);
   });
 });
 
