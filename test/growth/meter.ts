@@ -1,0 +1,85 @@
+import { Session } from "node:inspector";
+import type { Profiler } from "node:inspector";
+import { GCProfiler } from "node:v8";
+import { beginWalking, countWalked, walkedSoFar } from "./walked.ts";
+
+/** What a piece of work cost, without any clock. */
+export interface Cost {
+  /** Blocks of code that ran, and items that native methods walked over. */
+  readonly steps: number;
+  /** Bytes that were allocated on the heap of JavaScript. */
+  readonly bytes: number;
+}
+
+/** Files of which every block that runs is a step. */
+const COUNTED = /^file:.*\/(src|node_modules|growth\/squares\.ts)/;
+
+/**
+ * Counts what work costs. Is to be made before what is measured is imported: code that V8 compiled earlier has no counters. Needs the
+ * flag `--expose-gc`.
+ */
+export class Meter {
+  readonly #session = new Session();
+
+  constructor() {
+    this.#session.connect();
+    this.#post("Profiler.enable");
+    this.#post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+    countWalked();
+  }
+
+  /** What it costs to do it once, and what it answers. Whatever is made at the first time alone is paid by the first. */
+  async measure<Result>(work: () => Promise<Result>): Promise<Cost & { readonly result: Result }> {
+    globalThis.gc!();
+    this.#blocks();
+    const collections = new GCProfiler();
+    collections.start();
+    const before = process.memoryUsage().heapUsed;
+    beginWalking();
+    const result = await work();
+    const walked = walkedSoFar();
+    const kept = process.memoryUsage().heapUsed - before;
+    const sizes = collections
+      .stop()
+      .statistics.map(({ beforeGC, afterGC }) => [beforeGC, afterGC].map((at) => at.heapStatistics.usedHeapSize));
+    const bytes = sizes.reduce((sum, [full = 0, left = 0]) => sum + full - left, kept);
+    return { steps: walked + this.#blocks(), bytes, result };
+  }
+
+  /** The places that take the most steps, for people. */
+  async dearest(work: () => Promise<unknown>, most: number): Promise<readonly string[]> {
+    const places = new Map<string, number>();
+    this.#blocks();
+    beginWalking(places);
+    await work();
+    walkedSoFar();
+    this.#blocks(places);
+    const sorted = [...places].sort(([, left], [, right]) => right - left).slice(0, most);
+    return sorted.map(([place, steps]) => `${Math.round(steps)} ${place}`);
+  }
+
+  /** Blocks that ran since it was asked last; by function, if somebody wants to know. */
+  #blocks(places?: Map<string, number>): number {
+    const { result } = this.#post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
+    let sum = 0;
+    for (const { url, functions } of result) {
+      if (!COUNTED.test(url)) continue;
+      for (const { functionName, ranges } of functions) {
+        const own = ranges.reduce((blocks, { count }) => blocks + count, 0);
+        sum += own;
+        places?.set(`${functionName} in ${url.split("/").slice(-2).join("/")}:${ranges[0]!.startOffset}`, own);
+      }
+    }
+    return sum;
+  }
+
+  /** In a session with its own process the answer is there at once. */
+  #post(method: string, parameters: object = {}): unknown {
+    let answer: unknown;
+    this.#session.post(method, parameters, (error, result) => {
+      if (error !== null) throw new Error(`${method}: ${error.message}`);
+      answer = result;
+    });
+    return answer;
+  }
+}

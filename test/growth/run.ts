@@ -1,0 +1,110 @@
+/**
+ * Each dimension of what callers send to the management API, doubled from small to its limit, and what every size costs: blocks of code
+ * that run and items that native methods walk over, and bytes that are allocated. No clock is asked.
+ *
+ *   npm run test:growth [-- --only TEXT] [--doublings 3]
+ *
+ * The exit code is 1 when twice the size costs more than 2.2 times as much, when a size below the limit is refused, or one beyond it is
+ * taken. `--doublings` measures so many of the largest alone. Wired squares, which have to be found, come first.
+ */
+import { parseArgs } from "node:util";
+import { hold, runCases } from "../outside/cases.ts";
+import { steepest } from "./judge.ts";
+import type { Sample } from "./judge.ts";
+import { Meter } from "./meter.ts";
+import type { Dimension } from "./dimension.ts";
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", default: "" },
+    doublings: { type: "string", default: "100" },
+    where: { type: "boolean", default: false },
+  },
+});
+const meter = new Meter();
+// What is measured is compiled after the meter was made.
+const { Ground } = await import("./ground.ts");
+const { DIMENSIONS } = await import("./dimensions.ts");
+const { WIRED } = await import("./squares.ts");
+/** For dimensions that leave nothing behind. */
+const shared = await Ground.start();
+
+/** Places that are told of a dimension that fails. */
+const DEAREST = 5;
+/** Sizes of the wired squares. */
+const WIRED_SIZES: readonly number[] = [1, 32, 64, 128, 256, 512, 1_024];
+
+function sizesOf([smallest, first, largest]: Dimension["sizes"]): number[] {
+  const doubled: number[] = [];
+  for (let size = first; size <= largest; size *= 2) doubled.push(size);
+  return [smallest, ...doubled.slice(-Number(values.doublings) - 1)];
+}
+
+async function measure(dimension: Dimension): Promise<string> {
+  if (dimension.grow === undefined) return measureOn(shared, dimension);
+  const ground = await Ground.start();
+  try {
+    return await measureOn(ground, dimension);
+  } finally {
+    await ground.stop();
+  }
+}
+
+async function measureOn(ground: Parameters<Dimension["work"]>[0], dimension: Dimension): Promise<string> {
+  const { answered, beyond, sizes } = dimension;
+  const samples: Sample[] = [];
+  let before = 0;
+  for (const size of sizesOf(sizes)) {
+    await dimension.grow?.(ground, size, before);
+    before = size;
+    const work = await dimension.work(ground, size);
+    // The very first time also pays for what is made once. Further sizes are new to whatever remembers texts.
+    if (samples.length === 0) await work();
+    const { result, ...cost } = await meter.measure(work);
+    const right = answered === undefined ? result.code < 300 : result.code === answered;
+    hold(right, `${size} is answered ${result.code}: ${result.text}`);
+    samples.push({ size, ...cost });
+  }
+  if (beyond !== undefined) {
+    const { code, text } = await (await dimension.work(ground, 2 * sizes[2]))();
+    hold(code === beyond, `${2 * sizes[2]} is answered ${code}: ${text}`);
+  }
+  return told(dimension, samples, await dimension.work(ground, before));
+}
+
+async function told({ stepsMax }: Dimension, samples: readonly Sample[], work: () => Promise<unknown>): Promise<string> {
+  const last = samples.at(-1)!;
+  const growths = stepsMax === undefined ? steepest(samples) : [];
+  const text = growths.map(({ measure, ratio, size }) => `${measure} x ${ratio.toFixed(2)} at ${size}, `).join("");
+  const whole = `${text}${last.size}: ${last.steps} steps, ${(last.bytes / 1e6).toFixed(1)} MB`;
+  const right = growths.every(({ ratio, allowed }) => ratio <= allowed) && samples.every(({ steps }) => steps <= (stepsMax ?? Infinity));
+  if (right) return whole;
+  if (!values.where) throw new Error(whole);
+  throw new Error(`${whole}; most of it: ${(await meter.dearest(work, DEAREST)).join(", ")}`);
+}
+
+/** A net with a hole finds nothing: each wired square has to be seen, and nothing else. */
+async function tryMeter(): Promise<string> {
+  for (const { name, square, work } of WIRED) {
+    const samples: Sample[] = [];
+    for (const size of WIRED_SIZES) {
+      work(size);
+      samples.push({ size, ...(await meter.measure(async () => work(size))) });
+    }
+    const growths = steepest(samples);
+    const isFound = growths.some(({ ratio, allowed }) => ratio > allowed);
+    hold(isFound === square, `${name}: ${growths.map(({ measure, ratio }) => `${measure} x ${ratio.toFixed(2)}`).join(", ")}`);
+  }
+  return `${WIRED.length} kinds of work`;
+}
+
+const dimensions = DIMENSIONS.filter(({ name }) => name.includes(values.only));
+await runCases(
+  [
+    { name: "the meter finds wired squares, and nothing else", run: tryMeter },
+    ...dimensions.map((dimension) => ({ name: dimension.name, run: () => measure(dimension) })),
+  ],
+  { lanes: 1 },
+);
+await shared.stop();
+process.exit();
