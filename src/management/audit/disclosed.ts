@@ -8,7 +8,7 @@ import { isRecord } from "../../base/json.ts";
 import type { Attributes } from "../../server/access/authorization.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { REDACTED, redacted } from "../config/secrets.ts";
-import { CONFIG, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, SHARED_SECRETS, USERS } from "../kinds/types.ts";
+import { CONFIG, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, PASSWORD_CHANGES, SHARED_SECRETS, USERS } from "../kinds/types.ts";
 
 /**
  * How a value is disclosed: as it is, with {@link REDACTED} in its place, with its names but not its values, by a function, each
@@ -76,9 +76,14 @@ function bodyView(views: FieldViews): View {
 const VIEWS: ReadonlyMap<string, View> = new Map(Object.entries(SECRET_KINDS).map(([plural, views]) => [plural, bodyView(views)]));
 
 /** Somebody may send an object to the place of another kind. */
-const VIEWS_BY_KIND: ReadonlyMap<unknown, View> = new Map(
-  [SHARED_SECRETS, USERS, OWNED_ACCESS_KEYS, DIRECT_CLUSTER_ENDPOINT_TOKENS, CONFIG].map(({ kind, plural }) => [kind, VIEWS.get(plural)!]),
-);
+const VIEWS_BY_KIND: ReadonlyMap<unknown, View> = new Map([
+  ...[SHARED_SECRETS, USERS, OWNED_ACCESS_KEYS, DIRECT_CLUSTER_ENDPOINT_TOKENS, CONFIG].map(({ kind, plural }): [string, View] => [
+    kind,
+    VIEWS.get(plural)!,
+  ]),
+  // Sent to a User; of its fields none is let through.
+  [PASSWORD_CHANGES.kind, VIEWS.get(USERS.plural)!],
+]);
 
 /** What may be told of a body: the body without secrets, or why there is none. */
 export type Disclosed = { readonly body: unknown } | { readonly note: string };

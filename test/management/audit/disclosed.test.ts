@@ -17,6 +17,11 @@ const SECRETS: readonly [resource: string, body: object, disclosed: object][] = 
   ],
   ["users", { spec: { username: "jane", password: CANARY } }, { spec: { username: "jane", password: HIDDEN } }],
   [
+    "users",
+    { kind: "PasswordChange", spec: { currentPassword: CANARY, password: CANARY } },
+    { kind: "PasswordChange", spec: { password: HIDDEN } },
+  ],
+  [
     "ownedaccesskeys",
     {
       spec: {
@@ -110,4 +115,9 @@ test("a body of another kind is told as it is, patches too", () => {
 
 test("an empty secret stays empty, so that one can tell", () => {
   expect(disclosedRequest(about("users"), { spec: { password: "" } })).toEqual({ body: { spec: { password: "" } } });
+});
+
+test("a password change that is sent to the place of another kind has no secrets either", () => {
+  const body = { kind: "PasswordChange", spec: { currentPassword: CANARY, password: CANARY } };
+  expect(disclosedRequest(about("teams", "create"), body)).toEqual({ body: { kind: "PasswordChange", spec: { password: HIDDEN } } });
 });
