@@ -35,7 +35,8 @@ import { createWatchGuard } from "./access/watch-guard.ts";
 import type { ManagementConfig } from "./config/effective.ts";
 import { createInternalRecords } from "./internal-records.ts";
 import type { InternalRecords } from "./internal-records.ts";
-import { configObject, createConfigKind, CONFIG_NAME } from "./kinds/config.ts";
+import { configObject, createConfigKind, CONFIG_NAME, nextCondition } from "./kinds/config.ts";
+import type { ConfigCondition } from "./kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS } from "./kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
 import { createPassingRecords } from "./passing-records.ts";
@@ -90,6 +91,8 @@ export interface ManagementApi {
   readonly administratorEnd: Pick<AdministratorEnd, "at">;
   config(): ManagementConfig;
   configure(config: ManagementConfig): Promise<void>;
+  /** See `Management.showRefusal`. */
+  showRefusal(message: string | undefined): Promise<void>;
   tokenKeys(): object;
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -141,6 +144,11 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   await stored.restore();
   const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
+  let condition: ConfigCondition | undefined;
+  const showConfig = async (current: ManagementConfig, refusal: string | undefined) => {
+    condition = nextCondition(condition, refusal, clock);
+    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, condition), { subresource: "status" });
+  };
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
   const administratorEnd = followAdministratorEnd({ objects, lives, clock, logger });
@@ -171,8 +179,9 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     },
     administratorEnd,
     config: () => config,
+    showRefusal: (message) => showConfig(config, message),
     async configure(next) {
-      await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(next), { subresource: "status" });
+      await showConfig(next, undefined);
       await connectors.follow(next.auth);
       config = next;
       guard.check();

@@ -96,6 +96,11 @@ export interface Management {
   tokenKeys(): object;
   /** Takes another configuration, at once. */
   configure(config: ManagementConfig): Promise<void>;
+  /**
+   * Shows administrators, as a condition of the object `config`, why a later text of the file is not at work; undefined once the file
+   * says what is.
+   */
+  showRefusal(message: string | undefined): Promise<void>;
   /** Resolves when the server's own controllers have caught up. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -205,6 +210,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     kubeconfig: (key) => formatKubeconfig({ name, url: `${shownUrl()}${BASE_PATH}`, token: key, ...(caPem !== "" && { caPem }) }),
     tokenKeys: () => api.tokenKeys(),
     configure: (config) => api.configure(config),
+    showRefusal: (message) => api.showRefusal(message),
     settled: () => api.settled(),
     stop: () => stop(server, api, options),
   };

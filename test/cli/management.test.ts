@@ -175,6 +175,10 @@ describe("a configuration", () => {
     replaceFile(file, "auth: { accessKeyMaxTTLSeconds: never }\n");
     await until("the problem is told", () => terminal.stderr.includes(`${file}:1:`));
     expect(await ttl()).toBe(7200);
+    const { items } = await client.list({ ...TEAMS, kind: "Config", plural: "config" });
+    expect(items[0]!["status"]).toMatchObject({
+      conditions: [{ type: "Accepted", status: "False", message: expect.stringContaining("auth.accessKeyMaxTTLSeconds: ") as string }],
+    });
   });
 });
 

@@ -73,6 +73,22 @@ describe("the configuration", () => {
     expect(codes).toEqual([200, 403, 403]);
   });
 
+  test("that is refused is a condition for administrators, until the file is good again", async () => {
+    const conditions = async (client: Client) => at(await client.send("GET", "/config/config"), "status", "conditions");
+    expect(await conditions(platform.admin)).toBeUndefined();
+    await platform.management.showRefusal("auth.oidc: no text, found canary");
+    const refused = { type: "Accepted", status: "False", reason: "Refused", message: "auth.oidc: no text, found canary" };
+    expect(await conditions(platform.admin)).toEqual([{ ...refused, lastTransitionTime: "2026-06-01T12:00:00Z" }]);
+    expect(await conditions(jane)).toBeUndefined();
+    await platform.clock.advance(60_000);
+    await platform.management.showRefusal("another reason");
+    expect(await conditions(platform.admin)).toMatchObject([{ message: "another reason", lastTransitionTime: "2026-06-01T12:00:00Z" }]);
+    await platform.management.showRefusal(undefined);
+    const good = [{ type: "Accepted", status: "True", reason: "Accepted", lastTransitionTime: "2026-06-01T12:01:00Z" }];
+    expect(await conditions(platform.admin)).toMatchObject(good);
+    expect(at(await platform.admin.send("GET", "/config/config"), "status", "auth", "accessKeyMaxTTLSeconds")).toBe(36_000);
+  });
+
   test("that changes acts and shows at once, also in an open watch", async () => {
     const from = String(at(await platform.admin.send("GET", "/config"), "metadata", "resourceVersion"));
     const ending = new AbortController();

@@ -278,13 +278,18 @@ function follow(terminal: Terminal, file: string, { text, logger, metrics, manag
       await management.configure(config);
       logger.info("The configuration has changed");
     },
+    onUnchanged: () => void management.showRefusal(undefined),
     onProblem({ message, problems }) {
+      void management.showRefusal([message, ...problems.slice(0, TOLD_MAX).map(({ field, message }) => `${field}: ${message}`)].join("; "));
       logger.error(message, { code: "CONFIG_VALUE", file });
       metrics.count("management_config_reload_failures_total");
       for (const problem of problems) tellProblem(terminal, problem);
     },
   });
 }
+
+/** So many problems of a file stand in the condition; the log has all. */
+const TOLD_MAX = 10;
 
 /** What there is to see first. */
 const TEAMS_PATH = "/kubernetes/management/apis/management.platform/v1/teams";

@@ -28,6 +28,8 @@ export interface FollowOptions extends ManagementConfigOptions {
   readonly text: string;
   /** Takes a configuration that differs from the one at work. When it fails, the old one stays. */
   onChange(config: ManagementConfig, warnings: readonly Problem[]): void | Promise<void>;
+  /** Told when a good text says what is at work already, as after errors were undone. Must not throw. */
+  onUnchanged(): void;
   /** Told once per text, or once per failure of the same wording, while the old configuration stays. Must not throw. */
   onProblem(failure: FollowFailure): void;
 }
@@ -46,7 +48,7 @@ export interface FollowedConfig {
  * errors is told, and the old configuration stays at work until the file is good.
  *
  * @example
- * const followed = followConfigFile({ read, clock, text, onChange: (config) => apply(config), onProblem: (failure) => log(failure) });
+ * const followed = followConfigFile({ read, clock, text, onChange, onUnchanged, onProblem });
  * await followed.stop();
  */
 export function followConfigFile(options: FollowOptions): FollowedConfig {
@@ -125,7 +127,7 @@ class Follower implements FollowedConfig {
       this.#options.onProblem({ message: "The configuration has errors; the old one stays", problems: result.problems });
       return;
     }
-    if (jsonEqual(result.config, this.#atWork)) return;
+    if (jsonEqual(result.config, this.#atWork)) return this.#options.onUnchanged();
     try {
       await this.#options.onChange(result.config, result.warnings);
       this.#atWork = result.config;

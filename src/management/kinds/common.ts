@@ -9,7 +9,7 @@ import { withMetadata } from "../../server/objects/metadata.ts";
 import { dnsSubdomain } from "../../server/objects/names.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Strategy } from "../../server/resource-definition.ts";
-import { always, described, fields, internal, list, text } from "../../server/objects/shape.ts";
+import { always, described, fields, internal, list, text, time } from "../../server/objects/shape.ts";
 import type { Field } from "../../server/objects/shape.ts";
 
 /** Whom an object belongs to; both may be given. */
@@ -116,3 +116,20 @@ export function withOpenMaps(stored: KubeObject): KubeObject {
 export function specOf<Spec>(object: KubeObject): Spec {
   return (object["spec"] ?? {}) as Spec;
 }
+
+/** A condition of an object, as Kubernetes has them. */
+export const CONDITION = described(
+  fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
+  {
+    name: "Condition",
+    description: "A condition in which the object is.",
+    fields: {
+      type: "Which one.",
+      status: "True, False or Unknown.",
+      severity: "How bad it is, when it is False.",
+      lastTransitionTime: "When the condition last changed its status.",
+      reason: "Why, in one word.",
+      message: "Why, for people.",
+    },
+  },
+);

@@ -4,8 +4,8 @@ import type { Column } from "../../server/presentation/columns.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, strictBytes, text, time } from "../../server/objects/shape.ts";
-import { ACCESS_RULE, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
+import { always, described, fields, kindShape, list, strictBytes, text } from "../../server/objects/shape.ts";
+import { ACCESS_RULE, CONDITION, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";
 
@@ -22,22 +22,6 @@ const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
 const NOT_CANONICAL = "must be base64 without bits beyond the value in its last digit (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
-
-const CONDITION = described(
-  fields({ type: always(text), status: always(text), severity: text, lastTransitionTime: time, reason: text, message: text }),
-  {
-    name: "Condition",
-    description: "A condition in which the object is.",
-    fields: {
-      type: "Which one.",
-      status: "True, False or Unknown.",
-      severity: "How bad it is, when it is False.",
-      lastTransitionTime: "When the condition last changed its status.",
-      reason: "Why, in one word.",
-      message: "Why, for people.",
-    },
-  },
-);
 
 const SPEC = described(
   fields({ displayName: text, description: text, owner: OWNER, data: { type: "map", of: strictBytes }, access: list(ACCESS_RULE) }),

@@ -6,6 +6,7 @@ import { createFakeClock } from "../../support/fake-clock.ts";
 function followed(text: string, onChange: () => void | Promise<void> = () => {}) {
   const clock = createFakeClock();
   const told: string[] = [];
+  const unchanged: string[] = [];
   const file = { text, failure: undefined as string | undefined };
   const follower = followConfigFile({
     file: "platform.yaml",
@@ -20,9 +21,10 @@ function followed(text: string, onChange: () => void | Promise<void> = () => {})
       await onChange();
       told.push(`changed ${config.auth.accessKeyMaxTTLSeconds} ${config.vault.address} ${warnings.length}`);
     },
+    onUnchanged: () => void unchanged.push(file.text),
     onProblem: ({ message, problems }) => told.push(`${message} (${problems.map(({ file, line }) => `${file}:${line}`).join()})`),
   });
-  return { clock, told, file, follower, poll: () => clock.advance(2 * CONFIG_POLL_MS) };
+  return { clock, told, unchanged, file, follower, poll: () => clock.advance(2 * CONFIG_POLL_MS) };
 }
 
 const cap = (seconds: number | string) => `auth: {accessKeyMaxTTLSeconds: ${seconds}}\n`;
@@ -79,6 +81,17 @@ describe("a followed configuration file", () => {
     file.text = cap(3);
     await poll();
     expect(told[1]).toBe("changed 3 https://vault.example.com 0");
+    await follower.stop();
+  });
+
+  test("whose errors are undone says that what is at work is what it says", async () => {
+    const { unchanged, file, poll, follower } = followed(cap(1));
+    file.text = cap("many");
+    await poll();
+    expect(unchanged).toEqual([]);
+    file.text = cap(1);
+    await poll();
+    expect(unchanged).toEqual([cap(1)]);
     await follower.stop();
   });
 
