@@ -7,6 +7,7 @@ import { BASE_PATH } from "../../src/management/base-path.ts";
 import { createConfigKind } from "../../src/management/kinds/config.ts";
 import { createDirectClusterEndpointTokens } from "../../src/management/kinds/direct-cluster-endpoint-token.ts";
 import { ACCESS_KEY_SHAPE } from "../../src/management/kinds/owned-access-key.ts";
+import { PASSWORD_CHANGE } from "../../src/management/kinds/password-change.ts";
 import { sharedSecrets } from "../../src/management/kinds/shared-secret.ts";
 import { teams } from "../../src/management/kinds/team.ts";
 import { MANAGEMENT_VERSION, OWNED_ACCESS_KEYS, USERS } from "../../src/management/kinds/types.ts";
@@ -19,6 +20,8 @@ import { code, GENERATED, prose, table } from "./markdown.ts";
 
 interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {
   readonly type: ResourceType;
+  /** Where that is not where its plural says. */
+  readonly path?: string;
 }
 
 const neverIssued = () => Promise.reject(new Error("a page issues no tokens"));
@@ -31,6 +34,7 @@ const MANAGEMENT_KINDS: readonly Kind[] = [
   createDirectClusterEndpointTokens(neverIssued),
   createConfigKind(() => false),
   { type: USERS, shape: USER_SHAPE },
+  { ...PASSWORD_CHANGE, path: "users/{name}/password" },
 ];
 
 /** Parts with tables of their own: their name leads there. */
@@ -70,13 +74,16 @@ ${prose(scope.description ?? "")}
 ${fieldTable(scope)}`;
 }
 
-function section({ type, shape, verbs = ALL_VERBS }: Kind): string {
-  const path = `${type.namespaced ? "namespaces/{namespace}/" : ""}${type.plural}`;
+function section({ type, shape, verbs = ALL_VERBS, path = pathOf(type) }: Kind): string {
   return `## ${type.kind}
 
 ${prose(shape.description ?? "")} Path ${code(path)}; verbs ${verbs.map(code).join(", ")}.
 
 ${fieldTable({ ...shape, fields: Object.fromEntries(Object.entries(shape.fields).filter(([name]) => name === "spec" || name === "status")) })}`;
+}
+
+function pathOf({ namespaced, plural }: ResourceType): string {
+  return `${namespaced ? "namespaces/{namespace}/" : ""}${plural}`;
 }
 
 function fieldTable(shape: ObjectShape): string {

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { keyOf } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
 import { followPolicy } from "../clusters/rbac/policy.ts";
 import { createCreationAdmission } from "../clusters/access.ts";
@@ -27,6 +28,7 @@ import { createKeyLives } from "./access/key-lives.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
 import { createNameIndex } from "./access/name-index.ts";
+import type { PasswordChangeOptions } from "./access/password-change.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
 import { settleKeys } from "./access/settle-keys.ts";
@@ -37,7 +39,7 @@ import { createInternalRecords } from "./internal-records.ts";
 import type { InternalRecords } from "./internal-records.ts";
 import { configObject, createConfigKind, CONFIG_NAME, nextCondition } from "./kinds/config.ts";
 import type { ConfigCondition } from "./kinds/config.ts";
-import { CONFIG, OWNED_ACCESS_KEYS } from "./kinds/types.ts";
+import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "./kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
 import { createPassingRecords } from "./passing-records.ts";
 import { startBackground } from "./replicas/background.ts";
@@ -49,6 +51,8 @@ import type { Sharing } from "./replicas/sharing.ts";
 import { createQuota } from "./quota/quota.ts";
 import type { QuotaLimits } from "./quota/quota.ts";
 import { createServedKinds } from "./served-kinds.ts";
+import { SIGN_IN_LIMITS } from "./sign-in/limits.ts";
+import { createLocalMemory } from "./sign-in/memory.ts";
 import type { SignInMemory } from "./sign-in/memory.ts";
 import type { SignInPorts } from "./sign-in/ports.ts";
 import { openSigningKeys } from "./tokens/signing-keys.ts";
@@ -81,8 +85,8 @@ export interface ManagementApi {
   readonly authenticate: Authenticate;
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
-  /** What sign-in remembers for all processes on the store; undefined when this is the only one. */
-  readonly signInMemory: SignInMemory | undefined;
+  /** What sign-in remembers, for all processes on the store. */
+  readonly signInMemory: SignInMemory;
   /** Does what one process does for all. */
   readonly leading: boolean;
   /** Sees to it that somebody can administer; see `Management.adminKey`. To be called once the key can be told: nobody can ask for it later. */
@@ -134,7 +138,17 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     await formerUsers.add(user);
     await settle(user);
   };
-  const people = { names, hold, passwordRules: () => config.auth.password, settleKeys: settle, leave };
+  const signInMemory = sharing ? createSharedMemory({ passing, clock, digest }) : createLocalMemory(clock);
+  const { failuresPerPair: max, failureWindowMs: windowMs } = SIGN_IN_LIMITS;
+  const passwordChange: PasswordChangeOptions = {
+    attempts: signInMemory.attempts("password-changes", { max, windowMs }),
+    disabled: () => config.auth.password.disabled === true,
+    async setPassword(user, password, how) {
+      const { uid = "", resourceVersion = "" } = user.metadata;
+      await stored.patch(USERS, keyOf(user), "merge", { metadata: { uid, resourceVersion }, spec: { password } }, how);
+    },
+  };
+  const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave };
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
   const admit = createCreationAdmission(rights, async () => {});
@@ -168,7 +182,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
       settings: () => config.auth,
     }),
-    signInMemory: sharing && createSharedMemory({ passing, clock, digest }),
+    signInMemory,
     get leading() {
       return background.leading;
     },

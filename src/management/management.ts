@@ -256,7 +256,7 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metric
     config: () => api.config().auth,
     ports: api.signIn,
     ...{ clock, chance, logger, metrics, readFile },
-    ...(api.signInMemory && { memory: api.signInMemory }),
+    memory: api.signInMemory,
     addressOf,
     baseUrl: issuer,
   });

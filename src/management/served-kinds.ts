@@ -10,6 +10,7 @@ import type { KeyActivity } from "./access/activity.ts";
 import type { KeyLives } from "./access/key-lives.ts";
 import { createKeyPermit } from "./access/key-permit.ts";
 import type { NameIndex } from "./access/name-index.ts";
+import type { PasswordChangeOptions } from "./access/password-change.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
 import { ruleWarnings, usernameWarnings } from "./access/rule-warnings.ts";
 import { withSecretView } from "./access/secret-view.ts";
@@ -41,6 +42,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly leave: (user: string) => Promise<void>;
   /** At this moment. */
   readonly passwordRules: () => PasswordRules;
+  readonly passwordChange: PasswordChangeOptions;
   readonly policy: Policy;
   readonly chance: Chance;
 }

@@ -136,8 +136,9 @@ class ManagementRights implements Rights {
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
 
-  #decideUser(caller: Caller, { verb, name }: ResourceAttributes): Decision {
+  #decideUser(caller: Caller, { verb, subresource, name }: ResourceAttributes): Decision {
     const isSelf = caller.subject?.kind === "user" && caller.subject.name === name;
+    if (isSelf && verb === "create" && subresource === "password") return allowed("the password is the caller's own");
     return isSelf && READS.includes(verb) ? allowed("the user is the caller") : REFUSED;
   }
 

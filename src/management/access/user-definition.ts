@@ -13,6 +13,8 @@ import type { UserSpec } from "../kinds/user.ts";
 import { USERS } from "../kinds/types.ts";
 import type { HoldValue } from "./access-keys.ts";
 import type { NameIndex } from "./name-index.ts";
+import { createPasswordChange } from "./password-change.ts";
+import type { PasswordChangeOptions } from "./password-change.ts";
 import { isPasswordDigest, isStoredPassword, passwordDigest } from "./password.ts";
 import type { Permit } from "./permits.ts";
 import { withSaid } from "./signed-in-user.ts";
@@ -35,6 +37,8 @@ export interface UsersOptions {
   readonly hold?: HoldValue | undefined;
   /** Has the keys of a user know whose they are, before his password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
+  /** How people change their own passwords. */
+  readonly passwordChange: PasswordChangeOptions;
   /** The same before he goes, and remembers his name. */
   readonly leave: (user: string) => Promise<void>;
 }
@@ -55,6 +59,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
     categories: ["platform"],
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
+    questions: { password: createPasswordChange(options.passwordChange) },
     shown: (object) => withPassword(withoutOrigin(object), undefined),
     strategy: {
       ...USUAL_STRATEGY,

@@ -11,6 +11,8 @@ export const SHARED_SECRETS: ResourceType = kind("SharedSecret", "sharedsecrets"
 export const TEAMS: ResourceType = kind("Team", "teams");
 /** People who sign in. */
 export const USERS: ResourceType = kind("User", "users");
+/** Questions for another password, which Users answer. */
+export const PASSWORD_CHANGES: ResourceType = kind("PasswordChange", "passwordchanges");
 /** Keys with which the API is used. */
 export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");
 /** Tokens with which connected clusters are used directly. */

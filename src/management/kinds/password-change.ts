@@ -1,0 +1,33 @@
+import { dnsSubdomain } from "../../server/objects/names.ts";
+import { described, fields, kindShape, mandatory, text } from "../../server/objects/shape.ts";
+import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { PASSWORD_CHANGES } from "./types.ts";
+
+/** `spec` of a PasswordChange. */
+export interface PasswordChangeSpec {
+  readonly currentPassword: string;
+  readonly password: string;
+}
+
+/** What is asked for at the path `password` of a User. It is answered without its passwords, and not stored. */
+export const PASSWORD_CHANGE: ResourceDefinition = {
+  type: PASSWORD_CHANGES,
+  singular: "passwordchange",
+  verbs: ["create"],
+  shape: kindShape(
+    {
+      spec: mandatory(
+        described(fields({ currentPassword: text, password: text }), {
+          name: "PasswordChangeSpec",
+          description: "The password that the user has, and the one to be.",
+          fields: {
+            currentPassword: "The password that the user has. It is never read back.",
+            password: "The password that the user is to have. It is never read back.",
+          },
+        }),
+      ),
+    },
+    { description: "Gives a user who knows the current password another one.", fields: { spec: "Both passwords." } },
+  ),
+  strategy: { nameRule: dnsSubdomain },
+};
