@@ -11,13 +11,13 @@ import type { Logger } from "../base/logger.ts";
 import { noMetrics } from "../base/metrics.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Authenticate } from "./access/authentication.ts";
-import { createAuditRecord, sourceIPsOf, withoutValues } from "./access/audit.ts";
+import { withoutValues } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
-import type { AuditRecord } from "./access/audit-record.ts";
 import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes, Authorizer } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
 import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
+import { createAnswerWriter } from "./http/answer-writer.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
 import type { AddressOf } from "./http/client-address.ts";
 import { createConnections } from "./http/connections.ts";
@@ -26,12 +26,25 @@ import { Answering, statusOf } from "./http/exchange.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight, sharedBy } from "./http/in-flight.ts";
 import type { InFlight } from "./http/in-flight.ts";
+import { beginRecord } from "./access/passage.ts";
+import type { Known, Passage } from "./access/passage.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
+import { createPace } from "./http/pace.ts";
+import type { Pace } from "./http/pace.ts";
 import { createPresentation } from "./presentation/presentation.ts";
 import { below, splitOnce, targetOrFault } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
-import { BODY_BYTES_MAX, BODY_VALUES_MAX, CHECK_MS, CONNECTIONS_MAX, HEADERS_MS, KEEP_ALIVE_MS, REQUEST_MS } from "./http/limits.ts";
+import {
+  BODY_BYTES_MAX,
+  BODY_VALUES_MAX,
+  CHECK_MS,
+  CONNECTIONS_MAX,
+  HEADERS_MS,
+  KEEP_ALIVE_MS,
+  READ_MS,
+  REQUEST_MS,
+} from "./http/limits.ts";
 import type { ServerLimits } from "./http/limits.ts";
 import { Warnings } from "./http/warnings.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
@@ -160,6 +173,7 @@ class Serving {
   readonly #inFlight: InFlight;
   readonly #metrics: RequestMetrics;
   readonly #connections: Connections;
+  readonly #pace: Pace;
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
   readonly #ends = new Set<() => void>();
@@ -170,7 +184,7 @@ class Serving {
     const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
     assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
     this.#options = options;
-    this.#answering = new Answering();
+    this.#answering = new Answering(createAnswerWriter({ clock, readMs: limits.readMs ?? READ_MS }));
     this.#documents = createDocumentRoutes({
       definitions: registry.definitions,
       answering: this.#answering,
@@ -197,6 +211,7 @@ class Serving {
     this.#inFlight = createInFlight(limits, metrics);
     this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, metrics);
     this.#metrics = createRequestMetrics({ metrics, clock, definitions: registry.definitions });
+    this.#pace = createPace(clock);
   }
 
   connected(socket: Socket): void {
@@ -219,7 +234,8 @@ class Serving {
     // Whoever has a connection is to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const leave = this.#connections.use(request.socket);
-    const answered = this.#handle(request, response);
+    const turn = this.#turnOf(request);
+    const answered = turn === undefined ? this.#handle(request, response) : turn.then(() => this.#handle(request, response));
     this.#answered.add(answered);
     try {
       await answered;
@@ -227,6 +243,13 @@ class Serving {
       this.#answered.delete(answered);
       leave();
     }
+  }
+
+  /** Probes never wait for others. */
+  #turnOf({ url = "/", headers, socket }: IncomingMessage): Promise<void> | undefined {
+    const [path] = splitOnce(url, "?");
+    if (isOpenPath(below(this.#options.basePath ?? "", path) ?? path)) return undefined;
+    return this.#pace.turnOf(headers.authorization ?? socket.remoteAddress ?? "");
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -255,7 +278,7 @@ class Serving {
     const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
     if (path === undefined) {
       const outside = { ...open, path: inside ?? whole };
-      this.#beginRecord(passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
+      beginRecord(this.#options.audit, passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
       return this.#answerOutside({ ...outside, audit: passage.record });
     }
     const target = targetOrFault(path);
@@ -309,27 +332,8 @@ class Serving {
       known.user = user;
       return { caller, user };
     } finally {
-      this.#beginRecord(passage, passage.request.url ?? "/", { attributes, ...known });
+      beginRecord(this.#options.audit, passage, passage.request.url ?? "/", { attributes, ...known });
     }
-  }
-
-  #beginRecord(passage: Passage, requestURI: string, { attributes, caller, user }: Told): void {
-    const { audit } = this.#options;
-    passage.counted.attributes = attributes;
-    if (audit === undefined) return;
-    const { request, auditID, receivedAt } = passage;
-    const trail = audit({
-      auditID,
-      ...(caller && { user: caller }),
-      ...(user && user !== caller && { impersonatedUser: user }),
-      attributes,
-      method: request.method ?? "GET",
-      requestURI,
-      sourceIPs: sourceIPsOf(request),
-      userAgent: request.headers["user-agent"] ?? "",
-      receivedAt,
-    });
-    if (trail !== undefined) passage.record = createAuditRecord(trail);
   }
 
   /** Watches last, so they do not count as requests under way, but among themselves. */
@@ -366,29 +370,6 @@ class Serving {
 
 function isMaster({ groups }: UserInfo): boolean {
   return groups.includes("system:masters");
-}
-
-/** A request and what becomes of it. */
-interface Passage {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly warn: (text: string) => void;
-  readonly auditID: string;
-  /** Milliseconds since 1970. */
-  readonly receivedAt: number;
-  record: AuditRecord | undefined;
-  readonly counted: CountedRequest;
-}
-
-/** What the audit is told of a request, as far as it is known. */
-interface Told extends Partial<Known> {
-  readonly attributes: Attributes;
-}
-
-/** Who asks, and as whom. */
-interface Known {
-  readonly caller: UserInfo;
-  readonly user: UserInfo;
 }
 
 /** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */

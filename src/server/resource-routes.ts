@@ -158,7 +158,7 @@ class Routes {
       request: Pick<ViewRequest, "write"> & { readonly options: PatchOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
-      this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
+      await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
     };
     return [
       { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: {} }) },
@@ -187,14 +187,14 @@ class Routes {
   async #get({ exchange, definition, key }: Routed): Promise<void> {
     const version = exchange.query.get("resourceVersion") ?? undefined;
     const object = await this.#options.registry.get(definition.type, key, version);
-    this.#options.presentation.object(exchange, { definition, code: 200, object });
+    await this.#options.presentation.object(exchange, { definition, code: 200, object });
   }
 
   async #list({ exchange, target, definition }: Routed): Promise<void> {
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
     const visible = this.#options.visible?.(exchange.user, definition);
     const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope, visible });
-    this.#options.presentation.list(exchange, definition, page);
+    await this.#options.presentation.list(exchange, definition, page);
   }
 
   async #watch({ exchange, target, definition }: Routed): Promise<void> {
@@ -219,7 +219,7 @@ class Routes {
     const over = this.#options.onWatch?.(user, end, caller);
     try {
       audit?.responseStarted(200);
-      await streamWatch(response, queue, toLine);
+      await streamWatch(response, queue, { toLine, drained: this.#options.answering.drained });
     } finally {
       queue.end();
       over?.();
@@ -231,7 +231,7 @@ class Routes {
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     await exchange.body.pause();
-    this.#options.presentation.object(exchange, { definition, code: 201, object });
+    await this.#options.presentation.object(exchange, { definition, code: 201, object });
   }
 
   async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
@@ -239,7 +239,7 @@ class Routes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn };
     const body = await this.#body(exchange, asked, options);
     const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
-    this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
+    await this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -247,7 +247,7 @@ class Routes {
     const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     await exchange.body.pause();
-    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -255,7 +255,7 @@ class Routes {
     const { kind, body } = await this.#patchBody(exchange);
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     await exchange.body.pause();
-    this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
@@ -283,7 +283,7 @@ class Routes {
     const visible = this.#options.visible?.(exchange.user, definition);
     const request = { ...readListRequest(exchange.query), ...scope, visible };
     const items = await this.#options.registry.deleteCollection(definition.type, request, options);
-    this.#options.presentation.list(exchange, definition, { items });
+    await this.#options.presentation.list(exchange, definition, { items });
   }
 
   async #deleteOptions(exchange: Exchange) {

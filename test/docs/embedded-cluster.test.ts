@@ -67,6 +67,7 @@ test("the limits are those of the source", () => {
     "10",
     "10",
     "60",
+    "30",
     "100,000",
     "10,000",
     "64",
@@ -77,7 +78,7 @@ test("the limits are those of the source", () => {
   );
   expect(source("server/http/limits.ts")).toMatch(/BODY_VALUES_MAX = 1_000_000;[^]*CONNECTIONS_MAX = 4_000;/);
   expect(source("server/http/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
-  expect(source("server/http/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;/);
+  expect(source("server/http/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;[^]*READ_MS = 30_000;/);
   expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
   expect(source("server/store/history.ts")).toContain("HISTORY_CHARACTERS_MAX = 64 * 1024 * 1024;");
   expect(source("clusters/cluster.ts")).toContain("Default 10,000");

@@ -11,6 +11,7 @@ import { createLoopbackAuthentication } from "../../src/server/access/authentica
 import { createMemoryStore } from "../../src/server/store/memory-store.ts";
 import { dnsSubdomain } from "../../src/server/objects/names.ts";
 import { createRegistry } from "../../src/server/registry.ts";
+import type { Registry } from "../../src/server/registry.ts";
 import { unauthorized } from "../../src/server/status.ts";
 import { SYSTEM_USER } from "../../src/server/resource-context.ts";
 import { kindShape, textMap } from "../../src/server/objects/shape.ts";
@@ -34,6 +35,7 @@ afterEach(async () => {
 interface Started {
   readonly server: ApiServer;
   readonly raw: RawClient;
+  readonly registry: Registry;
   /** Watches that the store has open. */
   readonly watches: () => number;
 }
@@ -62,7 +64,7 @@ async function start(options: Partial<ApiServerOptions> = {}): Promise<Started> 
     () => server.close(),
     () => raw.close(),
   );
-  return { server, raw, watches: () => watches };
+  return { server, raw, registry, watches: () => watches };
 }
 
 const COLLECTION = "/api/v1/namespaces/shop/configmaps";
@@ -192,6 +194,19 @@ describe("an API server", () => {
   test("a request that does not arrive in time ends", async () => {
     const { server } = await start({ ...byName, limits: { headersMs: 200, requestMs: 400 } });
     await sendSlowly(server, "eve").ended;
+  });
+
+  test("a reader that stops in the middle of a long list loses the connection, and the caller's next one is answered", async () => {
+    const { server, raw, registry } = await start({ limits: { readMs: 200 } });
+    const data = { big: "x".repeat(1_000_000) };
+    for (let index = 0; index < 20; index += 1) await registry.create(CONFIG_MAPS, "shop", { metadata: { name: `big-${index}` }, data });
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    cleanups.push(async () => void socket.destroy());
+    socket.write(`GET ${COLLECTION} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await once(socket, "readable");
+    const { code, json } = await raw.send("GET", COLLECTION);
+    expect([code, (json["items"] as readonly unknown[]).length]).toEqual([200, 20]);
   });
 
   test("says why it does not know somebody, if it may, and that it wants a token", async () => {

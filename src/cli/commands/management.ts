@@ -44,6 +44,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
       BYTES_PER_OWNER_MAX / 1024 / 1024,
     )
     .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
+    .option("--read-timeout <seconds>", "64 KiB of a long answer or of a watch must be read within this time", parsePositive, 30)
     .option("--metrics-address <address>", "where /metrics is served, as :8080; nowhere when left out", "")
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "where to write the kubeconfig; <name>.kubeconfig when left out")

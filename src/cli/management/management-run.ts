@@ -52,6 +52,7 @@ export interface ManagementFlags extends EtcdFlags {
   readonly maxBytesPerOwner: number;
   /** In seconds. */
   readonly requestTimeout: number;
+  readonly readTimeout: number;
   readonly publicUrl?: string;
   readonly trustedProxies?: readonly string[];
   readonly config?: string;
@@ -76,6 +77,7 @@ function limitsOf(flags: ManagementFlags): ManagementOptions["limits"] & {} {
     bytes: flags.maxBodiesInflight * 1024 * 1024,
     bodyValues: flags.maxBodyValues,
     requestMs: flags.requestTimeout * 1_000,
+    readMs: flags.readTimeout * 1_000,
   };
 }
 

@@ -1,6 +1,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { Chance } from "../../base/chance.ts";
 import type { KubeObject, StringMap } from "../../object/types.ts";
+import { oncePerObject } from "../../server/objects/json-data.ts";
 import { withMetadata } from "../../server/objects/metadata.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
@@ -29,7 +30,7 @@ export function withSecretView(definition: ResourceDefinition, { rights, chance 
   const standIn = Buffer.from(chance.bytes(STAND_IN_BYTES)).toString("base64");
   return {
     ...definition,
-    shown: (object, user) => (rights.mayRead(user, type, object) ? object : outline(object)),
+    shown: (object, user) => (rights.mayRead(user, type, object) ? object : outlineOnce(object)),
     strategy: {
       ...strategy,
       newGeneration: (object, old) => !jsonEqual(withKept(object, old, standIn)["spec"], old["spec"]),
@@ -50,6 +51,8 @@ function outline({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   } = metadata;
   return { apiVersion, kind, metadata: rest, spec: {}, status: {} };
 }
+
+const outlineOnce = oncePerObject(outline);
 
 function withStandIns(stored: KubeObject, standIn: string): KubeObject {
   const { data } = specOf<SharedSecretSpec>(stored);

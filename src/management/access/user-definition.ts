@@ -3,6 +3,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
+import { oncePerObject } from "../../server/objects/json-data.ts";
 import { withMetadata } from "../../server/objects/metadata.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
@@ -60,7 +61,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
     questions: { password: createPasswordChange(options.passwordChange) },
-    shown: (object) => withPassword(withoutOrigin(object), undefined),
+    shown: oncePerObject((object: KubeObject) => withPassword(withoutOrigin(object), undefined)),
     strategy: {
       ...USUAL_STRATEGY,
       newGeneration: (object, old) => !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),

@@ -6,6 +6,8 @@ import { silentLogger } from "../../base/logger.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { createAnswerWriter } from "../../server/http/answer-writer.ts";
+import { READ_MS } from "../../server/http/limits.ts";
 import { remoteAddressOf } from "../../server/http/client-address.ts";
 import type { AddressOf } from "../../server/http/client-address.ts";
 import type { AuditRecord } from "../../server/access/audit-record.ts";
@@ -86,7 +88,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     return provider !== undefined && isLive(provider) ? provider : undefined;
   };
   const logout = createLogout({ ports, clients, findProvider });
-  const answering = new Answering();
+  const answering = new Answering(createAnswerWriter({ clock, readMs: READ_MS }));
 
   const handlerOf = (path: string): ((visit: Visit) => Promise<void>) | undefined => {
     if (path === "/auth/password/login") {

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isEngineError } from "../../base/errors.ts";
 import type { Status } from "../../object/status.ts";
 import type { AuditRecord } from "../access/audit-record.ts";
-import { textOf } from "../presentation/json-text.ts";
+import { indentedParts, jsonParts } from "../presentation/json-text.ts";
+import type { AnswerWriter } from "./answer-writer.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
 import type { UserInfo } from "../access/user-info.ts";
-import { formatYaml } from "../presentation/yaml-text.ts";
+import { yamlParts } from "../presentation/yaml-text.ts";
 
 /** One request on its way through the handlers, whoever makes it. */
 export interface OpenExchange {
@@ -52,8 +53,6 @@ export interface Answer {
   readonly code: number;
   readonly format: Format;
   readonly object: object;
-  /** Its JSON text, if that is at hand. */
-  readonly text?: () => string;
   /** What the audit is told of it. Default: the object. */
   readonly audited?: () => object;
 }
@@ -65,24 +64,32 @@ const OFFERS: readonly Offer<Format>[] = [
 
 /** Writes answers. */
 export class Answering {
+  readonly #writer: AnswerWriter;
+
+  /** See {@link AnswerWriter}. */
+  readonly drained: AnswerWriter["drained"];
+
+  constructor(writer: AnswerWriter) {
+    this.#writer = writer;
+    this.drained = writer.drained;
+  }
+
   /**
    * A document in JSON or YAML.
    *
    * @throws API_ERROR (406) when the client accepts neither.
    */
-  object(exchange: OpenExchange, code: number, object: object): void {
-    const format = negotiate(exchange.request.headers.accept, OFFERS);
-    this.send(exchange, { code, format, object, text: () => textOf(object) });
+  object({ request, response, query, audit }: OpenExchange, code: number, object: object): void {
+    const format = negotiate(request.headers.accept, OFFERS);
+    audit?.responseObject(() => object);
+    write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer whose form is settled. */
-  send(
-    { request, response, query, audit }: OpenExchange,
-    { code, format, object, text = () => JSON.stringify(object), audited }: Answer,
-  ): void {
+  /** An answer whose form is settled, of any size. */
+  send({ request, response, query, audit, caller }: Exchange, { code, format, object, audited }: Answer): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
-    if (format === "yaml") return write(response, code, "application/yaml", formatYaml(object));
-    write(response, code, "application/json", pretty(request, query) ? indented(object) : text());
+    const head = { code, type: `application/${format}`, caller: caller.name };
+    return this.#writer.write(response, head, partsOf(object, format, pretty(request, query)));
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */
@@ -111,6 +118,11 @@ function write(response: ServerResponse, code: number, type: string, text: strin
   const bytes = Buffer.from(text);
   response.writeHead(code, { "Content-Type": type, "Content-Length": bytes.length });
   response.end(bytes);
+}
+
+function partsOf(object: object, format: Format, forPeople: boolean): Iterable<string> {
+  if (format === "yaml") return yamlParts(object);
+  return forPeople ? indentedParts(object) : jsonParts(object);
 }
 
 function indented(object: object): string {

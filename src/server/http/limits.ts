@@ -12,6 +12,8 @@ export interface ServerLimits extends InFlightLimits {
   readonly headersMs?: number;
   /** All of a request must be there within so many milliseconds, its body included. Default 60 s. */
   readonly requestMs?: number;
+  /** 64 KiB of a longer answer or of a watch must be read within so many milliseconds; then the connection ends. Default 30 s. */
+  readonly readMs?: number;
 }
 
 /** Default of {@link ServerLimits.bodyBytes}. */
@@ -24,6 +26,8 @@ export const CONNECTIONS_MAX = 4_000;
 export const HEADERS_MS = 10_000;
 /** Default of {@link ServerLimits.requestMs}. */
 export const REQUEST_MS = 60_000;
+/** Default of {@link ServerLimits.readMs}. */
+export const READ_MS = 30_000;
 /** How long an idle connection stays open, in milliseconds. */
 export const KEEP_ALIVE_MS = 180_000;
 /** How often it is looked for requests that take too long to arrive, in milliseconds. */

@@ -24,6 +24,8 @@ export function readBytes(request: IncomingMessage, bytesMax: number, claim: (by
   };
   // Not by `for await`, which takes as long as all the rest of a small request.
   return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error("the connection was closed in the middle of a request"));
+    if (request.destroyed) return gone();
     if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(`Request entity too large: limit is ${bytesMax}`);
     const onData = (chunk: Buffer) => {
       try {
@@ -34,9 +36,12 @@ export function readBytes(request: IncomingMessage, bytesMax: number, claim: (by
       }
     };
     request.on("data", onData);
-    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.once("end", () => {
+      request.off("close", gone);
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
     request.once("error", reject);
-    request.once("close", () => reject(new Error("the connection was closed in the middle of a request")));
+    request.once("close", gone);
   });
 }
 

@@ -24,5 +24,21 @@ export function cloneJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cloneJson(member)]));
 }
 
+/**
+ * What is made of an object, made once for everybody who asks. The object is frozen, and what is made depends on nothing else.
+ *
+ * @example
+ * const metadataOnce = oncePerObject(metadataOf);
+ * metadataOnce(object) === metadataOnce(object); // true
+ */
+export function oncePerObject<From extends object, To>(make: (object: From) => To): (object: From) => To {
+  const made = new WeakMap<From, To>();
+  return (object) => {
+    const known = made.get(object) ?? make(object);
+    made.set(object, known);
+    return known;
+  };
+}
+
 /** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
 export const DEPTH_MAX = 200;

@@ -6,10 +6,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Answering, Exchange, Format } from "../http/exchange.ts";
-import { lineOf, listText, textOf } from "./json-text.ts";
+import { lineOf } from "./json-text.ts";
 import { negotiate } from "../http/negotiation.ts";
 import type { Offer } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
+import { oncePerObject } from "../objects/json-data.ts";
 import { withoutAnswer } from "../objects/stages.ts";
 import { metadataListOf, metadataOf, readIncludeObject, tableOf } from "./table.ts";
 import type { IncludeObject } from "./table.ts";
@@ -33,8 +34,8 @@ export interface Presented {
 export interface Presentation {
   /** @throws API_ERROR (406) when the client accepts none of the forms, so that nothing is done for nothing. */
   check(exchange: Exchange): void;
-  object(exchange: Exchange, presented: Presented): void;
-  list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): void;
+  object(exchange: Exchange, presented: Presented): Promise<void>;
+  list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): Promise<void>;
   /** How the records of one watch are written, one line each. */
   lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
 }
@@ -52,18 +53,19 @@ export function createPresentation({ answering, clock }: { readonly answering: A
         return tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
       };
       const shown = show(object);
-      const answer = { code, format, object: inForm(shown), audited: () => inForm(show(withoutAnswer(object))) };
-      answering.send(exchange, as === "plain" ? { ...answer, text: () => textOf(shown) } : answer);
+      const audited = () => inForm(show(withoutAnswer(object)));
+      return answering.send(exchange, { code, format, object: inForm(shown), audited });
     },
     list(exchange, definition, { items: found, ...metadata }) {
       const { format, as } = viewOf(exchange, LIST_OFFERS);
       const { type } = definition;
       const items = definition.shown === undefined ? found : found.map(shownTo(exchange, definition));
-      const head = { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata };
-      if (as === "plain") answering.send(exchange, { code: 200, format, object: { ...head, items }, text: () => listText(head, items) });
-      else if (as === "metadata") answering.send(exchange, { code: 200, format, object: metadataListOf(items, metadata) });
-      else
-        answering.send(exchange, { code: 200, format, object: tableOf(items, { definition, ...tableSetting(exchange, clock), metadata }) });
+      const inForm = () => {
+        if (as === "plain") return { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata, items };
+        if (as === "metadata") return metadataListOf(items, metadata);
+        return tableOf(items, { definition, ...tableSetting(exchange, clock), metadata });
+      };
+      return answering.send(exchange, { code: 200, format, object: inForm() });
     },
     lines(exchange, definition) {
       const { as } = viewOf(exchange, WATCH_OFFERS);
@@ -131,8 +133,15 @@ interface LineSetting extends TableSetting {
 
 function lineWriter(as: View["as"], setting: LineSetting): (record: WatchRecord) => Buffer {
   if (as === "plain") return lineOf;
-  if (as === "metadata") return (record) => line(record, metadataOf(record.object as KubeObject));
+  if (as === "metadata") return metadataLine;
   return tableLines(setting);
+}
+
+/** The same object for all watchers has the same line. */
+const metadataOnce = oncePerObject(metadataOf);
+
+function metadataLine(record: WatchRecord): Buffer {
+  return lineOf(record.type === "ERROR" ? record : { ...record, object: metadataOnce(record.object as KubeObject) });
 }
 
 /** One row in each table; the first table tells what the columns are. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/json.ts";
+import { listingOf } from "./json-text.ts";
 
 /**
  * JSON data as YAML in block style. Scalars and keys are written as JSON writes them, which every YAML parser reads the same way.
@@ -8,6 +9,14 @@ import { isRecord } from "../../base/json.ts";
  */
 export function formatYaml(value: unknown): string {
   return `${block(value, "").join("\n")}\n`;
+}
+
+/** The same in parts, one for each element of a list. */
+export function* yamlParts(object: object): Iterable<string> {
+  const listing = listingOf(object);
+  if (listing === undefined || listing.elements.length === 0) return yield formatYaml(object);
+  yield `${formatYaml(listing.head)}${listing.name}:\n`;
+  for (const element of listing.elements) yield formatYaml([element]);
 }
 
 /** The lines of a value; those of a list or map are indented already. */
