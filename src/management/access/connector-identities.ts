@@ -4,6 +4,7 @@ import type { InternalRecords } from "../internal-records.ts";
 import { PROVIDER_KINDS } from "../sign-in/admit.ts";
 import type { Provider } from "../sign-in/admit.ts";
 import { findConnector } from "../sign-in/connectors.ts";
+import type { Identity } from "../sign-in/identity.ts";
 import type { SignInSettings } from "../sign-in/settings.ts";
 
 /** The part of `status.auth` that says whose names and groups are taken as they are. */
@@ -19,14 +20,14 @@ export interface PlainNameSettings extends SignInSettings {
 export interface ConnectorIdentities {
   /** Takes a configuration: a connector that is new is remembered with its provider. */
   follow(settings: PlainNameSettings): Promise<void>;
-  /** The connector as it stands before the ids of its users: its id, or `ID@DIGEST` since its provider changed. */
-  nameOf(connector: string): string;
+  /** The connector as it stands before the ids of its users: its id, or `ID@DIGEST` for another provider than its first one. */
+  nameOf(identity: Pick<Identity, "connector" | "issuer">): string;
   /** Tells whether user names and groups of this connector mean what rules and teams say. */
   ownsPlainNames(connector: string): boolean;
   /** Tells whether any connector owns them: the others' people get names that show that they are theirs. */
   plainNamesAreOwned(): boolean;
   /** What stands before groups of this connector; "" where they are taken as they are. */
-  groupsPrefixOf(connector: string): string;
+  groupsPrefixOf(identity: Pick<Identity, "connector" | "issuer">): string;
 }
 
 const KIND = "Connector";
@@ -38,7 +39,7 @@ const DIGEST_LENGTH = 8;
  * @example
  * const identities = createConnectorIdentities({ records, logger });
  * await identities.follow(config.auth);
- * identities.nameOf("oidc"); // "oidc"
+ * identities.nameOf({ connector: "oidc" }); // "oidc"
  */
 export function createConnectorIdentities(options: {
   readonly records: Pick<InternalRecords, "add">;
@@ -47,7 +48,13 @@ export function createConnectorIdentities(options: {
   const { records, logger } = options;
   let current: PlainNameSettings = {};
   let names: ReadonlyMap<string, string> = new Map();
-  const nameOf = (connector: string) => names.get(connector) ?? connector;
+  const first = new Map<string, string>();
+  const nameFor = (connector: string, place: string) =>
+    (first.get(connector) ?? place) === place ? connector : `${connector}@${sha256Hex(place).slice(0, DIGEST_LENGTH)}`;
+  const nameOf = ({ connector, issuer }: Pick<Identity, "connector" | "issuer">) =>
+    issuer === undefined
+      ? (names.get(connector) ?? connector)
+      : nameFor(connector, placeOf({ kind: "oidc", settings: { issuerUrl: issuer } }));
   const ownsPlainNames = (connector: string) => {
     const { plainNamesConnector = "" } = current;
     if (plainNamesConnector !== "") return connector === plainNamesConnector;
@@ -60,8 +67,8 @@ export function createConnectorIdentities(options: {
       const next = new Map<string, string>();
       for (const provider of providersIn(settings)) {
         const place = placeOf(provider);
-        const isSame = (await records.add(KIND, encodeURIComponent(provider.connector), place)) === place;
-        next.set(provider.connector, isSame ? provider.connector : `${provider.connector}@${sha256Hex(place).slice(0, DIGEST_LENGTH)}`);
+        first.set(provider.connector, await records.add(KIND, encodeURIComponent(provider.connector), place));
+        next.set(provider.connector, nameFor(provider.connector, place));
       }
       for (const [id, name] of next) {
         if (name !== id && names.get(id) !== name)
@@ -73,10 +80,11 @@ export function createConnectorIdentities(options: {
       [current, names] = [settings, next];
     },
     plainNamesAreOwned: () => [...names.keys()].some(ownsPlainNames),
-    groupsPrefixOf(connector) {
+    groupsPrefixOf(identity) {
+      const { connector } = identity;
       const provider = findConnector(current, connector);
       const ownPrefix = provider?.kind === "oidc" ? ((provider as Provider<"oidc">).settings.groupsPrefix ?? "") : "";
-      return ownsPlainNames(connector) || ownPrefix !== "" ? "" : `${nameOf(connector)}:`;
+      return ownsPlainNames(connector) || ownPrefix !== "" ? "" : `${nameOf(identity)}:`;
     },
   };
 }
@@ -87,7 +95,7 @@ function providersIn(settings: SignInSettings): readonly Provider[] {
 }
 
 /** Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has. */
-function placeOf({ kind, settings }: Provider): string {
+function placeOf({ kind, settings }: Pick<Provider, "kind" | "settings">): string {
   const { issuerUrl, baseURL, hostName, tenant, ssoIssuer, ssoURL } = settings as Readonly<Record<string, string | undefined>>;
   const address = issuerUrl ?? baseURL ?? hostName ?? tenant ?? (ssoIssuer || ssoURL);
   return `${kind} ${(address ?? "").replace(/\/$/, "")}`;

@@ -1,7 +1,6 @@
 import type { KubeObject } from "../../object/types.ts";
 import { specOf } from "../kinds/common.ts";
 import type { OwnedSpec } from "../kinds/common.ts";
-import { LOGIN_KEY } from "../kinds/owned-access-key.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
@@ -11,8 +10,8 @@ import { EVERYBODY } from "./object-rights.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /**
- * What a name is to the object that has it: the `user` or `team` of a rule, an owner or a member list; the user or team for whom a
- * `key` stands that no sign-in made; the `username` with which a User signs in; the `subject` of a User.
+ * What a name is to the object that has it: the `user` or `team` of a rule, an owner or a member list; the user for whom a `key`
+ * stands; the `username` with which a User signs in; the `subject` of a User.
  */
 export type NameUse = "user" | "team" | "key" | "username" | "subject";
 
@@ -71,10 +70,10 @@ function namesIn(object: KubeObject): readonly Named[] {
       return [["username", object.metadata.name], ["username", spec.username], ...subjectsOf(spec).map((name): Named => ["subject", name])];
     }
     case OWNED_ACCESS_KEYS.kind: {
-      const { user, team, type } = specOf<KeySpec>(object);
+      const { user, team } = specOf<KeySpec>(object);
       return [
         ["team", team],
-        ["key", type === LOGIN_KEY ? "" : user],
+        ["key", user],
       ];
     }
     case TEAMS.kind:

@@ -50,6 +50,8 @@ const PASSWORD_CONNECTOR = "password";
 const NAME_LENGTH_MAX = 63;
 /** Hexadecimal digits of a name's digest: those of one provider choose nothing of it; others might search for one. */
 const HASH_LENGTH = { own: 10, others: 20 } as const;
+/** Names that look as if they had such a digest. */
+const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
 /** Sign-ins that get in each other's way are tried again so often. */
 const TRIES_MAX = 5;
 
@@ -101,7 +103,7 @@ class SignInService implements SignInPorts {
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, { groups: told, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, { groups: told, issuer: _issuer, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
     const now = timestamp(this.#options.clock.now());
     const hasTokens = Object.values(tokens).some((token) => token !== undefined);
     return {
@@ -116,13 +118,13 @@ class SignInService implements SignInPorts {
 
   /** Groups of a connector whose names mean nothing by themselves say where they come from. */
   #withOwnGroups(identity: Identity): Identity {
-    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity.connector);
+    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity);
     if (prefix === "") return identity;
     return { ...identity, groups: identity.groups.map((group) => `${prefix}${group}`).filter((group) => !isReserved(group)) };
   }
 
-  #subjectOf({ connector, userId }: Identity): string {
-    return `${this.#options.connectors.nameOf(connector)}/${userId}`;
+  #subjectOf(identity: Identity): string {
+    return `${this.#options.connectors.nameOf(identity)}/${identity.userId}`;
   }
 
   /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
@@ -150,9 +152,10 @@ class SignInService implements SignInPorts {
   }
 
   /** The User that an administrator made for the owner of an address, before anybody had signed in by it. */
-  #findPrepared({ connector, email, emailVerified }: Identity): KubeObject | undefined {
+  #findPrepared(identity: Identity): KubeObject | undefined {
+    const { email, emailVerified } = identity;
     if (emailVerified !== true || email === undefined) return undefined;
-    const name = this.#options.connectors.nameOf(connector);
+    const name = this.#options.connectors.nameOf(identity);
     const [prepared, ...others] = [...this.#options.objects.of(USERS)].filter((user) => {
       const spec = specOf<UserSpec>(user);
       return spec.connector === name && (spec.subject ?? "") === "" && spec.email?.toLowerCase() === email.toLowerCase();
@@ -174,10 +177,20 @@ class SignInService implements SignInPorts {
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
     const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
-    if (why === undefined && isName(username)) return username;
-    const name = await this.#nameWithDigest(username, subject, length);
-    logger.info("A newcomer does not get the plain user name", { username, subject, name, why: why ?? "objects cannot have it" });
-    return name;
+    const own = await this.#nameWithDigest(username, subject, length);
+    if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
+    logger.info("A newcomer does not get the plain user name", {
+      username,
+      subject,
+      name: own,
+      why: why ?? "it is no name, or another is theirs",
+    });
+    return own;
+  }
+
+  /** Somebody signed in without a User, and has got something. */
+  #isNamed(name: string): boolean {
+    return this.#options.names.has("user", name) || this.#options.names.has("key", name);
   }
 
   /** The same one for the same subject, unless a User who was deleted had it, or by chance somebody else has it. */
@@ -194,6 +207,7 @@ class SignInService implements SignInPorts {
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
     if (names.has("key", name)) return "keys stand for it";
+    if (WITH_DIGEST.test(name)) return "it looks like the name of somebody else";
     if (await formerUsers.has(name)) return "a User who was deleted had it";
     if (owns) return undefined;
     if (names.has("user", name)) return "rules, owners or teams name it";
@@ -201,23 +215,24 @@ class SignInService implements SignInPorts {
   }
 
   async #makeUser(name: string, identity: Identity): Promise<Person> {
-    const said = this.#saidBy(identity, undefined);
-    const spec = said.username === undefined ? { username: name } : {};
-    return personOf(await this.#options.registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(said) }));
+    const { registry, names, connectors } = this.#options;
+    const { username, connector } = identity;
+    // It stays, whatever the provider calls the user later: a name that somebody has at times would be nobody else's. Nor is it one that
+    // the object did not get.
+    const isOwn = !isName(username) && connectors.ownsPlainNames(connector) && names.users("username", username).length === 0;
+    const spec = { username: isOwn ? username : name };
+    return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
   }
 
   async #refresh(user: KubeObject, identity: Identity): Promise<Person> {
     if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
-    const options = { user: signingIn(this.#saidBy(identity, user)) };
+    const options = { user: signingIn(this.#saidBy(identity)) };
     return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", {}, options)).object);
   }
 
-  /** What a connector says, without a user name that is another User's. */
-  #saidBy(identity: Identity, user: KubeObject | undefined) {
-    const { username, preferredUsername, email, groups } = identity;
-    const isOthers = this.#options.names.users("username", username).some((name) => name !== user?.metadata.name);
-    const subject = this.#subjectOf(identity);
-    return saidOf({ subject, username: isOthers ? undefined : username, displayName: preferredUsername, email, groups });
+  #saidBy(identity: Identity) {
+    const { preferredUsername, email, groups } = identity;
+    return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
   }
 
   /** Groups that belong to no team yet become teams of their own. */
@@ -254,7 +269,7 @@ class SignInService implements SignInPorts {
     if (!subjectsOf(spec).includes(subject)) {
       const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
       const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
-      const options = { user: signingIn(this.#saidBy(identity, user)) };
+      const options = { user: signingIn(this.#saidBy(identity)) };
       await registry.patch(USERS, keyOf(user), "merge", { metadata, spec: { linkedSubjects } }, options);
     }
     return { user: name, subject };

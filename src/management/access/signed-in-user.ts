@@ -52,8 +52,8 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
 function saidBefore(old: KubeObject): readonly Said[] {
   const origin = userOriginOf(old);
   if (origin !== undefined) return origin.said ?? [];
-  const { subject = "", username, displayName, email, groups = [] } = specOf<UserSpec>(old);
-  return subject === "" ? [] : [saidOf({ subject, username, displayName, email, groups: groups.filter((group) => !isReserved(group)) })];
+  const { subject = "", displayName, email, groups = [] } = specOf<UserSpec>(old);
+  return subject === "" ? [] : [saidOf({ subject, displayName, email, groups: groups.filter((group) => !isReserved(group)) })];
 }
 
 /** What a connector says, without members that are undefined. */
@@ -64,12 +64,12 @@ export function saidOf(said: { readonly [Name in keyof Said]: Said[Name] | undef
 /** A text follows the connector as long as nobody else wrote another. */
 function afterSignIn(spec: UserSpec, before: readonly Said[], said: Said): UserSpec {
   const last = before.find(({ subject }) => subject === said.subject);
-  const follows = (name: "username" | "displayName" | "email") => {
+  const follows = (name: "displayName" | "email") => {
     const [now, was, is = ""] = [said[name], last?.[name] ?? "", spec[name]];
     return now !== undefined && is === was ? { [name]: now } : {};
   };
   const subject = subjectsOf(spec).includes(said.subject) ? {} : { subject: said.subject };
-  return { ...spec, ...subject, ...follows("username"), ...follows("displayName"), ...follows("email") };
+  return { ...spec, ...subject, ...follows("displayName"), ...follows("email") };
 }
 
 function groupsIn(all: readonly Said[]): ReadonlySet<string> {

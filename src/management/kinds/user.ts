@@ -26,7 +26,6 @@ export interface UserSpec {
 export interface Said {
   /** `CONNECTOR/SUBJECT`. */
   readonly subject: string;
-  readonly username?: string;
   readonly displayName?: string;
   readonly email?: string;
   readonly groups?: readonly string[];
@@ -77,7 +76,7 @@ const SPEC = described(
   },
 );
 
-const ORIGIN = fields({ said: list(fields({ subject: text, username: text, displayName: text, email: text, groups: list(text) })) });
+const ORIGIN = fields({ said: list(fields({ subject: text, displayName: text, email: text, groups: list(text) })) });
 
 /** The shape of Users. */
 export const USER_SHAPE = kindShape(

@@ -43,6 +43,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
     groups: groups.map((group) => `${settings.groupsPrefix ?? ""}${group}`),
     extraClaims: extraClaims(settings, claims),
     connector,
+    issuer: settings.issuerUrl,
     connectorData: undefined,
   });
 }

@@ -18,6 +18,8 @@ export interface Identity {
   readonly extraClaims?: Readonly<Record<string, unknown>>;
   /** Id of the connector that he came through, as in the address. */
   readonly connector: string;
+  /** The provider that the connector led to: its ids of users mean somebody there only. Undefined: the one that it leads to now. */
+  readonly issuer?: string;
   /** What the connector keeps for later, in its own form. */
   readonly connectorData?: string;
 }

@@ -26,6 +26,7 @@ describe("oidc", () => {
       emailVerified: true,
       groups: ["dev"],
       connector: "oidc",
+      issuer: "https://id.example",
     });
   });
 
@@ -75,6 +76,7 @@ describe("oidc", () => {
       groups: [],
       extraClaims: { team: "red" },
       connector: "oidc",
+      issuer: "https://id.example",
     });
   });
 

@@ -24,6 +24,7 @@ describe("a login", () => {
       emailVerified: true,
       groups: ["dev", "ops"],
       connector: "oidc",
+      issuer: provider.issuer,
     };
     const tokens = { idToken: expect.stringMatching(/^ey/) as unknown, accessToken: "access", refreshToken: "refresh" };
     expect(platform.signedIn).toEqual([{ identity, tokens }]);
