@@ -68,6 +68,8 @@ export function createSignInService(options: SignInServiceOptions): SignInPorts 
 
 class SignInService implements SignInPorts {
   readonly #options: SignInServiceOptions;
+  /** Sign-ins that are under way, by subject. */
+  readonly #underWay = new Map<string, Promise<void>>();
   /** What was stored of the password that an identity was found by. */
   readonly #checked = new WeakMap<Identity, string>();
 
@@ -128,7 +130,24 @@ class SignInService implements SignInPorts {
   }
 
   /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
-  async #userFor(identity: Identity, tries = 1): Promise<Person> {
+  async #userFor(identity: Identity): Promise<Person> {
+    // Two first sign-ins of one identity, one after the other: the second finds the User that the first one makes.
+    const subject = this.#subjectOf(identity);
+    const before = this.#underWay.get(subject) ?? Promise.resolve();
+    const own = before.then(() => this.#tryUserFor(identity, 1));
+    const settled = own.then(
+      () => {},
+      () => {},
+    );
+    this.#underWay.set(subject, settled);
+    try {
+      return await own;
+    } finally {
+      if (this.#underWay.get(subject) === settled) this.#underWay.delete(subject);
+    }
+  }
+
+  async #tryUserFor(identity: Identity, tries: number): Promise<Person> {
     const known = this.#find(identity);
     if (known !== undefined && specOf<UserSpec>(known).disabled === true)
       throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
@@ -138,7 +157,8 @@ class SignInService implements SignInPorts {
       return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
     } catch (error) {
       // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
-      if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID")) return this.#userFor(identity, tries + 1);
+      if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID", "API_CONFLICT", "API_NOT_FOUND"))
+        return this.#tryUserFor(identity, tries + 1);
       throw error;
     }
   }
@@ -227,7 +247,8 @@ class SignInService implements SignInPorts {
   async #refresh(user: KubeObject, identity: Identity): Promise<Person> {
     if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
     const options = { user: signingIn(this.#saidBy(identity)) };
-    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", {}, options)).object);
+    const body = { metadata: { uid: user.metadata.uid! } };
+    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", body, options)).object);
   }
 
   #saidBy(identity: Identity) {

@@ -9,9 +9,11 @@ import type { KubeObject } from "../../object/types.ts";
 import { withMetadata } from "../../server/objects/metadata.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
 import { SYSTEM_USER } from "../../server/resource-context.ts";
+import { conflict } from "../../server/status.ts";
 import { specOf } from "../kinds/common.ts";
 import { subjectsOf, userOriginOf } from "../kinds/user.ts";
 import type { Said, UserSpec } from "../kinds/user.ts";
+import { USERS } from "../kinds/types.ts";
 import { isReserved } from "./caller.ts";
 
 /** `UserInfo.extra` of the server while it writes what a connector said. No request from outside has it. */
@@ -34,6 +36,7 @@ function saidBy({ extra }: UserInfo): Said | undefined {
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
   const before = old === undefined ? [] : saidBefore(old);
   const said = saidBy(by);
+  if (said !== undefined && !mayBind(specOf<UserSpec>(object), old, said)) throw conflict(USERS, object.metadata.name!, REBOUND);
   const spec = said === undefined ? specOf<UserSpec>(object) : afterSignIn(specOf<UserSpec>(object), before, said);
   const { groups = [] } = spec;
   const given = groupsIn(before);
@@ -46,6 +49,14 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   const whole = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
   const isChange = old !== undefined && said !== undefined && !jsonEqual(whole.spec, object["spec"]);
   return isChange ? withMetadata(whole, { generation: (old.metadata.generation ?? 0) + 1 }) : whole;
+}
+
+const REBOUND = "the user has been given to another identity meanwhile";
+
+/** Tells whether a sign-in is the user's, or may become that: a new User is, and one that waits for its first sign-in. */
+function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {
+  if (subjectsOf(spec).includes(subject)) return true;
+  return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));
 }
 
 /** What connectors said so far. Of a User that an earlier version stored, a sign-in wrote all but what no connector gives. */

@@ -66,8 +66,8 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
       ...USUAL_STRATEGY,
       newGeneration: (object, old) => !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
-      claim: (object, old) => joined(claimPassword(object, old, options), (next) => claimUsername(next, old, { ...options, claimed })),
-      validate: (object, old) => [...connectorErrors(object), ...subjectErrors(object, old, options.names)],
+      claim: (object, old) => joined(claimPassword(object, old, options), (next) => claimNames(next, old, { ...options, claimed })),
+      validate: connectorErrors,
       beforeDelete: ({ metadata }) => leave(metadata.name!),
       prepare: (object, old, by) => withSaid(USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old), old, by),
       opened: (stored) => withPassword(withoutOrigin(withOpenMaps(stored)), ""),
@@ -114,29 +114,37 @@ function claimPassword(object: KubeObject, old: KubeObject | undefined, options:
   return { object: withMetadata(changed, { generation }), ...(old && { secure }), ...settled };
 }
 
-/** A user name that is being written, and whose. */
+/** A user name or identity that is being written, and whose. */
 interface ClaimedName {
   readonly user: string;
+  readonly use: "username" | "subject";
   readonly value: string;
   readonly field: string;
 }
 
-interface UsernameOptions extends UsersOptions {
+interface NameOptions extends UsersOptions {
   readonly claimed: Set<ClaimedName>;
 }
 
-/** A user name is one User's, and no other User's object has it as its name: whoever signs in with it is meant. */
-function claimUsername(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: UsernameOptions): Claim {
+/**
+ * A user name is one User's, and no other User's object has it as its name: whoever signs in with it is meant. So is an identity.
+ */
+function claimNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): Claim {
   const user = object.metadata.name ?? "";
   const username = usernameIn(object);
   const isNew = username !== "" && username !== user && username !== (old && usernameIn(old));
+  const before = old === undefined ? [] : subjectsOf(specOf<UserSpec>(old));
   const written: readonly ClaimedName[] = [
-    ...(old === undefined ? [{ user, value: user, field: "metadata.name" }] : []),
-    ...(isNew ? [{ user, value: username, field: "spec.username" }] : []),
+    ...(old === undefined ? [{ user, use: "username", value: user, field: "metadata.name" } as const] : []),
+    ...(isNew ? [{ user, use: "username", value: username, field: "spec.username" } as const] : []),
+    ...subjectsOf(specOf<UserSpec>(object))
+      .filter((value) => !before.includes(value))
+      .map((value) => ({ user, use: "subject", value, field: "spec.subject" }) as const),
   ];
-  const isOthers = ({ value }: ClaimedName) => names.users("username", value).some((other) => other !== user);
-  const isClaimed = ({ value }: ClaimedName) => [...claimed].some((other) => other.value === value && other.user !== user);
-  const errors = written.filter((name) => isOthers(name) || isClaimed(name)).map(usernameTaken);
+  const isOthers = ({ use, value }: ClaimedName) => names.users(use, value).some((other) => other !== user);
+  const isClaimed = ({ use, value }: ClaimedName) =>
+    [...claimed].some((other) => other.use === use && other.value === value && other.user !== user);
+  const errors = written.filter((name) => isOthers(name) || isClaimed(name)).map(nameTaken);
   if (errors.length > 0) return { object, errors, commit() {}, rollback() {} };
   const letGo: (() => void)[] = [];
   for (const name of written) claimed.add(name);
@@ -147,11 +155,11 @@ function claimUsername(object: KubeObject, old: KubeObject | undefined, { names,
   const secure = async () => {
     const missed: ClaimedName[] = [];
     for (const name of written) {
-      const free = await hold?.(`username/${name.value}`);
+      const free = await hold?.(`${name.use}/${name.value}`);
       if (free !== undefined) letGo.push(free);
       if ((hold !== undefined && free === undefined) || isOthers(name)) missed.push(name);
     }
-    return missed.map(usernameTaken);
+    return missed.map(nameTaken);
   };
   return { object, secure, commit: release, rollback: release };
 }
@@ -160,16 +168,8 @@ function usernameIn(user: KubeObject): string {
   return specOf<UserSpec>(user).username ?? "";
 }
 
-function usernameTaken({ field, value }: ClaimedName): FieldError {
-  return invalid(field, value, "is the name with which another user signs in");
-}
-
-/** Whose identity one is must be clear. */
-function subjectErrors(object: KubeObject, old: KubeObject | undefined, names: NameIndex): readonly FieldError[] {
-  const before = old === undefined ? [] : subjectsOf(specOf<UserSpec>(old));
-  return subjectsOf(specOf<UserSpec>(object))
-    .filter((subject) => !before.includes(subject) && names.users("subject", subject).some((user) => user !== object.metadata.name))
-    .map((subject) => invalid("spec.subject", subject, "is the identity of another user"));
+function nameTaken({ use, field, value }: ClaimedName): FieldError {
+  return invalid(field, value, use === "subject" ? "is the identity of another user" : "is the name with which another user signs in");
 }
 
 function connectorErrors(object: KubeObject): readonly FieldError[] {
