@@ -157,6 +157,7 @@ class SignInService implements SignInPorts {
       return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
     } catch (error) {
       // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
+      await this.#options.upToDate();
       if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID", "API_CONFLICT", "API_NOT_FOUND"))
         return this.#tryUserFor(identity, tries + 1);
       throw error;

@@ -5,6 +5,7 @@ import { invalid } from "../../server/field-error.ts";
 import type { FieldError } from "../../server/field-error.ts";
 import { oncePerObject } from "../../server/objects/json-data.ts";
 import { withMetadata } from "../../server/objects/metadata.ts";
+import { conflict } from "../../server/status.ts";
 import { replaceStatus } from "../../server/resource-definition.ts";
 import type { Claim, ResourceDefinition } from "../../server/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../kinds/common.ts";
@@ -156,8 +157,10 @@ function claimNames(object: KubeObject, old: KubeObject | undefined, { names, cl
     const missed: ClaimedName[] = [];
     for (const name of written) {
       const free = await hold?.(`${name.use}/${name.value}`);
+      // The same User may be what another server is making: whoever tries again sees whose the name has become.
+      if (hold !== undefined && free === undefined) throw conflict(USERS, user, `another server is writing ${JSON.stringify(name.value)}`);
       if (free !== undefined) letGo.push(free);
-      if ((hold !== undefined && free === undefined) || isOthers(name)) missed.push(name);
+      if (isOthers(name)) missed.push(name);
     }
     return missed.map(nameTaken);
   };
