@@ -61,6 +61,11 @@ export class Syncer<Way extends Reached = Proxy> {
     if (refused !== undefined) throw new Error(`run ended with ${refused.code}: ${faultOf(refused)}`);
   }
 
+  /** Sends a signal to `run`, if it runs. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.running) this.#command!.child.kill(signal);
+  }
+
   async stop(): Promise<void> {
     if (this.running) await this.#command!.stop();
   }

@@ -16,11 +16,13 @@ import { ROOT, temporaryFolder, until } from "../outside/processes.ts";
 import { Proxy, tell } from "../outside/proxy.ts";
 import type { Write } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { CONFIG, Model, NAMESPACE, VCLUSTER } from "./model.ts";
+import { Model, PATCHES } from "../outside/model.ts";
 
 const { values } = parseArgs({
   options: { with: { type: "string", default: EARLIER }, rounds: { type: "string", default: "20" }, seed: { type: "string" } },
 });
+const VCLUSTER = { name: "blue", namespace: "vc-blue" };
+const NAMESPACE = "shop";
 const OBJECTS = 12;
 const CHANGES = 10;
 /** A host edit is a write to either side; a Service and its Endpoints are two objects. */
@@ -40,9 +42,9 @@ const [tenant, host] = await Promise.all([startClusterProcess("tenant", folder),
 await tenant.api.namespaces(NAMESPACE);
 await host.api.namespaces(VCLUSTER.namespace);
 const proxies = { tenant: await Proxy.start(tenant.api), host: await Proxy.start(host.api) };
-const syncer = new Syncer({ folder, id: "versions", ...proxies, ...VCLUSTER, config: CONFIG });
+const syncer = new Syncer({ folder, id: "versions", ...proxies, ...VCLUSTER, config: { sync: { toHost: PATCHES } } });
 const chance = new Chance(seed);
-const model = new Model(tenant.api, host.api, chance);
+const model = new Model({ virtual: VCLUSTER, tenant: tenant.api, host: host.api, chance, namespaces: [NAMESPACE] });
 await model.begin(OBJECTS);
 
 let before = OBJECTS * 2;

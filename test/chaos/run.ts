@@ -1,0 +1,49 @@
+/**
+ * Storms over real processes: faults on every way to both API servers, random changes on all sides, kills and pauses, and a checker of its
+ * own that follows every change to its end.
+ *
+ *   npm run test:chaos -- --minutes 60 [--seed 1] [--only TEXT] [--with REF]
+ *
+ * `--only` takes the faults whose name has the text; `--with` looks at an earlier version. A failure prints what happened around the
+ * object, and the seed: the same seed makes the same choices, as far as processes allow. The exit code is 1 after a failure.
+ */
+import { parseArgs } from "node:util";
+import { seedOf } from "../outside/cases.ts";
+import { checkOut } from "../outside/earlier.ts";
+import { ROOT } from "../outside/processes.ts";
+import { World } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "2" },
+    seed: { type: "string" },
+    only: { type: "string", default: "" },
+    with: { type: "string" },
+  },
+});
+const root = values.with === undefined ? ROOT : checkOut(values.with);
+if (root === undefined) {
+  console.log(`skipped: this clone does not have ${values.with}`);
+  process.exit();
+}
+const seed = seedOf(values.seed);
+const until = performance.now() + 60_000 * Number(values.minutes);
+console.log(`seed ${seed}, ${values.minutes} minutes`);
+const world = await World.start({ seed, root, only: values.only });
+let storms = 0;
+try {
+  while (performance.now() < until) {
+    const from = performance.now();
+    const faults = await world.storm();
+    storms += 1;
+    console.log(`storm ${storms}: ${((performance.now() - from) / 1_000).toFixed(1)} s  ${faults}`);
+  }
+} catch (error) {
+  console.log(`FAILED in storm ${storms + 1} of seed ${seed}: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
+const counts = [...world.counts].sort(([, left], [, right]) => right - left);
+console.log(`\n${storms} storms, ${world.changes} changes, ${counts.length} kinds of fault:`);
+for (const [name, count] of counts) console.log(`${String(count).padStart(8)}  ${name}`);
+await world.close();
+process.exit();

@@ -1,0 +1,338 @@
+/**
+ * Two virtual clusters of one name on one host, an operator's own objects between them, and storms: random changes on all sides while
+ * requests meet faults and processes die. After each storm both sides must be what the testers made of them, nothing that belongs to
+ * somebody else may have changed, and nothing is written any more.
+ *
+ * @module
+ */
+import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
+import type { Kind, Thing } from "../outside/api.ts";
+import { Chance, holdNone } from "../outside/cases.ts";
+import { startClusterProcess } from "../outside/cluster.ts";
+import type { ClusterProcess } from "../outside/cluster.ts";
+import { Model, PATCHES } from "../outside/model.ts";
+import { mappingConfig } from "../outside/names.ts";
+import type { Virtual } from "../outside/names.ts";
+import { temporaryFolder, until } from "../outside/processes.ts";
+import { Syncer } from "../outside/syncer.ts";
+import { FAULTS, LINE_FAULTS } from "./faults.ts";
+import { ChaosProxy } from "./proxy.ts";
+import type { Fault, LineFault } from "./proxy.ts";
+
+const NAME = "blue";
+const VIRTUALS: readonly Virtual[] = [
+  { name: NAME, namespace: "vc-a", mappings: { "team-*": "h-team-*" } },
+  { name: NAME, namespace: "vc-b" },
+];
+const NAMESPACES = ["shop", "team-a"];
+const HOST_NAMESPACES = ["vc-a", "vc-b", "h-team-a"];
+/** What each tester begins with. */
+const OBJECTS = 8;
+/** Nothing is written for so long, in milliseconds, before everything counts as at rest. */
+const QUIET_MS = 2_000;
+/** Kinds of fault in one storm on one way, at most. */
+const KINDS_MAX = 4;
+/** Lines of the journal that a failure prints. */
+const TOLD_MAX = 40;
+/** Last lines of each log that a failure prints. */
+const LOG_LINES = 12;
+
+/** One virtual cluster with its tester and its ways to both clusters. */
+interface Member {
+  readonly virtual: Virtual;
+  readonly model: Model;
+  readonly syncer: Syncer<ChaosProxy>;
+  readonly ways: { readonly tenant: ChaosProxy; readonly host: ChaosProxy };
+  /** Since when its process stands still; undefined while it does not. */
+  paused: boolean;
+}
+
+/** How a world is made. */
+export interface WorldOptions {
+  readonly seed: number;
+  /** Where the version is that is looked at. */
+  readonly root: string;
+  /** Names of the faults that may happen. Default: all. */
+  readonly only?: string;
+}
+
+/** What happened in a world. */
+export class World {
+  readonly #options: WorldOptions;
+  readonly #chance: Chance;
+  readonly #journal: string[] = [];
+  readonly #clusters: ClusterProcess[] = [];
+  readonly #members: Member[] = [];
+  /** Faults of processes, by name. */
+  readonly #counts = new Map<string, number>();
+  #operators: readonly Thing[] = [];
+  #host!: ClusterProcess;
+  changes = 0;
+
+  private constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#chance = new Chance(options.seed);
+  }
+
+  static async start(options: WorldOptions): Promise<World> {
+    const world = new World(options);
+    await world.#begin();
+    return world;
+  }
+
+  async #begin(): Promise<void> {
+    const folder = temporaryFolder();
+    const host = (this.#host = await startClusterProcess("host", folder));
+    this.#clusters.push(host);
+    await host.api.namespaces(...HOST_NAMESPACES);
+    await this.#operate();
+    for (const [number, virtual] of VIRTUALS.entries()) {
+      const tenant = await startClusterProcess(`tenant-${number}`, folder);
+      this.#clusters.push(tenant);
+      await tenant.api.namespaces(...NAMESPACES);
+      const note = (text: string) => this.#note(text);
+      const chance = () => new Chance(this.#chance.below(2 ** 31));
+      const ways = {
+        tenant: await ChaosProxy.start(`tenant of ${virtual.namespace}`, tenant.api, chance(), note),
+        host: await ChaosProxy.start(`host of ${virtual.namespace}`, host.api, chance(), note),
+      };
+      const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES } } };
+      const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config });
+      const isForeign = (id: string) => !model.owned.has(id);
+      const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1 };
+      const model: Model = new Model({ ...common, chance: chance(), isForeign });
+      await model.begin(OBJECTS);
+      await syncer.begin([], this.#options.root);
+      this.#members.push({ virtual, model, syncer, ways, paused: false });
+    }
+    await this.#agreed();
+  }
+
+  /** What the operator of the host has: beside the copies, under names that look like theirs, and with a Service that wants backends. */
+  async #operate(): Promise<void> {
+    const subsets = [{ addresses: [{ ip: "10.200.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }];
+    const create = (kind: Kind, namespace: string, name: string, rest: object) =>
+      this.#host.api.create(kind, { metadata: { namespace, name }, ...rest });
+    for (const namespace of HOST_NAMESPACES) {
+      await create(SERVICES, namespace, "legacy", { spec: { ports: [{ port: 80 }] } });
+      await create(ENDPOINTS, namespace, "legacy", { subsets });
+      await create(ENDPOINTS, namespace, "alone-x-shop-x-blue", { subsets });
+      await create(SERVICES, namespace, "waiting-x-shop-x-blue", { spec: { ports: [{ port: 80 }] } });
+      await create(SECRETS, namespace, "tls-x-shop-x-blue", { data: { text: "b3BlcmF0b3I=" } });
+      await create(CONFIG_MAPS, namespace, "settings", { data: { text: "operator" } });
+    }
+    this.#operators = await this.#ofOperator();
+  }
+
+  async #ofOperator(): Promise<Thing[]> {
+    const found: Thing[] = [];
+    for (const kind of [SERVICES, ENDPOINTS, SECRETS, CONFIG_MAPS]) {
+      for (const namespace of HOST_NAMESPACES) {
+        for (const thing of await this.#host.api.list(kind, namespace)) {
+          const id = `${kind.plural} ${namespace}/${thing.metadata.name}`;
+          if (!this.#members.some(({ model }) => model.owned.has(id))) found.push(thing);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** One storm, and the calm after it. @throws Error with what is wrong, and what happened around it. */
+  async storm(): Promise<string> {
+    const kinds = this.#stormy();
+    try {
+      const steps = 10 + this.#chance.below(30);
+      for (let step = 0; step < steps; step += 1) await this.#step();
+      await this.#calm();
+      await this.#agreed();
+      await this.#rests();
+      holdNone(await this.#foreign(), "not the syncer's own");
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\n${this.#around((error as Error).message)}`, { cause: error });
+    }
+    this.#journal.length = 0;
+    return kinds.join(", ");
+  }
+
+  /** Sets the weather of every way. */
+  #stormy(): readonly string[] {
+    const { only = "" } = this.#options;
+    const all: readonly (Fault | LineFault)[] = [...FAULTS, ...LINE_FAULTS].filter(({ name }) => name.includes(only));
+    const names = new Set<string>();
+    for (const { ways } of this.#members) {
+      for (const way of Object.values(ways)) {
+        const kinds = Array.from({ length: 1 + this.#chance.below(KINDS_MAX) }, () => this.#chance.one(all));
+        // Most storms are weak: where everything fails, nothing happens.
+        way.weather = kinds.map((kind) => [kind, this.#chance.fraction() ** 2]);
+        for (const { name } of kinds) names.add(name);
+      }
+    }
+    return [...names];
+  }
+
+  async #step(): Promise<void> {
+    const member = this.#chance.one(this.#members);
+    this.#supervise();
+    const dice = this.#chance.below(40);
+    if (dice === 0) await this.#act(member, "kill -9", () => this.#kill(member));
+    else if (dice === 1) await this.#act(member, "SIGTERM", () => this.#stop(member));
+    else if (dice === 2) await this.#act(member, member.paused ? "SIGCONT" : "SIGSTOP", async () => this.#pause(member, !member.paused));
+    else if (dice === 3) await this.#act(member, "a cluster stands still", async () => this.#freeze(member));
+    else if (dice === 4) await this.#act(member, "connections are reset", async () => this.#eachWay(member, (way) => way.reset()));
+    else if (dice === 5) await this.#act(member, "a cluster is down", () => this.#refuse(member));
+    else if (dice === 6) await this.#act(member, "watches end", async () => this.#eachWay(member, (way) => way.endWatches()));
+    else {
+      for (const done of await member.model.change(1 + this.#chance.below(3))) {
+        this.changes += 1;
+        this.#note(`${member.virtual.namespace}: ${done}`);
+      }
+    }
+    await pause(this.#chance.below(300));
+  }
+
+  async #act({ virtual }: Member, name: string, act: () => Promise<void>): Promise<void> {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.#note(`${virtual.namespace}: ${name}`);
+    await act();
+  }
+
+  #eachWay({ ways }: Member, act: (way: ChaosProxy) => void): void {
+    for (const way of Object.values(ways)) act(way);
+  }
+
+  async #kill(member: Member): Promise<void> {
+    this.#pause(member, false);
+    await member.syncer.kill();
+  }
+
+  /** What it says of its end does not matter here: a cluster may be away. */
+  async #stop(member: Member): Promise<void> {
+    this.#pause(member, false);
+    member.syncer.signal("SIGTERM");
+    await until("the syncer ends", () => !member.syncer.running);
+  }
+
+  #pause(member: Member, paused: boolean): void {
+    if (member.syncer.running) member.syncer.signal(paused ? "SIGSTOP" : "SIGCONT");
+    member.paused = paused && member.syncer.running;
+  }
+
+  async #freeze({ ways }: Member): Promise<void> {
+    const way = this.#chance.one(Object.values(ways));
+    way.freeze();
+    await pause(500 + this.#chance.below(4_000));
+    way.thaw();
+  }
+
+  async #refuse({ ways }: Member): Promise<void> {
+    const way = this.#chance.one(Object.values(ways));
+    await way.refuse();
+    await pause(500 + this.#chance.below(4_000));
+    await way.open();
+  }
+
+  /** Starts again what has ended, as a kubelet does. */
+  #supervise(): void {
+    for (const { syncer } of this.#members) {
+      if (syncer.running) continue;
+      void syncer.start([], this.#options.root).catch(() => undefined);
+    }
+  }
+
+  async #calm(): Promise<void> {
+    this.#note("calm");
+    for (const member of this.#members) {
+      this.#pause(member, false);
+      for (const way of Object.values(member.ways)) {
+        way.weather = [];
+        way.release();
+        await way.open();
+      }
+    }
+    this.#supervise();
+  }
+
+  /** Waits until both sides of everybody are what the testers made of them. */
+  async #agreed(): Promise<void> {
+    let wrong: string[] = [];
+    await until(
+      "both sides are as they must be",
+      async () => {
+        this.#supervise();
+        wrong = (await Promise.all(this.#members.map(({ model }) => model.differences()))).flat();
+        return wrong.length === 0;
+      },
+      () => wrong.slice(0, 6).join("; "),
+    );
+  }
+
+  /** Waits until nothing is written for a while. */
+  async #rests(): Promise<void> {
+    const written = () => this.#ways().reduce((sum, { stored }) => sum + stored.length, 0);
+    let [before, since] = [written(), performance.now()];
+    await until(
+      "nothing is written at rest",
+      () => {
+        if (written() !== before) [before, since] = [written(), performance.now()];
+        return performance.now() - since > QUIET_MS;
+      },
+      () => this.#ways().flatMap(({ name, stored }) => stored.slice(-3).map(({ method, plural, name: of }) => `${name}: ${method} ${plural} ${of}`)),
+    );
+  }
+
+  /** What has changed although it belongs to somebody else. */
+  async #foreign(): Promise<string[]> {
+    const now = new Map((await this.#ofOperator()).map((thing) => [thing.metadata.uid, thing]));
+    const changed = this.#operators.filter(({ metadata: { uid, resourceVersion } }) => now.get(uid)?.metadata.resourceVersion !== resourceVersion);
+    const writes = this.#members.flatMap(({ virtual, model, ways: { host } }) =>
+      host.stored
+        .splice(0)
+        .filter(({ status, plural, namespace, name }) => status < 300 && !model.owned.has(`${plural} ${namespace}/${name}`))
+        .map(({ method, plural, namespace, name }) => `${virtual.namespace} did ${method} ${plural} ${namespace}/${name}`),
+    );
+    for (const { ways } of this.#members) ways.tenant.stored.length = 0;
+    return [...changed.map(({ metadata }) => `${metadata.namespace}/${metadata.name} of the operator was changed`), ...writes];
+  }
+
+  #ways(): readonly ChaosProxy[] {
+    return this.#members.flatMap(({ ways }) => Object.values(ways));
+  }
+
+  #note(text: string): void {
+    this.#journal.push(`${(performance.now() / 1_000).toFixed(2)} ${text}`);
+  }
+
+  /** What happened to the objects that a failure names, and what the syncers said last. */
+  #around(message: string): string {
+    const names = [...new Set(message.match(/\bo-\d+\b/g) ?? [])].slice(0, 3);
+    const about = this.#journal.filter((line) => names.length === 0 || !/\bo-\d+\b/.test(line) || names.some((name) => named(line, name)));
+    const logs = this.#members.flatMap(({ virtual, syncer }) => {
+      const lines = syncer.log.trim().split("\n");
+      const own = lines.slice(0, -LOG_LINES).filter((line) => names.some((name) => named(line, name)));
+      return [`log of ${virtual.namespace}:`, ...own.slice(-TOLD_MAX), ...lines.slice(-LOG_LINES)];
+    });
+    return [`What happened to ${names.join(", ") || "everything"}:`, ...about.slice(-TOLD_MAX), ...logs].join("\n  ");
+  }
+
+  /** How often each fault happened. */
+  get counts(): ReadonlyMap<string, number> {
+    const all = new Map(this.#counts);
+    for (const { counts } of this.#ways()) for (const [name, count] of counts) all.set(name, (all.get(name) ?? 0) + count);
+    return all;
+  }
+
+  async close(): Promise<void> {
+    for (const { syncer } of this.#members) await syncer.kill();
+    for (const way of this.#ways()) way.close();
+    for (const cluster of this.#clusters) await cluster.stop();
+  }
+}
+
+function named(line: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(line);
+}
+
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
