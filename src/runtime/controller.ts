@@ -3,7 +3,7 @@ import { delay, type Clock } from "../base/clock.ts";
 import { isEngineError } from "../base/errors.ts";
 import { loggableMessage, silentLogger, withFields, type Logger } from "../base/logger.ts";
 import { noMetrics, type MetricLabels, type Metrics } from "../base/metrics.ts";
-import { decideRetry, type RetrySettings } from "./retry.ts";
+import { decideRetry, Failures, type RetrySettings } from "./retry.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /** What a reconcile that went well asks for. */
@@ -103,6 +103,7 @@ class WorkerPool implements Controller {
   #interruption = new AbortController();
   /** Called when no reconcile runs any more. */
   readonly #whenIdle: (() => void)[] = [];
+  readonly #failures = new Failures();
   /** The code that was reported last for a key that has not succeeded since. */
   readonly #reported = new Map<string, string>();
   /** Those that work or wait for a key. */
@@ -226,6 +227,7 @@ class WorkerPool implements Controller {
     const { queue } = this.#options;
     const afterMs = result?.requeueAfterMs;
     queue.forget(key);
+    this.#failures.forget(key);
     if (this.#reported.delete(key)) logger.info("Reconcile recovered", { key });
     if (afterMs !== undefined) queue.add(key, { afterMs });
     this.#countResult(afterMs === undefined ? "success" : "requeue_after");
@@ -237,7 +239,7 @@ class WorkerPool implements Controller {
     if (this.#interruption.signal.aborted) return queue.add(key);
     // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
     if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });
-    const failures = queue.failures(key);
+    const failures = this.#failures.count(key, error);
     const { afterMs, terminal } = decideRetry({ error, failures, random: () => chance.fraction(), settings: retry });
     queue.retry(key, afterMs);
     this.#countResult("error");

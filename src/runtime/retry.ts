@@ -1,5 +1,4 @@
 import { backoffDelay, type BackoffOptions } from "../base/backoff.ts";
-import type { Code } from "../base/codes.ts";
 import { isEngineError } from "../base/errors.ts";
 
 /** What happens to a key whose reconcile failed. */
@@ -46,10 +45,12 @@ const DEFAULTS: Required<RetrySettings> = {
 /** Failures that the same input will meet again and again. */
 const TERMINAL = /^(API_INVALID|API_BAD_REQUEST|EXPRESSION_.*|PATH_.*|PATCH_.*|CONFIG_.*|DNS_NAME_INVALID|REFERENCE_KIND)$/;
 
+type FailureKind = Exclude<keyof RetrySettings, "retryAfterMaximumMs">;
+
 /** A failure and how often its key failed before. */
 export interface FailedAttempt {
   readonly error: unknown;
-  /** Failures of the same key before this one. */
+  /** Failures of the same key and of the same kind before this one, as {@link Failures} counts them. */
   readonly failures: number;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -64,7 +65,7 @@ export interface FailedAttempt {
  */
 export function decideRetry({ error, failures, random, settings = {} }: FailedAttempt): RetryDecision {
   const all = { ...DEFAULTS, ...settings };
-  const kind = kindOf(isEngineError(error) ? error.code : undefined);
+  const kind = kindOf(error);
   const backoffMs = backoffDelay(all[kind], failures, random);
   const wishMs = kind === "unavailable" || kind === "overloaded" ? retryAfterMs(error) : 0;
   // A little is added to the server's wish, so that a thousand keys do not come back in the same millisecond.
@@ -72,7 +73,36 @@ export function decideRetry({ error, failures, random, settings = {} }: FailedAt
   return { afterMs, terminal: kind === "terminal" };
 }
 
-function kindOf(code: Code | undefined): Exclude<keyof RetrySettings, "retryAfterMaximumMs"> {
+/**
+ * Counts the failures of keys, each kind for itself: an API server that was away for a minute and, once it is back, refuses one request
+ * because it does not know its roles yet, has refused once. Holds an entry only for keys that have not succeeded since.
+ *
+ * @example
+ * const failures = new Failures();
+ * failures.count("shop/db", new EngineError("API_UNAVAILABLE", "It is away")); // 0
+ * failures.count("shop/db", new EngineError("API_UNAVAILABLE", "It is away")); // 1
+ * failures.count("shop/db", new EngineError("API_FORBIDDEN", "No")); // 0
+ */
+export class Failures {
+  readonly #counts = new Map<string, Map<FailureKind, number>>();
+
+  /** Counts a failure of `key`, and answers how often it failed in the same way before. */
+  count(key: string, error: unknown): number {
+    const counts = this.#counts.get(key) ?? new Map<FailureKind, number>();
+    const kind = kindOf(error);
+    const before = counts.get(kind) ?? 0;
+    this.#counts.set(key, counts.set(kind, before + 1));
+    return before;
+  }
+
+  /** To be called when `key` has succeeded. */
+  forget(key: string): void {
+    this.#counts.delete(key);
+  }
+}
+
+function kindOf(error: unknown): FailureKind {
+  const code = isEngineError(error) ? error.code : undefined;
   if (code === "API_CONFLICT") return "conflict";
   if (code === "API_UNAVAILABLE") return "unavailable";
   if (code === "CLUSTER_IDENTITY") return "otherCluster";

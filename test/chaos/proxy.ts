@@ -213,7 +213,12 @@ export class ChaosProxy {
       },
       reset: () => response.socket?.destroy(),
       wait: (ms) => new Promise((done) => setTimeout(done, ms)),
-      pass: async () => (asked.verb === "watch" ? this.#watch(asked, response) : tell(await ask())),
+      pass: async () => {
+        if (asked.verb === "watch") return this.#watch(asked, response);
+        const answer = await ask();
+        if (asked.verb === "get") this.#note(`${this.name}: GET ${asked.url} is ${answer.status}`);
+        tell(answer);
+      },
     };
   }
 

@@ -276,14 +276,19 @@ export class World {
         if (written() !== before) [before, since] = [written(), performance.now()];
         return performance.now() - since > QUIET_MS;
       },
-      () => this.#ways().flatMap(({ name, stored }) => stored.slice(-3).map(({ method, plural, name: of }) => `${name}: ${method} ${plural} ${of}`)),
+      () =>
+        this.#ways().flatMap(({ name, stored }) =>
+          stored.slice(-3).map(({ method, plural, name: of }) => `${name}: ${method} ${plural} ${of}`),
+        ),
     );
   }
 
   /** What has changed although it belongs to somebody else. */
   async #foreign(): Promise<string[]> {
     const now = new Map((await this.#ofOperator()).map((thing) => [thing.metadata.uid, thing]));
-    const changed = this.#operators.filter(({ metadata: { uid, resourceVersion } }) => now.get(uid)?.metadata.resourceVersion !== resourceVersion);
+    const changed = this.#operators.filter(
+      ({ metadata: { uid, resourceVersion } }) => now.get(uid)?.metadata.resourceVersion !== resourceVersion,
+    );
     const writes = this.#members.flatMap(({ virtual, model, ways: { host } }) =>
       host.stored
         .splice(0)
@@ -331,7 +336,6 @@ export class World {
 function named(line: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(line);
 }
-
 
 function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));

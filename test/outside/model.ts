@@ -108,7 +108,10 @@ export class Model {
       this.#own(SERVICES, known);
       await tenant.create(SERVICES, { metadata: { namespace, name }, spec: { ports: [{ port: known.port }] } });
     }
-    await tenant.create(ENDPOINTS, { metadata: { namespace, name, annotations: Object.fromEntries(known.annotations) }, ...subsetsOf(known.ip) });
+    await tenant.create(ENDPOINTS, {
+      metadata: { namespace, name, annotations: Object.fromEntries(known.annotations) },
+      ...subsetsOf(known.ip),
+    });
     return `create ${place.join("/")}`;
   }
 

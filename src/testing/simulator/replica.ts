@@ -5,7 +5,7 @@ import { noMetrics } from "../../base/metrics.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { Ending, Planner, Request, Response } from "../../reconcile/machine.ts";
 import { targetSide } from "../../reconcile/reference-copy.ts";
-import { decideRetry } from "../../runtime/retry.ts";
+import { decideRetry, Failures } from "../../runtime/retry.ts";
 import { createSyncCore } from "../../sync/core.ts";
 import type { SyncCore, SyncCoreOptions } from "../../sync/core.ts";
 import { createSyncMemory } from "../../sync/memory.ts";
@@ -60,7 +60,7 @@ export class Replica {
   readonly #queue = new Set<string>();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Failures();
 
   /** A process that has just started; `behind` tells by how many changes its first list of a kind is late. */
   constructor(options: ReplicaOptions, behind: () => number) {
@@ -158,11 +158,10 @@ export class Replica {
 
   #ended(id: string, ending: Ending): void {
     if (ending.result === "failed") {
-      const failures = this.#failures.get(id) ?? 0;
-      this.#failures.set(id, failures + 1);
+      const failures = this.#failures.count(id, ending.error);
       return this.#later(id, decideRetry({ error: ending.error, failures, random: () => 0.5 }).afterMs);
     }
-    this.#failures.delete(id);
+    this.#failures.forget(id);
     if (ending.requeueAfterMs !== undefined) this.#later(id, ending.requeueAfterMs);
   }
 
