@@ -1,27 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Chance } from "../../src/base/chance.ts";
 import { EngineError } from "../../src/base/errors.ts";
-import type { Logger } from "../../src/base/logger.ts";
-import { createMetrics } from "../../src/base/metrics.ts";
-import { createController, type ControllerOptions, type Reconcile } from "../../src/runtime/controller.ts";
-import { createWorkQueue } from "../../src/runtime/work-queue.ts";
-import { createFakeClock, settle } from "../support/fake-clock.ts";
-
-const chance: Chance = { fraction: () => 0, uuid: () => "", bytes: (length) => new Uint8Array(length) };
-
-function createWorld(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
-  const clock = createFakeClock();
-  const metrics = createMetrics();
-  const lines: { level: string; message: string; fields: Record<string, unknown> }[] = [];
-  const line =
-    (level: string) =>
-    (message: string, fields = {}) =>
-      void lines.push({ level, message, fields });
-  const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
-  const queue = createWorkQueue({ name: "endpoints", clock });
-  const controller = createController({ name: "endpoints", queue, reconcile, clock, chance, logger, metrics, ...options });
-  return { clock, metrics, lines, queue, controller };
-}
+import { settle } from "../support/fake-clock.ts";
+import { createWorld } from "./controller-world.ts";
 
 /** A promise with its ends outside. */
 function gate() {
@@ -40,24 +20,6 @@ describe("a controller", () => {
     await settle();
     expect(seen.sort()).toEqual(["shop/db", "shop/web"]);
     expect(queue.remembered).toBe(0);
-  });
-
-  test("asks again soon when a server refuses once after an outage, since it does not know its roles yet", async () => {
-    const errors = Array.from({ length: 40 }, () => new EngineError("API_UNAVAILABLE", "It is away"));
-    errors.push(new EngineError("API_FORBIDDEN", "Not yet"));
-    let done = false;
-    const { queue, controller, clock, lines } = createWorld(async () => {
-      const error = errors.shift();
-      if (error !== undefined) throw error;
-      done = true;
-    });
-    controller.start();
-    queue.add("shop/db");
-    while (errors.length > 0) await clock.advance(1_000);
-    expect(lines.at(-1)!.fields).toMatchObject({ code: "API_FORBIDDEN", failures: 0, retryMs: 1_000 });
-    await clock.advance(1_000);
-    expect(done).toBe(true);
-    await controller.stop();
   });
 
   test("goes on with other keys while all workers wait for answers that do not come, with as many as before afterwards", async () => {
