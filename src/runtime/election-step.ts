@@ -90,7 +90,11 @@ export function decideElection(state: ElectionState): ElectionStep {
 }
 
 function acquisition(state: ElectionState, transitions: number): ElectionStep {
-  return { action: "acquire", record: recordOf(state, { transitions, acquired: undefined }), notes: notesOf({ ...state, notes: NO_NOTES }) };
+  return {
+    action: "acquire",
+    record: recordOf(state, { transitions, acquired: undefined }),
+    notes: notesOf({ ...state, notes: NO_NOTES }),
+  };
 }
 
 function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseRecord): ElectionStep {

@@ -10,7 +10,12 @@ const REFUSED = new EngineError("API_UNAVAILABLE", "connect ECONNREFUSED");
 /** A tenant cluster that is asked every two seconds. */
 async function createWorld() {
   const clock = createFakeClock();
-  const state = { answer: (): Promise<unknown> => Promise.resolve({}), kinds: [] as LostKind[], retries: 0, wrong: undefined as EngineError | undefined };
+  const state = {
+    answer: (): Promise<unknown> => Promise.resolve({}),
+    kinds: [] as LostKind[],
+    retries: 0,
+    wrong: undefined as EngineError | undefined,
+  };
   const identity = {
     verify: () => Promise.resolve(),
     get wrong() {

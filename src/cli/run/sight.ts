@@ -27,7 +27,9 @@ export interface ClusterSight extends Reach {
 }
 
 /** What is looked at. */
-export type SeenCluster = Pick<FollowedCluster, "side"> & { readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity"> };
+export type SeenCluster = Pick<FollowedCluster, "side"> & {
+  readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
+};
 
 /** Begins with a cluster of which nothing is known: neither lost nor clear. */
 export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
