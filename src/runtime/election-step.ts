@@ -7,9 +7,12 @@
  * saw the renewal; the deadline of the first is shorter than the duration of the second. So, while clocks run equally fast, the
  * one has stopped before the other begins.
  *
+ * A leader that does not see what it works with notes that on the Lease and goes on. A candidate that sees it asks for the Lease, in a
+ * note as well; then the leader stops, and writes the candidate's name into the Lease. While nobody sees more, nothing changes hands.
+ *
  * @module
  */
-import { microTime, type LeaseRecord } from "./lease.ts";
+import { microTime, NO_NOTES, type LeaseNotes, type LeaseRecord } from "./lease.ts";
 
 /** The three times of an election, in seconds. */
 export interface ElectionTimes {
@@ -27,12 +30,22 @@ export const ELECTION_TIMES: ElectionTimes = { leaseDurationSeconds: 15, renewDe
 /** Who waits spreads its attempts: up to this many periods are added to each. */
 export const RETRY_JITTER = 1.2;
 
+/**
+ * How well a candidate sees what it would work with: `clear` for a while, `unsteady` when it is not known yet or has just come back,
+ * `blind` when it was not seen for so long that another one should lead.
+ */
+export type Sight = "clear" | "unsteady" | "blind";
+
 /** What is known when a step is decided. */
 export interface ElectionState {
   /** Who decides. Different for every process that ever takes part. */
   readonly identity: string;
   /** The Lease as last seen; undefined when there is none. */
   readonly lease: LeaseRecord | undefined;
+  /** What is noted on it. Default: nothing. */
+  readonly notes?: LeaseNotes;
+  /** Default clear. */
+  readonly sight?: Sight;
   /** Monotonic time at which `lease` was first seen as it is. */
   readonly observedMs: number;
   /** Monotonic time until which the decider leads; undefined when it does not. */
@@ -45,13 +58,15 @@ export interface ElectionState {
 
 /** What to do next. */
 export type ElectionStep =
-  /** Take the Lease, with this record. */
-  | { readonly action: "acquire"; readonly record: LeaseRecord }
-  | { readonly action: "renew"; readonly record: LeaseRecord }
-  /** Somebody else leads, at least for so long. */
+  /** Take the Lease, with this record and these notes. */
+  | { readonly action: "acquire"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
+  | { readonly action: "renew"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
+  /** Ask the leader for the Lease by these notes: it sees less. */
+  | { readonly action: "ask"; readonly notes: LeaseNotes }
+  /** Another one leads, at least for so long. */
   | { readonly action: "wait"; readonly forMs: number }
-  /** Stop at once: the deadline has passed, or the Lease is another's. */
-  | { readonly action: "step-down"; readonly reason: "deadline" | "taken" };
+  /** Stop at once: the deadline has passed, the Lease is another's, or one that sees more has asked for it. */
+  | { readonly action: "step-down"; readonly reason: "deadline" | "taken" | "asked" };
 
 /**
  * The next step of a candidate or leader.
@@ -60,16 +75,42 @@ export type ElectionStep =
  * decideElection({ identity: "a", lease: undefined, observedMs: 0, leadUntilMs: undefined, nowMs: 0, wallMs: 0, times: ELECTION_TIMES }).action; // "acquire"
  */
 export function decideElection(state: ElectionState): ElectionStep {
-  const { identity, lease, observedMs, leadUntilMs, nowMs } = state;
+  const { identity, lease, leadUntilMs, nowMs, sight = "clear", notes = NO_NOTES } = state;
   const own = lease?.holderIdentity === identity;
   if (leadUntilMs !== undefined && nowMs >= leadUntilMs) return { action: "step-down", reason: "deadline" };
   if (leadUntilMs !== undefined && !own) return { action: "step-down", reason: "taken" };
-  if (lease === undefined) return { action: "acquire", record: recordOf(state, { transitions: 0, acquired: undefined }) };
-  // Our own, though we do not lead: a renewal arrived after we had given up on it.
-  if (own) return { action: "renew", record: recordOf(state, { transitions: lease.leaseTransitions, acquired: lease.acquireTime }) };
-  const validUntilMs = lease.holderIdentity === "" ? nowMs : observedMs + durationMs(lease, state.times);
-  if (nowMs < validUntilMs) return { action: "wait", forMs: validUntilMs - nowMs };
-  return { action: "acquire", record: recordOf(state, { transitions: lease.leaseTransitions + 1, acquired: undefined }) };
+  if (lease === undefined) return acquisition(state, 0);
+  if (leadUntilMs !== undefined && sight === "blind" && notes.askedBy !== "") return { action: "step-down", reason: "asked" };
+  // Our own, though we do not lead: it was handed over, or a renewal arrived after we had given up on it.
+  if (own) return renewal(state, lease);
+  const freeMs = validUntilMs(state, lease);
+  if (nowMs >= freeMs) return acquisition(state, lease.leaseTransitions + 1);
+  const asks = sight === "clear" && notes.blindSince !== "" && notes.askedBy === "" && lease.holderIdentity !== "";
+  return asks ? { action: "ask", notes: { ...notes, askedBy: identity } } : { action: "wait", forMs: freeMs - nowMs };
+}
+
+function acquisition(state: ElectionState, transitions: number): ElectionStep {
+  return {
+    action: "acquire",
+    record: recordOf(state, { transitions, acquired: undefined }),
+    notes: notesOf({ ...state, notes: NO_NOTES }),
+  };
+}
+
+function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseRecord): ElectionStep {
+  return { action: "renew", record: recordOf(state, { transitions: leaseTransitions, acquired: acquireTime }), notes: notesOf(state) };
+}
+
+/** What a holder notes: nothing while it is not blind, so that whoever asked for the Lease then has asked in vain. */
+function notesOf({ sight, notes = NO_NOTES, wallMs }: ElectionState): LeaseNotes {
+  return sight === "blind" ? { ...notes, blindSince: notes.blindSince || microTime(wallMs) } : NO_NOTES;
+}
+
+/** Who is blind leaves a free Lease to the others for as long as each of them takes to look. */
+function validUntilMs({ observedMs, times, sight }: ElectionState, lease: LeaseRecord): number {
+  const lastsMs = lease.holderIdentity === "" ? 0 : durationMs(lease, times);
+  const politeMs = sight === "blind" ? (1 + RETRY_JITTER) * times.retryPeriodSeconds * 1000 : 0;
+  return observedMs + lastsMs + politeMs;
 }
 
 /** The holder's own duration counts; its settings may differ from ours. */
@@ -103,6 +144,26 @@ function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acq
 export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number): LeaseRecord {
   const now = microTime(wallMs);
   return { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
+}
+
+/**
+ * The record of a Lease that its holder hands to the candidate that asked for it, which leads as soon as it has renewed it. If it never
+ * does, the Lease expires like any other.
+ *
+ * @example
+ * handedRecord(readLease(lease), "syncer-1_77ab…", clock.now()).leaseTransitions; // one more
+ */
+export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRecord, to: string, wallMs: number): LeaseRecord {
+  const now = microTime(wallMs);
+  return { holderIdentity: to, leaseDurationSeconds, acquireTime: now, renewTime: now, leaseTransitions: leaseTransitions + 1 };
+}
+
+/**
+ * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
+ * the deadline of a leader that cannot renew and the end of its Lease. What is still under way then is kept out in the same way.
+ */
+export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
+  return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;
 }
 
 /**

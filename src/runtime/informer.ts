@@ -1,3 +1,4 @@
+import type { Clock } from "../base/clock.ts";
 import { messageOf, isEngineError } from "../base/errors.ts";
 import { loggableMessage, silentLogger, type Logger } from "../base/logger.ts";
 import { noMetrics, type Metrics } from "../base/metrics.ts";
@@ -41,6 +42,10 @@ export interface Informer extends ObjectSource {
   whenSynced(): Promise<boolean>;
   /** Objects in the copy. */
   readonly size: number;
+  /** Monotonic time since which the cluster cannot be followed; undefined while it can, and before the first list. */
+  readonly lostMs: number | undefined;
+  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  retryNow(): void;
 }
 
 /**
@@ -76,6 +81,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #labels: { readonly cluster: string; readonly resource: string };
+  readonly #clock: Clock;
   readonly #whenSynced: Promise<boolean>;
   #resolveSynced!: (synced: boolean) => void;
   #running: Promise<void> | undefined;
@@ -83,12 +89,14 @@ class ReflectedSource implements Informer, ReflectorSink {
   #troubled = false;
   synced = false;
   current = false;
+  lostMs: number | undefined;
 
   constructor(options: InformerOptions) {
     const { transform = stripManagedFields, logger = silentLogger, metrics = noMetrics, cluster = "", scope = {} } = options;
     this.#transform = transform;
     this.#logger = logger;
     this.#metrics = metrics;
+    this.#clock = options.clock;
     this.#labels = { cluster, resource: qualifiedPlural(options.resource) };
     this.#whenSynced = new Promise((resolve) => (this.#resolveSynced = resolve));
     this.#reflector = new Reflector({ ...options, scope, sink: this });
@@ -164,8 +172,13 @@ class ReflectedSource implements Informer, ReflectorSink {
     this.#reflector.relist();
   }
 
+  retryNow(): void {
+    this.#reflector.retryNow();
+  }
+
   setCurrent(current: boolean): void {
     this.current = current;
+    this.lostMs = current ? undefined : this.#clock.monotonic();
     this.#metrics.gauge("informer_current", current ? 1 : 0, this.#labels);
     if (current && this.#troubled) this.#logger.info("Following the cluster again", this.#labels);
     if (current) this.#troubled = false;

@@ -11,12 +11,15 @@ import {
   decideElection,
   ELECTION_TIMES,
   electionTimesProblem,
+  handedRecord,
+  handoverMs,
   releaseRecord,
   RETRY_JITTER,
   type ElectionStep,
   type ElectionTimes,
+  type Sight,
 } from "./election-step.ts";
-import { readLease, writeLease, type LeaseRecord } from "./lease.ts";
+import { NO_NOTES, readLease, readNotes, writeLease, type LeaseNotes, type LeaseRecord } from "./lease.ts";
 
 /** How an election is set up. */
 export interface LeaderElectionOptions {
@@ -35,8 +38,19 @@ export interface LeaderElectionOptions {
   readonly times?: ElectionTimes;
   /** After a loss, `lead` must end within so many milliseconds. Default 35 s: longer than a call may take. */
   readonly drainMs?: number;
+  /** How well this process sees what it would work with. While it is blind and leads, it hands the Lease to one that asks. Default: clear. */
+  readonly sight?: () => Sight;
+  /** Told how the attempts to reach the Lease go. */
+  readonly reach?: Reach;
   readonly logger?: Logger;
   readonly metrics?: Metrics;
+}
+
+/** Told of each question and its answer. */
+export interface Reach {
+  asked(): void;
+  answered(): void;
+  failed(error: unknown): void;
 }
 
 /**
@@ -53,6 +67,8 @@ export type Lead = (lost: AbortSignal) => Promise<void>;
  *   as long as their monotonic clocks run equally fast and nobody but candidates writes the Lease.
  * - `leading` is looked up on the clock, not remembered: a process that wakes up after its deadline reads false at once.
  * - A Lease is given back only when `lead` has ended; after a crash others wait until it expires.
+ * - A leader that is blind keeps leading until a candidate that is not asks for the Lease. It is handed over when `lead` has ended, at
+ *   the latest when the Lease would have expired, and as if it had.
  */
 export interface LeaderElection {
   /** True until the renew deadline, counted from the beginning of the last renewal that succeeded. */
@@ -85,6 +101,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
 /** A write that hangs ends by itself after 30 s; so long the process need not end for it, since nothing new begins. */
 const DRAIN_MS = 35_000;
 
+/** Why a term ends whose Lease another candidate gets. */
+const ASKED = "asked";
+
+type Written = Extract<ElectionStep, { readonly action: "acquire" | "renew" }>;
+
 class Candidate implements LeaderElection {
   readonly #options: LeaderElectionOptions;
   readonly #times: ElectionTimes;
@@ -92,6 +113,7 @@ class Candidate implements LeaderElection {
   readonly #metrics: Metrics;
   /** The Lease as last answered; undefined when it has to be read. */
   #present: KubeObject | undefined;
+  #notes: LeaseNotes = NO_NOTES;
   /** What was last seen, and since when. */
   #observed: { readonly lease: LeaseRecord | undefined; readonly text: string; readonly sinceMs: number };
   #leadUntilMs: number | undefined;
@@ -139,7 +161,11 @@ class Candidate implements LeaderElection {
     const { chance } = this.#options;
     const periodMs = this.#times.retryPeriodSeconds * 1000;
     const usualMs = periodMs * (1 + RETRY_JITTER * chance.fraction());
-    return step?.action === "wait" ? Math.min(usualMs, step.forMs + (periodMs / 4) * chance.fraction()) : usualMs;
+    // After an outage the wait for the end of a Lease begins when it is read again.
+    if (step === undefined) return (periodMs / 2) * (1 + chance.fraction());
+    // Who has asked gets an answer soon.
+    if (step.action === "ask" || this.#notes.askedBy === this.#options.identity) return (periodMs / 4) * (1 + chance.fraction());
+    return step.action === "wait" ? Math.min(usualMs, step.forMs + (periodMs / 4) * chance.fraction()) : usualMs;
   }
 
   /** Leads until the Lease is lost or `stop` aborts, and until `lead` has ended. */
@@ -157,6 +183,7 @@ class Candidate implements LeaderElection {
     });
     await this.#keep(lost);
     stop.removeEventListener("abort", stopped);
+    if (lost.signal.reason === ASKED) await this.#handOver(working);
     const drained = await this.#drained(working);
     await this.#endTerm({ drained, given: stop.aborted || "error" in failure });
     if ("error" in failure) throw failure.error;
@@ -187,16 +214,26 @@ class Candidate implements LeaderElection {
     return { cancel: () => timer.cancel() };
   }
 
-  #stepDown(lost: AbortController, reason: "deadline" | "taken"): void {
+  #stepDown(lost: AbortController, reason: "deadline" | "taken" | "asked"): void {
     if (lost.signal.aborted) return;
     this.#leadUntilMs = undefined;
     this.#tellStatus();
-    this.#logger.warn("Lost the lease", { lease: formatKey(this.#options.lease), reason, holder: this.holder });
-    lost.abort();
+    const fields = { lease: formatKey(this.#options.lease), reason, holder: this.holder };
+    if (reason === "asked") this.#logger.info("Handing the lease over", { ...fields, to: this.#notes.askedBy });
+    else this.#logger.warn("Lost the lease", fields);
+    lost.abort(reason === "asked" ? ASKED : undefined);
   }
 
-  async #drained(working: Promise<void>): Promise<boolean> {
-    const { clock, drainMs = DRAIN_MS } = this.#options;
+  /** Nothing of ours begins any more. What is under way is waited for, but not longer than after a Lease that expires. */
+  async #handOver(working: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    const to = this.#notes.askedBy;
+    await this.#drained(working, handoverMs(this.#times));
+    await this.#leave((record) => handedRecord(record, to, clock.now()));
+  }
+
+  async #drained(working: Promise<void>, drainMs = this.#options.drainMs ?? DRAIN_MS): Promise<boolean> {
+    const { clock } = this.#options;
     const ended = new AbortController();
     let finished = false;
     const finish = working.then(() => {
@@ -219,14 +256,17 @@ class Candidate implements LeaderElection {
 
   /** One look and, where the rules say so, one write. Never throws; undefined when it failed or somebody was faster. */
   async #attempt(): Promise<ElectionStep | undefined> {
+    const { reach } = this.#options;
     for (let races = 0; ; races++) {
       try {
+        reach?.asked();
         const step = await this.#step();
         this.#tellReached();
         return step;
       } catch (error) {
         // Whether the write happened or not: what is known is still good to try with, and a conflict tells if it is not.
         if (!this.#isLostRace(error)) return this.#report(error);
+        reach?.answered();
         this.#present = undefined;
         // A leader looks at once who won; for a candidate that can wait.
         if (this.#leadUntilMs === undefined || races > 0) return undefined;
@@ -248,15 +288,24 @@ class Candidate implements LeaderElection {
     // A term that ended meanwhile does not come back to life.
     if (led && this.#leadUntilMs === undefined) return { action: "step-down", reason: "deadline" };
     const step = this.#decide();
-    if (step.action === "acquire" || step.action === "renew") await this.#write(step.record, { led });
+    if (step.action === "acquire" || step.action === "renew") await this.#write(step, { led });
+    if (step.action === "ask") await this.#ask(step.notes);
     return step;
   }
 
+  async #ask(notes: LeaseNotes): Promise<void> {
+    const { client, lease: key } = this.#options;
+    const present = this.#present!;
+    this.#observe(await client.update(LEASES, writeLease(readLease(present), { key, present, notes })));
+    this.#logger.info("Asked for the lease: its holder is blind", { lease: formatKey(key), holder: this.holder, since: notes.blindSince });
+  }
+
   #decide(): ElectionStep {
-    const { identity, clock } = this.#options;
+    const { identity, clock, sight = () => "clear" } = this.#options;
     const { lease, sinceMs } = this.#observed;
     const now = { nowMs: clock.monotonic(), wallMs: clock.now() };
-    return decideElection({ identity, lease, observedMs: sinceMs, leadUntilMs: this.#leadUntilMs, ...now, times: this.#times });
+    const known = { lease, notes: this.#notes, observedMs: sinceMs, leadUntilMs: this.#leadUntilMs };
+    return decideElection({ identity, ...known, sight: sight(), ...now, times: this.#times });
   }
 
   async #read(): Promise<void> {
@@ -266,10 +315,10 @@ class Candidate implements LeaderElection {
   }
 
   /** The time of a renewal is that of its beginning: the server may have carried it out right then. */
-  async #write(record: LeaseRecord, { led }: { readonly led: boolean }): Promise<void> {
+  async #write({ record, notes }: Written, { led }: { readonly led: boolean }): Promise<void> {
     const { client, lease: key, clock } = this.#options;
     const beganMs = clock.monotonic();
-    const lease = writeLease(record, { key, present: this.#present });
+    const lease = writeLease(record, { key, present: this.#present, notes });
     const written = this.#present === undefined ? await client.create(LEASES, lease) : await client.update(LEASES, lease);
     this.#observe(written);
     if (!led || this.#leadUntilMs !== undefined) this.#extend(beganMs);
@@ -282,6 +331,7 @@ class Candidate implements LeaderElection {
 
   #observe(lease: KubeObject | undefined): void {
     this.#present = lease;
+    this.#notes = lease === undefined ? NO_NOTES : readNotes(lease);
     const record = lease && readLease(lease);
     const text = JSON.stringify(record) ?? "";
     // Only a change of what it says renews a Lease, not a label on it.
@@ -289,23 +339,30 @@ class Candidate implements LeaderElection {
     this.#observed = { lease: record, text, sinceMs: this.#options.clock.monotonic() };
   }
 
-  async #giveBack(): Promise<void> {
-    const { client, lease: key, clock } = this.#options;
+  #giveBack(): Promise<void> {
+    return this.#leave((record) => releaseRecord(record, this.#options.clock.now()));
+  }
+
+  /** Writes another holder, or none, in place of this process. Never throws. */
+  async #leave(left: (record: LeaseRecord) => LeaseRecord): Promise<void> {
+    const { client, lease: key } = this.#options;
     const present = this.#present;
     this.#leadUntilMs = undefined;
     try {
-      if (present !== undefined) await client.update(LEASES, writeLease(releaseRecord(readLease(present), clock.now()), { key, present }));
+      if (present !== undefined) this.#observe(await client.update(LEASES, writeLease(left(readLease(present)), { key, present })));
     } catch (error) {
       this.#logger.warn("Cannot give the lease back; others wait until it expires", { lease: formatKey(key), error: messageOf(error) });
     }
   }
 
   #tellReached(): void {
+    this.#options.reach?.answered();
     if (this.#troubled) this.#logger.info("Reached the lease again", { lease: formatKey(this.#options.lease) });
     this.#troubled = false;
   }
 
   #report(error: unknown): undefined {
+    this.#options.reach?.failed(error);
     const fields = { lease: formatKey(this.#options.lease), error: messageOf(error), leading: this.leading };
     if (this.#troubled) this.#logger.debug("Cannot reach the lease, still", fields);
     else this.#logger.warn("Cannot reach the lease", fields);

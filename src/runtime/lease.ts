@@ -16,6 +16,20 @@ export interface LeaseRecord {
   readonly leaseTransitions: number;
 }
 
+/** What candidates tell each other beside the record, in annotations that other programs leave alone. */
+export interface LeaseNotes {
+  /** Since when the holder does not see all that it works with, RFC 3339; "" while it does. */
+  readonly blindSince: string;
+  /** The candidate that sees more and asks the holder for the Lease; "" when none does. */
+  readonly askedBy: string;
+}
+
+/** A Lease of which nothing is noted. */
+export const NO_NOTES: LeaseNotes = { blindSince: "", askedBy: "" };
+
+const BLIND_SINCE = "sync.platform/holder-blind-since";
+const ASKED_BY = "sync.platform/asked-by";
+
 /** The largest number of a Lease: its fields are 32 bits wide. */
 const INT32_MAX = 2 ** 31 - 1;
 
@@ -37,21 +51,44 @@ export function readLease(lease: KubeObject): LeaseRecord {
 }
 
 /**
- * The Lease with this record. All five fields are written, zeros and empty texts too, as client-go's lease lock writes them;
- * labels and annotations that somebody gave the Lease stay.
+ * Reads what is noted on a Lease.
+ *
+ * @example
+ * readNotes(lease).askedBy; // "syncer-1_77ab…"
+ */
+export function readNotes({ metadata: { annotations } }: KubeObject): LeaseNotes {
+  return { blindSince: textOf(annotations?.[BLIND_SINCE]), askedBy: textOf(annotations?.[ASKED_BY]) };
+}
+
+/** What becomes of the Lease. */
+export interface LeaseChange {
+  readonly key: ObjectKey;
+  readonly present?: KubeObject | undefined;
+  /** Default: nothing is noted. */
+  readonly notes?: LeaseNotes;
+}
+
+/**
+ * The Lease with this record and these notes. All five fields are written, zeros and empty texts too, as client-go's lease lock writes
+ * them; labels and annotations that others gave the Lease stay.
  *
  * @example
  * client.create(LEASES, writeLease(record, { key: { namespace: "vc-blue", name: "endpoint-sync-blue" } }));
  */
-export function writeLease(
-  record: LeaseRecord,
-  { key, present }: { readonly key: ObjectKey; readonly present?: KubeObject | undefined },
-): KubeObject {
+export function writeLease(record: LeaseRecord, { key, present, notes = NO_NOTES }: LeaseChange): KubeObject {
   const { apiVersion, kind } = LEASES;
-  const metadata = present?.metadata ?? { name: key.name, namespace: key.namespace };
+  const metadata = noted(present?.metadata ?? { name: key.name, namespace: key.namespace }, notes);
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = record;
   const spec = { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions: Math.min(leaseTransitions, INT32_MAX) };
   return { apiVersion, kind, metadata, spec };
+}
+
+/** Metadata that are noted as they should be stay as they are. */
+function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseNotes): KubeObject["metadata"] {
+  const wanted = Object.entries({ [BLIND_SINCE]: blindSince, [ASKED_BY]: askedBy });
+  if (wanted.every(([key, value]) => (metadata.annotations?.[key] ?? "") === value)) return metadata;
+  const { [BLIND_SINCE]: _blind, [ASKED_BY]: _asked, ...others } = metadata.annotations ?? {};
+  return { ...metadata, annotations: { ...others, ...Object.fromEntries(wanted.filter(([, value]) => value !== "")) } };
 }
 
 /**

@@ -78,7 +78,7 @@ export interface ReflectorOptions extends ReflectorTimes {
 type State =
   | { readonly name: "list"; readonly reason: ListReason }
   | { readonly name: "watch" }
-  | { readonly name: "wait"; readonly delayMs: number; readonly then: State }
+  | { readonly name: "wait"; readonly delayMs: number; readonly asked: boolean; readonly then: State }
   | { readonly name: "stopped" };
 
 const DEFAULTS: Required<ReflectorTimes> = {
@@ -129,6 +129,8 @@ export class Reflector {
   #asked: Timer | undefined;
   /** Ends the watch that is open. */
   #endWatch: () => void = () => {};
+  /** Ends the wait that is under way, if it may end early. */
+  #endWait: () => void = () => {};
   #current = false;
   #pageSize: number;
 
@@ -162,6 +164,18 @@ export class Reflector {
     });
   }
 
+  /** Ends a wait after failures: the cluster is known to answer again. One that the server asked for stays. */
+  retryNow(): void {
+    this.#endWait();
+  }
+
+  async #wait({ delayMs, asked }: Extract<State, { readonly name: "wait" }>): Promise<void> {
+    const ending = new AbortController();
+    if (!asked) this.#endWait = () => ending.abort();
+    await delay(this.#options.clock, delayMs, AbortSignal.any([this.#stopping.signal, ending.signal]));
+    this.#endWait = () => {};
+  }
+
   async #step(state: State): Promise<State> {
     switch (state.name) {
       case "list":
@@ -169,7 +183,7 @@ export class Reflector {
       case "watch":
         return this.#watch();
       case "wait":
-        await delay(this.#options.clock, state.delayMs, this.#stopping.signal);
+        await this.#wait(state);
         return state.then;
       case "stopped":
         return state;
@@ -337,7 +351,7 @@ export class Reflector {
     this.#failures += 1;
     this.#setCurrent(false);
     sink.failed({ state, error, failures: this.#failures, retryMs: delayMs });
-    return { name: "wait", delayMs, then };
+    return { name: "wait", delayMs, asked: wishMs > 0, then };
   }
 
   /** Counts a failure of the present outage. */

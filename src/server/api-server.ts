@@ -30,6 +30,8 @@ import { beginRecord } from "./access/passage.ts";
 import type { Known, Passage } from "./access/passage.ts";
 import { impersonated } from "./access/impersonation.ts";
 import type { Registry } from "./registry.ts";
+import { createKnownCallers } from "./http/known-callers.ts";
+import type { KnownCallers } from "./http/known-callers.ts";
 import { createPace } from "./http/pace.ts";
 import type { Pace } from "./http/pace.ts";
 import { createPresentation } from "./presentation/presentation.ts";
@@ -174,6 +176,7 @@ class Serving {
   readonly #metrics: RequestMetrics;
   readonly #connections: Connections;
   readonly #pace: Pace;
+  readonly #callers: KnownCallers;
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
   readonly #ends = new Set<() => void>();
@@ -212,6 +215,7 @@ class Serving {
     this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, metrics);
     this.#metrics = createRequestMetrics({ metrics, clock, definitions: registry.definitions });
     this.#pace = createPace(clock);
+    this.#callers = createKnownCallers();
   }
 
   connected(socket: Socket): void {
@@ -246,10 +250,11 @@ class Serving {
   }
 
   /** Probes never wait for others. */
-  #turnOf({ url = "/", headers, socket }: IncomingMessage): Promise<void> | undefined {
-    const [path] = splitOnce(url, "?");
-    if (isOpenPath(below(this.#options.basePath ?? "", path) ?? path)) return undefined;
-    return this.#pace.turnOf(headers.authorization ?? socket.remoteAddress ?? "");
+  #turnOf(request: IncomingMessage): Promise<void> | undefined {
+    const { basePath = "", addressOf = remoteAddressOf } = this.#options;
+    const [path] = splitOnce(request.url ?? "/", "?");
+    if (isOpenPath(below(basePath, path) ?? path)) return undefined;
+    return this.#pace.turnOf(this.#callers.whose(request.headers.authorization, () => addressOf(request)));
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -322,10 +327,10 @@ class Serving {
   }
 
   async #identify(passage: Passage, path: string, attributes: Attributes): Promise<Known> {
-    const { authenticate, authorizer } = this.#options;
+    const { authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
-      const caller = isOpenPath(path) ? ANONYMOUS : await authenticate(passage.request);
+      const caller = isOpenPath(path) ? ANONYMOUS : await this.#authenticate(passage.request);
       if (caller === undefined) throw unauthorized();
       known.caller = caller;
       const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(passage.request, caller, authorizer);
@@ -334,6 +339,18 @@ class Serving {
     } finally {
       beginRecord(this.#options.audit, passage, passage.request.url ?? "/", { attributes, ...known });
     }
+  }
+
+  async #authenticate(request: IncomingMessage): Promise<UserInfo | undefined> {
+    const { authorization } = request.headers;
+    let caller: UserInfo | undefined;
+    try {
+      caller = await this.#options.authenticate(request);
+    } finally {
+      if (authorization !== undefined && caller !== undefined) this.#callers.accepted(authorization, caller.name);
+      else if (authorization !== undefined) this.#callers.refused(authorization);
+    }
+    return caller;
   }
 
   /** Watches last, so they do not count as requests under way, but among themselves. */

@@ -20,9 +20,20 @@ import { createClusterGuard } from "./cluster-guard.ts";
 export interface InformedAccess extends ClusterAccess {
   /** Kinds that were asked for and are not listed yet, `endpointslices.discovery.k8s.io` for example. */
   unsynced(): readonly string[];
+  /** Kinds that were listed and cannot be followed now, with the monotonic time since when. */
+  lost(): readonly LostKind[];
+  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  retryNow(): void;
   readonly identity: ClusterIdentity;
   /** Stops every informer. The client stays open. */
   stop(): Promise<void>;
+}
+
+/** A kind that cannot be followed. */
+export interface LostKind {
+  readonly kind: string;
+  /** Monotonic time. */
+  readonly sinceMs: number;
 }
 
 /** What the informers need. */
@@ -76,6 +87,10 @@ export function createInformedAccess(options: InformedAccessOptions): InformedAc
       return items;
     },
     unsynced: () => [...informers].flatMap(([kind, { synced }]) => (synced ? [] : [kind])),
+    lost: () => [...informers].flatMap(([kind, { lostMs }]) => (lostMs === undefined ? [] : [{ kind, sinceMs: lostMs }])),
+    retryNow() {
+      for (const informer of [...informers.values(), ...followed]) informer.retryNow();
+    },
     async stop() {
       stopping.abort();
       await Promise.all([...informers.values(), ...followed].map((informer) => informer.stop()));

@@ -34,6 +34,7 @@ function createWorld() {
     wrong: undefined as EngineError | undefined,
     reviews: 0,
     failure: undefined as Error | undefined,
+    outOfSight: [] as string[],
   };
   const side = (name: "tenant" | "host") => ({
     side: name,
@@ -58,6 +59,7 @@ function createWorld() {
     clusters: [side("tenant"), side("host")],
     permissions: () => [UPDATE, TELL],
     prepared: () => state.prepared,
+    outOfSight: () => state.outOfSight,
     runtime: { clock, chance: systemChance, logger, metrics },
   });
   const says = () => {
@@ -81,6 +83,14 @@ describe("readiness", () => {
     Object.assign(state, { prepared: false, unsynced: ["endpoints", "services"] });
     const waits = ["endpoints", "services"].map((kind) => `waiting for the list of ${kind} of the host cluster`);
     expect(says()).toEqual(["the first lists are not complete yet", ...waits]);
+  });
+
+  test("says which cluster is out of sight, until it is back", () => {
+    const { state, says } = createWorld();
+    state.outOfSight = ["cannot reach the tenant cluster since 2026-01-01T00:00:00.000Z: connect ECONNREFUSED"];
+    expect(says()).toEqual(state.outOfSight);
+    state.outOfSight = [];
+    expect(says()).toEqual(["ok"]);
   });
 
   test("says when another cluster answers, until the right one does", () => {

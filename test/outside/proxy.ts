@@ -43,6 +43,9 @@ export const loseAnswer = async ({ ask, reset }: Way): Promise<void> => {
   reset();
 };
 
+/** How a way is cut: nothing is heard any more, or every connection breaks. */
+export type Cut = "silent" | "refused";
+
 /** One proxy. */
 export class Proxy {
   readonly #api: Api;
@@ -53,6 +56,10 @@ export class Proxy {
   /** Every write that was tried, in order. What can be no copy is left out. */
   readonly writes: Write[] = [];
   fault: Fault = () => undefined;
+  /** Present while the way is cut; `healed` resolves at its end. */
+  #cut: { readonly how: Cut; readonly healed: Promise<void>; heal(): void } | undefined;
+  /** Answers that stream, and ends them. */
+  readonly #streams = new Set<() => void>();
 
   private constructor(api: Api) {
     this.#api = api;
@@ -87,11 +94,30 @@ export class Proxy {
     return this.writes.filter(({ status }) => status >= 200 && status < 300);
   }
 
+  /** Cuts the way between the syncer and the server. What is on its way when a silent cut ends arrives late, as TCP does it. */
+  cut(how: Cut): void {
+    if (this.#cut !== undefined) this.heal();
+    let heal = (): void => undefined;
+    const healed = new Promise<void>((resolve) => (heal = resolve));
+    this.#cut = { how, healed, heal };
+    for (const end of this.#streams) end();
+    if (how === "refused") this.#server.closeAllConnections();
+  }
+
+  heal(): void {
+    this.#cut?.heal();
+    this.#cut = undefined;
+    // What was said meanwhile on open streams is lost.
+    for (const end of this.#streams) end();
+  }
+
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#cut?.how === "refused") return void request.socket.resetAndDestroy();
     const { method = "", url = "", headers } = request;
     const type = headers["content-type"] ?? "application/json";
-    if (method === "GET") return this.#stream(url, response);
     const body = await readText(request);
+    await this.#cut?.healed;
+    if (method === "GET") return this.#stream(url, response);
     const write = describe(method, url, body);
     if (write !== undefined) this.writes.push(write);
     const way: Way = {
@@ -112,7 +138,15 @@ export class Proxy {
 
   async #stream(url: string, response: ServerResponse): Promise<void> {
     const answer = await this.#api.send("GET", url).catch(() => this.#api.send("GET", url));
-    response.once("close", () => answer.destroy());
+    const end = (): void => {
+      if (this.#cut?.how === "silent") answer.unpipe(response);
+      else response.destroy();
+    };
+    this.#streams.add(end);
+    response.once("close", () => {
+      this.#streams.delete(end);
+      answer.destroy();
+    });
     answer.once("error", () => response.destroy());
     response.writeHead(answer.statusCode ?? 500, { "content-type": answer.headers["content-type"] ?? "application/json" });
     response.flushHeaders();

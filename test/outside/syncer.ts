@@ -18,6 +18,8 @@ export interface SyncerOptions<Way extends Reached = Proxy> {
   readonly config?: unknown;
   readonly settings?: unknown;
   readonly args?: readonly string[];
+  /** What `run` says once it has begun. Default: that it leads, or syncs without `--leader-elect`. */
+  readonly begun?: string;
   /** Options of its Node. */
   readonly node?: readonly string[];
 }
@@ -49,9 +51,8 @@ export class Syncer<Way extends Reached = Proxy> {
   async start(args: readonly string[] = [], root?: string): Promise<Ended | undefined> {
     const quiet = ["--metrics-address", "", "--health-address", "", "--log-format", "json"];
     const argv = ["run", ...this.#clusters(), ...quiet, ...(this.options.args ?? []), ...args];
-    const { folder, node = [] } = this.options;
+    const { folder, node = [], begun = argv.includes("--leader-elect") ? '"Leading"' : '"Syncing"' } = this.options;
     this.#command = new Command(argv, { folder, node, ...(root !== undefined && { root }) });
-    const begun = argv.includes("--leader-elect") ? '"Leading"' : '"Syncing"';
     return (await this.#command.said(begun)) ? undefined : this.#command.ended;
   }
 

@@ -4,11 +4,13 @@ import {
   decideElection,
   ELECTION_TIMES,
   electionTimesProblem,
+  handedRecord,
+  handoverMs,
   releaseRecord,
   type ElectionState,
   type ElectionStep,
 } from "../../src/runtime/election-step.ts";
-import { microTime, readLease, writeLease, type LeaseRecord } from "../../src/runtime/lease.ts";
+import { microTime, NO_NOTES, readLease, readNotes, writeLease, type LeaseNotes, type LeaseRecord } from "../../src/runtime/lease.ts";
 
 const T0 = "2026-01-01T00:00:00.000000Z";
 const NOW = "2026-01-01T00:01:00.000000Z";
@@ -30,19 +32,19 @@ describe("the next step of a candidate", () => {
     {
       why: "without a Lease is to make one",
       given: { lease: undefined },
-      step: { action: "acquire", record: mine({ leaseTransitions: 0 }) },
+      step: { action: "acquire", record: mine({ leaseTransitions: 0 }), notes: NO_NOTES },
     },
     {
       why: "before a Lease that was given back is to take it at once",
       given: { lease: record({ holderIdentity: "", leaseDurationSeconds: 1 }) },
-      step: { action: "acquire", record: mine({ leaseTransitions: 4 }) },
+      step: { action: "acquire", record: mine({ leaseTransitions: 4 }), notes: NO_NOTES },
     },
     { why: "before another's Lease is to wait for its end", given: { nowMs: 1_000 }, step: { action: "wait", forMs: 14_000 } },
     { why: "a moment before its end is to wait still", given: { nowMs: 14_999 }, step: { action: "wait", forMs: 1 } },
     {
       why: "once another's Lease has not changed for its duration is to take it",
       given: { nowMs: 15_000 },
-      step: { action: "acquire", record: mine({ leaseTransitions: 4 }) },
+      step: { action: "acquire", record: mine({ leaseTransitions: 4 }), notes: NO_NOTES },
     },
     {
       why: "counts by the duration that the holder wrote, not by its own",
@@ -62,12 +64,12 @@ describe("the next step of a candidate", () => {
     {
       why: "counts from when it saw the Lease, though its times are in the future",
       given: { lease: record({ renewTime: "2099-01-01T00:00:00.000000Z" }), nowMs: 15_000 },
-      step: { action: "acquire", record: mine({ leaseTransitions: 4 }) },
+      step: { action: "acquire", record: mine({ leaseTransitions: 4 }), notes: NO_NOTES },
     },
     {
       why: "that finds its own name is to renew: a renewal came after it was given up",
       given: { lease: record({ holderIdentity: "me" }) },
-      step: { action: "renew", record: mine({ acquireTime: T0 }) },
+      step: { action: "renew", record: mine({ acquireTime: T0 }), notes: NO_NOTES },
     },
   ])("$why", ({ given, step }) => {
     expect(decideElection(state(given))).toEqual(step);
@@ -77,11 +79,11 @@ describe("the next step of a candidate", () => {
 describe("the next step of a leader", () => {
   const leading = { lease: record({ holderIdentity: "me" }), leadUntilMs: 10_000 };
   test.each<{ why: string; given: Partial<ElectionState>; step: ElectionStep }>([
-    { why: "is to renew, keeping when it began", given: {}, step: { action: "renew", record: mine({ acquireTime: T0 }) } },
+    { why: "is to renew, keeping when it began", given: {}, step: { action: "renew", record: mine({ acquireTime: T0 }), notes: NO_NOTES } },
     {
       why: "a moment before the deadline is to renew",
       given: { nowMs: 9_999 },
-      step: { action: "renew", record: mine({ acquireTime: T0 }) },
+      step: { action: "renew", record: mine({ acquireTime: T0 }), notes: NO_NOTES },
     },
     { why: "at the deadline is to step down", given: { nowMs: 10_000 }, step: { action: "step-down", reason: "deadline" } },
     { why: "whose Lease is another's is to step down", given: { lease: record() }, step: { action: "step-down", reason: "taken" } },
@@ -93,6 +95,80 @@ describe("the next step of a leader", () => {
     { why: "whose Lease is gone is to step down", given: { lease: undefined }, step: { action: "step-down", reason: "taken" } },
   ])("$why", ({ given, step }) => {
     expect(decideElection(state({ ...leading, ...given }))).toEqual(step);
+  });
+});
+
+describe("the next step when a cluster is out of sight", () => {
+  const SINCE = "2026-01-01T00:00:50.000000Z";
+  const noted = (notes: Partial<LeaseNotes>): LeaseNotes => ({ ...NO_NOTES, ...notes });
+  const leading = { lease: record({ holderIdentity: "me" }), leadUntilMs: 10_000 };
+  const renewed = (notes: Partial<LeaseNotes>): ElectionStep => ({
+    action: "renew",
+    record: mine({ acquireTime: T0 }),
+    notes: noted(notes),
+  });
+  test.each<{ why: string; given: Partial<ElectionState>; step: ElectionStep }>([
+    { why: "of a leader that is blind is to note since when", given: { ...leading, sight: "blind" }, step: renewed({ blindSince: NOW }) },
+    {
+      why: "of a leader that is blind still is to note the same",
+      given: { ...leading, sight: "blind", notes: noted({ blindSince: SINCE }) },
+      step: renewed({ blindSince: SINCE }),
+    },
+    { why: "of a leader that is unsteady is to renew as ever", given: { ...leading, sight: "unsteady" }, step: renewed({}) },
+    {
+      why: "of a leader that is blind and was asked is to step down",
+      given: { ...leading, sight: "blind", notes: noted({ blindSince: SINCE, askedBy: "other" }) },
+      step: { action: "step-down", reason: "asked" },
+    },
+    {
+      why: "of a leader that was asked and sees again is to take the notes away",
+      given: { ...leading, sight: "unsteady", notes: noted({ blindSince: SINCE, askedBy: "other" }) },
+      step: renewed({}),
+    },
+    {
+      why: "of a candidate that sees is to ask a leader that does not",
+      given: { notes: noted({ blindSince: SINCE }) },
+      step: { action: "ask", notes: noted({ blindSince: SINCE, askedBy: "me" }) },
+    },
+    { why: "of a candidate that sees is to wait for a leader that sees", given: {}, step: { action: "wait", forMs: 14_000 } },
+    ...(["unsteady", "blind"] as const).map((sight) => ({
+      why: `of a candidate that is ${sight} is not to ask`,
+      given: { sight, notes: noted({ blindSince: SINCE }) },
+      step: { action: "wait", forMs: sight === "blind" ? 18_400 : 14_000 } as const,
+    })),
+    {
+      why: "of a candidate is to wait when another one has asked",
+      given: { notes: noted({ blindSince: SINCE, askedBy: "third" }) },
+      step: { action: "wait", forMs: 14_000 },
+    },
+    {
+      why: "of a candidate that is blind is to leave a free Lease to the others first",
+      given: { sight: "blind", lease: record({ holderIdentity: "" }) },
+      step: { action: "wait", forMs: 3_400 },
+    },
+    {
+      why: "of a candidate that is blind is to take what nobody else took, and to note that",
+      given: { sight: "blind", nowMs: 19_400, notes: noted({ blindSince: SINCE, askedBy: "third" }) },
+      step: { action: "acquire", record: mine({ leaseTransitions: 4 }), notes: noted({ blindSince: NOW }) },
+    },
+    {
+      why: "of the candidate that the Lease was handed to is to renew it",
+      given: { lease: record({ holderIdentity: "me" }) },
+      step: renewed({}),
+    },
+  ])("$why", ({ given, step }) => {
+    expect(decideElection(state(given))).toEqual(step);
+  });
+
+  test("is handed on by a record that names the next holder and expires like any other", () => {
+    expect(handedRecord(record({ holderIdentity: "me" }), "other", WALL_MS)).toStrictEqual({
+      holderIdentity: "other",
+      leaseDurationSeconds: 15,
+      acquireTime: NOW,
+      renewTime: NOW,
+      leaseTransitions: 4,
+    });
+    expect(handoverMs(ELECTION_TIMES)).toBe(5_000);
   });
 });
 
@@ -148,6 +224,17 @@ describe("a Lease", () => {
   test("keeps the metadata that others gave it", () => {
     const present = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...key, resourceVersion: "7", labels: { a: "b" } } };
     expect(writeLease(record(), { key, present }).metadata).toEqual(present.metadata);
+  });
+
+  test("has notes beside the annotations of others, and none once there is nothing to note", () => {
+    const present = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...key, annotations: { a: "b" } } };
+    const notes = { blindSince: NOW, askedBy: "other" };
+    const written = writeLease(record(), { key, present, notes });
+    expect(readNotes(written)).toEqual(notes);
+    expect(written.metadata.annotations).toMatchObject({ a: "b" });
+    const plain = writeLease(record(), { key, present: written });
+    expect(plain.metadata.annotations).toEqual({ a: "b" });
+    expect(readNotes(plain)).toEqual(NO_NOTES);
   });
 
   test("is read whatever somebody wrote into it", () => {

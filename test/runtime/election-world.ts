@@ -11,7 +11,7 @@ import { createMetrics, type MetricsRegistry } from "../../src/base/metrics.ts";
 import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/clusters/cluster.ts";
 import { LEASES, NAMESPACES } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
-import type { ElectionTimes } from "../../src/runtime/election-step.ts";
+import type { ElectionTimes, Sight } from "../../src/runtime/election-step.ts";
 import { createLeaderElection, type Lead, type LeaderElection } from "../../src/runtime/leader-election.ts";
 import { createFakeClock, type FakeClock } from "../support/fake-clock.ts";
 
@@ -30,6 +30,8 @@ export interface Candidate {
   readonly identity: string;
   readonly election: LeaderElection;
   readonly network: Network;
+  /** What it sees of what it would work with. */
+  sight: Sight;
   readonly metrics: MetricsRegistry;
   readonly lines: string[];
   /** How the run ended: undefined while it goes on. */
@@ -105,6 +107,7 @@ class Process implements Candidate {
   readonly identity: string;
   readonly election: LeaderElection;
   readonly network: Network = { latencyMs: 5, fault: "none" };
+  sight: Sight = "clear";
   readonly metrics = createMetrics();
   readonly lines: string[] = [];
   readonly #stop = new AbortController();
@@ -133,6 +136,7 @@ class Process implements Candidate {
       chance,
       logger,
       metrics: this.metrics,
+      sight: () => this.sight,
       ...(options.times && { times: options.times }),
       ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
     });

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Sight } from "../../src/runtime/election-step.ts";
 import type { ElectionWorld } from "./election-world.ts";
 import { createElectionWorld } from "./election-world.ts";
 
@@ -7,7 +8,7 @@ import { createElectionWorld } from "./election-world.ts";
 interface Happening {
   readonly who: number;
   readonly what:
-    "pause" | "resume" | "refused" | "blocked" | "answer-lost" | "late" | "healed" | "slow" | "forward" | "back" | "stop" | "kill";
+    "pause" | "resume" | "refused" | "blocked" | "answer-lost" | "late" | "healed" | "slow" | "forward" | "back" | "stop" | "kill" | Sight;
   readonly thenMs: number;
 }
 
@@ -19,7 +20,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   who: fc.nat(CANDIDATES - 1),
   what: fc.constantFrom(
     ...(["pause", "pause", "resume", "refused", "blocked", "answer-lost", "late", "healed", "healed", "slow", "forward", "back"] as const),
-    ...(["stop", "kill"] as const),
+    ...(["stop", "kill", "blind", "blind", "unsteady", "clear"] as const),
   ),
   thenMs: fc.constantFrom(500, 2_000, 6_000, 12_000, 20_000),
 });
@@ -29,6 +30,7 @@ function apply({ candidates }: ElectionWorld, { who, what }: Happening): void {
   const { network } = candidate;
   if (what === "pause" || what === "resume" || what === "stop" || what === "kill") candidate[what]();
   else if (what === "forward" || what === "back") candidate.skew(what === "forward" ? HOUR_MS : -HOUR_MS);
+  else if (what === "blind" || what === "unsteady" || what === "clear") candidate.sight = what;
   else if (what === "slow") network.latencyMs = 1_500;
   else Object.assign(network, what === "healed" ? { fault: "none", latencyMs: 5 } : { fault: what });
 }
@@ -57,6 +59,7 @@ test("there are never two leaders, whatever happens to clocks, processes and net
       }
       for (const candidate of world.candidates) {
         candidate.resume();
+        candidate.sight = "clear";
         Object.assign(candidate.network, { fault: "none", latencyMs: 5 });
       }
       const fresh = world.join();

@@ -66,6 +66,26 @@ test.each([
   await informer.stop();
 });
 
+test("a server that is known to answer again is followed at once, and a wait that it asked for stays", async () => {
+  const { informer, goDown, recovered, cluster, clock, attempts } = await startFollowing();
+  await goDown(3_600_000);
+  expect(informer.lostMs).toBeLessThan(STEP_MS);
+  cluster.put("new");
+  informer.retryNow();
+  await settle();
+  expect(await recovered("new")).toBe(0);
+  await clock.advance(5_000);
+  expect(informer.lostMs).toBeUndefined();
+  cluster.watchErrors = [new EngineError("API_TOO_MANY_REQUESTS", "slow down", { details: { retryAfterSeconds: 20 } })];
+  cluster.endWatches();
+  await settle();
+  const before = attempts();
+  informer.retryNow();
+  await clock.advance(19_000);
+  expect(attempts()).toBe(before);
+  await informer.stop();
+});
+
 test("in an outage of an hour a server is asked ever more rarely, twice a minute in the end", async () => {
   const { clock, informer, goDown, attempts } = await startFollowing();
   const counts: number[] = [];

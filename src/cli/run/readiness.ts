@@ -27,6 +27,8 @@ export interface ReadinessOptions {
   prepared(): boolean;
   /** Objects of which a cluster has said otherwise than its lists for a while. They are reported, and make nothing unready: a restart would not help. */
   contradicted?(): readonly string[];
+  /** What of the clusters is out of sight, and since when: a line for each. Default nothing. */
+  outOfSight?(): readonly string[];
   readonly runtime: Runtime;
 }
 
@@ -59,13 +61,13 @@ class WatchedReadiness implements Readiness {
   }
 
   readonly probe: Probe = () => {
-    const { prepared } = this.#options;
+    const { prepared, outOfSight = () => [] } = this.#options;
     const required = this.#missing.filter((permission) => permission.required);
     const optional = this.#missing.filter((permission) => !permission.required);
     const lacks = [...required.map((one) => `missing permission: ${describePermission(one)}`)];
     const remarks = [...optional.map((one) => `worth having: ${describePermission(one)}`), ...this.#contradictions()];
     const waits = prepared() ? [] : ["the first lists are not complete yet", ...this.#unsynced()];
-    const reasons = [...this.#wrong(), ...lacks, ...waits];
+    const reasons = [...this.#wrong(), ...outOfSight(), ...lacks, ...waits];
     return reasons.length === 0 ? { remarks } : { reason: [...reasons, ...remarks].join("\n") };
   };
 

@@ -10,10 +10,11 @@ import type { MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../client/http-client.ts";
 import { createTranslatorFor } from "../../engine.ts";
 import type { ObjectKey } from "../../object/key.ts";
-import { ENDPOINT_SLICES } from "../../object/resource.ts";
+import { ENDPOINT_SLICES, NAMESPACES } from "../../object/resource.ts";
 import type { ServicesMode } from "../../reconcile/rules.ts";
 import { createLeaderElection } from "../../runtime/leader-election.ts";
 import type { LeaderElection } from "../../runtime/leader-election.ts";
+import { CLUSTER_NAMESPACE } from "../../sync/identity.ts";
 import { electionPermissions } from "../../sync/permissions.ts";
 import { createSyncer } from "../../syncer.ts";
 import type { Syncer } from "../../syncer.ts";
@@ -25,7 +26,7 @@ import { checkConfiguration, withEndpoints } from "../configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
 import { followCluster, hostScope } from "../followed-cluster.ts";
-import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import type { FollowedCluster, KubeConfig, Runtime } from "../followed-cluster.ts";
 import { watchLaws } from "./law-watch.ts";
 import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../lean-start.ts";
@@ -34,6 +35,8 @@ import { startProbeServer } from "../probe-server.ts";
 import type { Probe, ProbeServerOptions } from "../probe-server.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Readiness } from "./readiness.ts";
+import { createClusterSight, keepAsking, leastOf } from "./sight.ts";
+import type { ClusterSight, SightTimes } from "./sight.ts";
 import { watchConfiguration } from "./reload.ts";
 import { awaitClusters, whileUnreachable } from "./startup.ts";
 import type { StartupOptions } from "./startup.ts";
@@ -123,14 +126,16 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const metrics = createMetrics();
   teardown.add(exposeProcess(metrics, systemClock));
   const runtime = createRuntime(terminal, options, metrics);
-  const election = options.leaderElect === true ? joinElection(terminal, parts, runtime) : undefined;
-  const mayWrite = election && (() => election.leading);
+  const mayWrite = options.leaderElect === true ? () => election?.leading === true : undefined;
   const { tenant, host } = followBoth(terminal, parts, {
     runtime,
     mayWrite,
     onForbidden: () => readiness.askAgain(),
   });
   for (const cluster of [tenant, host]) teardown.add(() => cluster.stop());
+  const times = sightTimes(loaded);
+  const sights = { tenant: createClusterSight(tenant, times, runtime), host: createClusterSight(host, times, runtime) };
+  const election: LeaderElection | undefined = mayWrite && joinElection(terminal, parts, { runtime, sights });
   const access = { tenant: tenant.access, host: host.access };
   const { services, adopt, adoptCluster, confirmDeletes } = options;
   const adopted = { ...(adopt !== undefined && { adopt }), ...(adoptCluster !== undefined && { adoptCluster }) };
@@ -142,6 +147,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
     permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
     prepared: () => syncer.status().prepared,
     contradicted: () => syncer.status().contradicted,
+    outOfSight: () => [...sights.tenant.lost(), ...sights.host.lost()],
     runtime,
   });
   teardown.add(() => readiness.stop());
@@ -169,15 +175,35 @@ function leaseOf({ vcluster: { name, namespace } }: LoadedConfiguration): Object
   return { namespace, name: `endpoint-sync-${name}` };
 }
 
-/** With a client of its own: renewals neither wait for writes nor for `--host-qps`. */
-function joinElection({ env }: Terminal, { loaded, kubeConfigs, teardown }: Parts, runtime: Runtime): LeaderElection {
+/** Half a renew deadline: a leader that sees less hands over before one that cannot reach the Lease loses it. */
+function sightTimes({ settings: { leaderElection } }: LoadedConfiguration): SightTimes {
+  return { lostAfterMs: leaderElection.renewDeadlineSeconds * 500, clearAfterMs: leaderElection.retryPeriodSeconds * 1_000 };
+}
+
+interface Electing {
+  readonly runtime: Runtime;
+  readonly sights: Readonly<Record<"tenant" | "host", ClusterSight>>;
+}
+
+/**
+ * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease tells whether the host can be reached; the
+ * tenant is asked as often.
+ */
+function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Parts, { runtime, sights }: Electing): LeaderElection {
   const times = loaded.settings.leaderElection;
-  const timeoutMs = times.renewDeadlineSeconds * 500;
-  const limits = { connectionsMax: 1, timeoutMs, connectTimeoutMs: timeoutMs };
-  const client = createHttpClient({ kubeConfig: kubeConfigs.host, environment: env, ...runtime, ...limits });
-  teardown.add(() => client.close());
-  const lease = leaseOf(loaded);
-  return createLeaderElection({ client, lease, identity: `${hostname()}_${runtime.chance.uuid()}`, times, ...runtime });
+  const open = (kubeConfig: KubeConfig, timeoutMs: number) => {
+    const limits = { connectionsMax: 1, timeoutMs, connectTimeoutMs: timeoutMs };
+    const client = createHttpClient({ kubeConfig, environment: terminal.env, ...runtime, ...limits });
+    teardown.add(() => client.close());
+    return client;
+  };
+  const client = open(kubeConfigs.host, times.renewDeadlineSeconds * 500);
+  const tenant = open(kubeConfigs.tenant, times.renewDeadlineSeconds * 250);
+  const ask = () => tenant.get(NAMESPACES, CLUSTER_NAMESPACE);
+  teardown.add(keepAsking({ reach: sights.tenant, ask, everyMs: times.retryPeriodSeconds * 1_000, runtime }));
+  const seen = { sight: () => leastOf(Object.values(sights)), reach: sights.host };
+  const identity = `${hostname()}_${runtime.chance.uuid()}`;
+  return createLeaderElection({ client, lease: leaseOf(loaded), identity, times, ...seen, ...runtime });
 }
 
 function createRuntime(terminal: Terminal, { logFormat, logLevel }: SidecarOptions, metrics: MetricsRegistry): Runtime {

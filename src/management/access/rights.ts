@@ -26,12 +26,13 @@ import {
   USERS,
 } from "../kinds/types.ts";
 import type { Caller } from "./caller.ts";
+import { createCreators } from "./creators.ts";
+import type { Creators } from "./creators.ts";
 import { rulesOf, sourceOf } from "./derived-roles.ts";
 import { isKeyOf } from "./key-subject.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
-import { objectAllows, verbsOf, ruleIsFor } from "./object-rights.ts";
-import type { OwnedSpec } from "../kinds/common.ts";
+import { objectAllows, ruleIsFor } from "./object-rights.ts";
 
 /** Who may do what, on whole resources and on single objects. */
 export interface Rights extends Authorizer {
@@ -79,11 +80,13 @@ export function createRights(options: RightsOptions): Rights {
 
 class ManagementRights implements Rights {
   readonly #objects: ManagedObjects;
+  readonly #creators: Creators;
   readonly #membership: Membership;
   readonly #scopeOptions: () => ScopeOptions;
 
   constructor({ objects, membership, scopeOptions = () => ({}) }: RightsOptions) {
     this.#objects = objects;
+    this.#creators = createCreators(objects, OWNED_TYPES);
     this.#membership = membership;
     this.#scopeOptions = scopeOptions;
   }
@@ -200,12 +203,7 @@ class ManagementRights implements Rights {
 
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean {
     if (caller.administers) return true;
-    for (const object of this.#objects.of(type)) {
-      if ((object.metadata.namespace ?? "") !== (type.namespaced ? namespace : "")) continue;
-      if ((specOf<OwnedSpec>(object).access ?? []).some((rule) => ruleIsFor(rule, caller) && verbsOf(rule, object).includes("create")))
-        return true;
-    }
-    return false;
+    return this.#creators.has(type, type.namespaced ? namespace : "", caller);
   }
 
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {

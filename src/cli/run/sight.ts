@@ -1,0 +1,142 @@
+/**
+ * What this process sees of the two clusters: since when one cannot be reached or followed, for `/readyz`, and whether another process
+ * should lead that sees more, for the election.
+ *
+ * @module
+ */
+import { delay } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { loggableMessage } from "../../base/logger.ts";
+import type { Sight } from "../../runtime/election-step.ts";
+import type { Reach } from "../../runtime/leader-election.ts";
+import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+
+/** Times of a sight, in milliseconds. */
+export interface SightTimes {
+  /** A cluster that has not answered or cannot be followed for so long is out of sight. */
+  readonly lostAfterMs: number;
+  /** A cluster that has answered for so long without a failure is in clear sight. */
+  readonly clearAfterMs: number;
+}
+
+/** One cluster, as this process sees it. Told of each question that somebody asks it anyway. */
+export interface ClusterSight extends Reach {
+  readonly sight: Sight;
+  /** A line for each thing that is out of sight, with the time since when. */
+  lost(): readonly string[];
+}
+
+/** What is looked at. */
+export type SeenCluster = Pick<FollowedCluster, "side"> & {
+  readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
+};
+
+/** Begins with a cluster of which nothing is known: neither lost nor clear. */
+export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
+  return new WatchedCluster(cluster, times, runtime);
+}
+
+class WatchedCluster implements ClusterSight {
+  readonly #cluster: SeenCluster;
+  readonly #times: SightTimes;
+  readonly #clock: Runtime["clock"];
+  /** Monotonic time of the first question since the last answer. */
+  #unansweredMs: number | undefined;
+  /** Monotonic time of the first answer since the last failure. */
+  #answeringMs: number | undefined;
+  #failure: unknown;
+
+  constructor(cluster: SeenCluster, times: SightTimes, { clock }: Pick<Runtime, "clock">) {
+    this.#cluster = cluster;
+    this.#times = times;
+    this.#clock = clock;
+  }
+
+  asked(): void {
+    this.#unansweredMs ??= this.#clock.monotonic();
+  }
+
+  answered(): void {
+    const back = this.#answeringMs === undefined;
+    this.#unansweredMs = undefined;
+    this.#answeringMs ??= this.#clock.monotonic();
+    // Informers wait longer and longer between their attempts.
+    if (back) this.#cluster.access.retryNow();
+  }
+
+  failed(error: unknown): void {
+    this.#failure = error;
+    this.#answeringMs = undefined;
+  }
+
+  get sight(): Sight {
+    const { access } = this.#cluster;
+    if (access.identity.wrong !== undefined || this.lost().length > 0) return "blind";
+    const clear = this.#answeringMs !== undefined && this.#since(this.#answeringMs) >= this.#times.clearAfterMs;
+    return clear && access.lost().length === 0 ? "clear" : "unsteady";
+  }
+
+  lost(): readonly string[] {
+    const { side, access } = this.#cluster;
+    const lost = access.lost();
+    if (this.#unansweredMs !== undefined && this.#isLost(this.#unansweredMs)) {
+      const sinceMs = Math.min(this.#unansweredMs, ...lost.map((kind) => kind.sinceMs));
+      const why = this.#failure === undefined ? "it does not answer" : loggableMessage(this.#failure);
+      return [`cannot reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
+    }
+    return lost
+      .filter(({ sinceMs }) => this.#isLost(sinceMs))
+      .map(({ kind, sinceMs }) => `cannot follow ${kind} of the ${side} cluster since ${this.#wall(sinceMs)}`);
+  }
+
+  #isLost(sinceMs: number): boolean {
+    return this.#since(sinceMs) >= this.#times.lostAfterMs;
+  }
+
+  #since(monotonicMs: number): number {
+    return this.#clock.monotonic() - monotonicMs;
+  }
+
+  #wall(monotonicMs: number): string {
+    return new Date(this.#clock.now() - this.#since(monotonicMs)).toISOString();
+  }
+}
+
+const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
+
+/** What can be done with all of them: as much as with the one that is seen least. */
+export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
+  return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
+}
+
+/** How a cluster is asked. */
+export interface Asking {
+  readonly reach: Reach;
+  /** Rejects when nobody answers. */
+  readonly ask: () => Promise<unknown>;
+  /** Between two questions, in milliseconds. */
+  readonly everyMs: number;
+  readonly runtime: Pick<Runtime, "clock">;
+}
+
+/** Asks again and again, until the function that it answers is called. A refusal is an answer. */
+export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: Asking): () => Promise<void> {
+  const stop = new AbortController();
+  const asking = (async () => {
+    while (!stop.signal.aborted) {
+      reach.asked();
+      try {
+        await ask();
+        reach.answered();
+      } catch (error) {
+        if (isEngineError(error, "API_FORBIDDEN", "API_TOO_MANY_REQUESTS")) reach.answered();
+        else reach.failed(error);
+      }
+      await delay(clock, everyMs, stop.signal);
+    }
+  })();
+  return () => {
+    stop.abort();
+    return asking;
+  };
+}
