@@ -38,6 +38,7 @@ import type { Terminal } from "../terminal.ts";
 /** The options of `management`, as commander hands them over. */
 export interface ManagementFlags extends EtcdFlags {
   readonly memory?: boolean;
+  readonly startEmpty?: boolean;
   readonly port?: number;
   readonly host: string;
   readonly maxRequestsInflight: number;
@@ -183,10 +184,10 @@ async function readConfig({ terminal }: CommandContext, { config: file }: Manage
 
 async function openFolder(
   terminal: Terminal,
-  { memory, name, data = `${name}-data`, encryptionKeyFile }: ManagementFlags,
+  { memory, name, data = `${name}-data`, encryptionKeyFile, startEmpty = false }: ManagementFlags,
 ): Promise<ManagementFolder | undefined> {
   if (memory === true) return undefined;
-  return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+  return openManagementFolder({ path: data, name, terminal, startEmpty, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
 }
 
 /** What goes on beside the serving: values are sealed with the first key, and commands are answered. */

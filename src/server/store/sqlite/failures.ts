@@ -46,6 +46,18 @@ export function foreignFile(path: string): EngineError {
   return fileError(path, FOREIGN);
 }
 
+/** The file has to hold something, and does not. */
+export function emptyFile(path: string, reason: string): EngineError {
+  return fileError(path, { reason, hint: EMPTY_HINT });
+}
+
+/** Tells the error of {@link emptyFile} from others. */
+export function isEmptyFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
+}
+
+const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
+
 /** The file holds what this program never writes; `what` says where. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
