@@ -22,7 +22,7 @@ import type { CommandContext } from "../command.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 import { askContents } from "./folder-socket.ts";
 import { readServerFile, readServerText } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 /** What is read, and what it says of itself. */
@@ -48,11 +48,6 @@ export interface Judgement extends Findings {
   readonly broken: readonly string[];
   /** What nothing proves, a sentence for each, though nothing speaks against it. */
   readonly unproven: readonly string[];
-}
-
-/** How a place is called, for messages. */
-export function placeOf({ data, etcdPrefix }: StoreFlags): string {
-  return data === undefined ? `etcd below ${etcdPrefix ?? "its usual prefix"}` : `"${data}"`;
 }
 
 /** From the server that has the folder open, or else from the store itself. @throws what the source and the keys say against it. */

@@ -26,7 +26,7 @@ import { EXIT_USAGE } from "../exit-codes.ts";
 import { serveFolder } from "./folder-socket.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
 import { openSharedStore } from "./management-etcd.ts";
-import type { EtcdFlags } from "./management-etcd.ts";
+import type { EtcdFlags, SharedStore } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
 import { exposeProcess } from "../process-metrics.ts";
@@ -38,7 +38,6 @@ import type { Terminal } from "../terminal.ts";
 /** The options of `management`, as commander hands them over. */
 export interface ManagementFlags extends EtcdFlags {
   readonly memory?: boolean;
-  readonly startEmpty?: boolean;
   readonly port?: number;
   readonly host: string;
   readonly maxRequestsInflight: number;
@@ -109,7 +108,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const auditLog = createAuditLog({ clock: systemClock, logger, metrics });
   try {
     await auditLog.configure(config.config.audit);
-    const shared = namesEtcd(flags) ? await openSharedStore(terminal, flags, logger) : undefined;
+    const shared = namesEtcd(flags) ? await openSharedStore(terminal, { ...flags, kubeconfig }, logger) : undefined;
     const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
     if (folder !== undefined) metrics.beforeRead(() => metrics.gauge("apiserver_storage_size_bytes", folder.size()));
     const management = await start(terminal, flags, {
@@ -127,6 +126,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     const upkeep = folder && (await startUpkeep(folder, logger));
     try {
       await folder?.keep(Number(new URL(management.url).port));
+      await shared?.keep();
       await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
@@ -204,7 +204,7 @@ async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ 
 
 interface Started {
   readonly folder: ManagementFolder | undefined;
-  readonly shared: Pick<ManagementOptions, "store" | "sharing"> | undefined;
+  readonly shared: SharedStore | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly config: ManagementConfig;
@@ -228,7 +228,7 @@ async function start(
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
-    ...shared,
+    ...(shared !== undefined && { store: shared.store, sharing: shared.sharing }),
   };
   const tls = flags.http === true ? { tls: false as const } : certificate;
   try {

@@ -21,12 +21,12 @@ import { EXIT_FAILED } from "../exit-codes.ts";
 import { writeKeptFile } from "../kept-file.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import { judge, placeOf, readSource, withSource } from "./data-source.ts";
+import { judge, readSource, withSource } from "./data-source.ts";
 import type { Judgement, Source } from "./data-source.ts";
 import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
 import { askKeys } from "./folder-socket.ts";
 import { SERVER_FILE } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 /** The options of `platform-data`, as commander hands them over. */

@@ -12,7 +12,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../../base/errors.ts";
-import { emptyFile, foreignFile, newerFile, openFailure } from "./failures.ts";
+import { damagedFile, emptyFile, foreignFile, newerFile, openFailure } from "./failures.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
 /** Marks a file as ours, in the field that SQLite's file format has for it. */
@@ -58,7 +58,7 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): D
     if (existing) demandContent(file, path);
     else createFile(file);
     database = readOnly ? new DatabaseSync(immutable(file), { readOnly }) : new DatabaseSync(file);
-    if (readOnly) checkTables(database, path);
+    if (readOnly) checkWhole(database, file, path);
     else prepare(database, { ...options, path });
     return database;
   } catch (error) {
@@ -110,6 +110,13 @@ function isEmpty(database: DatabaseSync): boolean {
   return (
     readNumberOrText(database, "PRAGMA application_id") === 0 && readNumberOrText(database, "SELECT count(*) FROM sqlite_schema") === 0
   );
+}
+
+/** SQLite takes what is missing of the last page for zeros. */
+function checkWhole(database: DatabaseSync, file: string, path: string): void {
+  const size = Number(readNumberOrText(database, "PRAGMA page_count")) * Number(readNumberOrText(database, "PRAGMA page_size"));
+  if (statSync(file).size < size) throw damagedFile(path, "its end is missing");
+  checkTables(database, path);
 }
 
 function checkTables(database: DatabaseSync, path: string): void {
