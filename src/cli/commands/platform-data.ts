@@ -23,7 +23,10 @@ export function definePlatformData(command: Command, context: CommandContext): v
       .command("restore")
       .argument("<folder>", "the backup")
       .description("copy a backup into an empty folder or etcd, for servers to start with")
-      .option("--without-manifest", "restore what the folder holds although it is not, or may not be, what was backed up; says what is wrong"),
+      .option(
+        "--without-manifest",
+        "restore what the folder holds although it is not, or may not be, what was backed up; says what is wrong",
+      ),
   )
     .addHelpText("after", examples("endpoint-sync platform-data restore backup-1 --etcd https://127.0.0.1:2379 --etcd-ca ca.pem"))
     .action(async (folder: string, flags: RestoreFlags) => (await load()).restore(context, folder, flags));

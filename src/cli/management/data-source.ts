@@ -16,12 +16,13 @@ import type { CopyState } from "../../management/data/copy-state.ts";
 import { faultsAgainst } from "../../management/data/manifest.ts";
 import type { Manifest } from "../../management/data/manifest.ts";
 import type { Resealable } from "../../server/store/resealable.ts";
+import { isLockedFile } from "../../server/store/sqlite/failures.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { CommandContext } from "../command.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 import { askContents } from "./folder-socket.ts";
-import { readServerFile, readServerText } from "./server-file.ts";
+import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
@@ -78,12 +79,35 @@ export async function withSource<T>(
   const path = join(flags.data, DATABASE_FILE);
   const before = timesOf(path);
   // What is in a log must be brought into the file, under a lock. Without one nobody writes, and nobody has to.
-  if (before === undefined || before.hasLog) return closing(openSqliteStore({ path, cipher, existing: true }), act);
+  if (before === undefined) {
+    const details = { hint: "Name the folder of a backup, or that of management --data" };
+    throw new EngineError("CONFIG_FILE", `There are no data of the management API in "${flags.data}": ${DATABASE_FILE} is missing`, {
+      details,
+    });
+  }
+  if (before.hasLog) {
+    return closing(await openRecovering(flags.data, () => openSqliteStore({ path, cipher, existing: true })), act);
+  }
   const result = await closing(openSqliteStore({ path, cipher, readOnly: true }), act);
   const after = timesOf(path);
   if (after !== undefined && !after.hasLog && after.changed === before.changed) return result;
   const details = { hint: "Run the same command again" };
   throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
+}
+
+/**
+ * Opens data that may have a log beside them. When they are closed again the log is in them and gone, also where what is in them cannot be
+ * read, so it must not be missed after that.
+ */
+export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
+  try {
+    const store = open();
+    await noteClosed(folder);
+    return store;
+  } catch (error) {
+    if (!isLockedFile(error)) await noteClosed(folder).catch(() => {});
+    throw error;
+  }
 }
 
 async function closing<S extends Store, T>(store: S, act: (store: S) => Promise<T>): Promise<T> {

@@ -27,7 +27,10 @@ function pathBeside(kubeconfig: string): string {
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */
-export async function readEtcdSign(kubeconfig: string, { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags): Promise<string | undefined> {
+export async function readEtcdSign(
+  kubeconfig: string,
+  { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags,
+): Promise<string | undefined> {
   const path = pathBeside(kubeconfig);
   const hint = "Remove the file; then it is no longer noticed when etcd was emptied";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
@@ -36,7 +39,11 @@ export async function readEtcdSign(kubeconfig: string, { etcd = [], etcdPrefix =
 }
 
 /** Leaves the sign. Where that fails, it is logged, and the server goes on. */
-export async function leaveEtcdSign(kubeconfig: string, { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags, logger: Logger): Promise<void> {
+export async function leaveEtcdSign(
+  kubeconfig: string,
+  { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags,
+  logger: Logger,
+): Promise<void> {
   const sign: Sign = { etcd, prefix: etcdPrefix };
   try {
     await writeKeptFile(pathBeside(kubeconfig), `${JSON.stringify(sign, null, 2)}\n`);

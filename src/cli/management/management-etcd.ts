@@ -15,8 +15,8 @@ export interface EtcdFlags extends StoreFlags {
   /** In minutes; 0 means never. */
   readonly etcdCompactionInterval?: number;
   readonly publicUrl?: string;
-  /** Begin with nothing where data were. Default false: that is refused. */
-  readonly startEmpty?: boolean;
+  /** Start with what is left where data are missing. Default false: that is refused. */
+  readonly acceptDataLoss?: boolean;
 }
 
 /** An etcd that is open. */
@@ -47,9 +47,9 @@ export async function openSharedStore(
   flags: EtcdFlags & { readonly kubeconfig: string },
   logger: Logger,
 ): Promise<SharedStore> {
-  const { etcdCompactionInterval: minutes = 0, publicUrl, kubeconfig, startEmpty = false } = flags;
+  const { etcdCompactionInterval: minutes = 0, publicUrl, kubeconfig, acceptDataLoss = false } = flags;
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
-  const hadData = startEmpty ? undefined : await readEtcdSign(kubeconfig, flags);
+  const hadData = acceptDataLoss ? undefined : await readEtcdSign(kubeconfig, flags);
   const store = await openStoreFromFlags(flags, { terminal, cipher, logger });
   try {
     await demandServable(store, { hadData, place: placeOf(flags) });

@@ -1,10 +1,10 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
 import { daysLeft } from "../../clusters/credentials.ts";
 import { createBackupCipher } from "../../management/data/backup-seals.ts";
-import { demandServable, lostData } from "../../management/data/copy-state.ts";
+import { demandServable, lostData, lostLog } from "../../management/data/copy-state.ts";
 import type { Resealable } from "../../server/store/resealable.ts";
 import { isEmptyFile } from "../../server/store/sqlite/failures.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
@@ -14,9 +14,10 @@ import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { SqliteStoreOptions } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { makeFolder } from "../data-folder.ts";
+import { openRecovering } from "./data-source.ts";
 import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
-import { writeKeptFile } from "../kept-file.ts";
-import { readServerFile, SERVER_FILE } from "./server-file.ts";
+import { readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
+import type { KeptServer } from "./server-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
@@ -32,8 +33,10 @@ export interface ManagementFolder {
   readonly keyIsBeside: boolean;
   /** How large the files of the store are, in bytes. */
   size(): number;
-  /** Remembers certificate and port. @throws CONFIG_FILE when that fails. */
+  /** Remembers certificate and port, and that the data are open. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
+  /** Remembers that they are not, before the store is closed. @throws CONFIG_FILE when that fails. */
+  release(): Promise<void>;
 }
 
 /** How the folder is opened. */
@@ -43,8 +46,8 @@ export interface ManagementFolderOptions {
   readonly name: string;
   /** File with the encryption keys; without it, and without the variable, a key is made and kept in the folder. */
   readonly encryptionKeyFile?: string;
-  /** Begin with nothing where data were. Default false: that is refused. */
-  readonly startEmpty?: boolean;
+  /** Start with what is left where data are missing. Default false: that is refused. */
+  readonly acceptDataLoss?: boolean;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
@@ -58,27 +61,35 @@ const DAYS_LEFT_MIN = 30;
  *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
-  const { path, name, startEmpty = false } = options;
+  const { path, name, acceptDataLoss = false } = options;
   await makeFolder(path);
   const kept = await readServerFile(path);
-  const hadData = kept === undefined || startEmpty ? undefined : `${SERVER_FILE} says that a server has run on them`;
+  const hadData = kept === undefined || acceptDataLoss ? undefined : `${SERVER_FILE} says that a server has run on them`;
   const database = join(path, DATABASE_FILE);
+  const log = `${database}-wal`;
   const place = `"${database}"`;
   // Before a key is made beside it.
   if (hadData !== undefined && sizeOf(database) === 0) throw lostData(place, hadData);
+  if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
   const opening = createBackupCipher(cipher);
-  const store = openStore({ path: database, cipher: opening.cipher, existing: hadData !== undefined }, () => lostData(place, hadData!));
+  const store = await openRecovering(path, () =>
+    openStore({ path: database, cipher: opening.cipher, existing: hadData !== undefined }, () => lostData(place, hadData!)),
+  );
   try {
     await demandServable(store, { isBackup: opening.backups.size > 0, hadData, place });
-    const file = join(path, SERVER_FILE);
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
     const { caPem, certPem, keyPem } = certificate;
+    let served: KeptServer | undefined;
     return {
       ...{ store, path, cipher, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
-      size: () => sizeOf(join(path, DATABASE_FILE)) + sizeOf(join(path, `${DATABASE_FILE}-wal`)),
-      keep: (port) => writeKeptFile(file, `${JSON.stringify({ caPem, certPem, keyPem, port }, null, 2)}\n`),
+      size: () => sizeOf(database) + sizeOf(log),
+      async keep(port) {
+        served = { caPem, certPem, keyPem, port };
+        await writeServerFile(path, { ...served, open: true });
+      },
+      release: async () => served && writeServerFile(path, served),
     };
   } catch (error) {
     await store.close();

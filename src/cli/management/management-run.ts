@@ -132,6 +132,9 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     } finally {
       await followed?.stop();
       await upkeep?.stop();
+      await folder
+        ?.release()
+        .catch((error) => logger.warn("The next start will miss a log that is not needed", { error: messageOf(error) }));
       await management.stop();
     }
   } finally {
@@ -184,10 +187,16 @@ async function readConfig({ terminal }: CommandContext, { config: file }: Manage
 
 async function openFolder(
   terminal: Terminal,
-  { memory, name, data = `${name}-data`, encryptionKeyFile, startEmpty = false }: ManagementFlags,
+  { memory, name, data = `${name}-data`, encryptionKeyFile, acceptDataLoss = false }: ManagementFlags,
 ): Promise<ManagementFolder | undefined> {
   if (memory === true) return undefined;
-  return openManagementFolder({ path: data, name, terminal, startEmpty, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+  return openManagementFolder({
+    path: data,
+    name,
+    terminal,
+    acceptDataLoss,
+    ...(encryptionKeyFile !== undefined && { encryptionKeyFile }),
+  });
 }
 
 /** What goes on beside the serving: values are sealed with the first key, and commands are answered. */

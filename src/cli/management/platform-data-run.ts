@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
@@ -149,13 +150,13 @@ async function write(
 ): Promise<void> {
   const { data } = flags;
   const place = placeOf(flags);
-  if (data !== undefined && !(await exists(join(data, DATABASE_FILE))) && (await exists(join(data, SERVER_FILE)))) {
+  if (data !== undefined && !hasContent(join(data, DATABASE_FILE)) && (await exists(join(data, SERVER_FILE)))) {
     const details = { hint: "Move that folder away, or name an empty one" };
     throw new EngineError("USAGE", `There is something in ${place} already: ${SERVER_FILE}`, { details });
   }
   const store = await openStoreFromFlags(flags, { terminal, cipher, firstRevision });
   try {
-    const beside = async (isThere: boolean) => void (data !== undefined && (await writeServerFile(data, serverFile, isThere)));
+    const beside = async (isThere: boolean) => void (data !== undefined && (await putServerFile(data, serverFile, isThere)));
     const { behind, revision } = await copyInto(store, contents, { purpose, place, beside });
     if (!behind) return;
     terminal.err(
@@ -166,8 +167,12 @@ async function write(
   }
 }
 
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 /** Certificate and port, so that kubeconfigs go on working. Etcd has none. Where data are already, their own file stays. */
-async function writeServerFile(folder: string, text: string | undefined, isThere: boolean): Promise<void> {
+async function putServerFile(folder: string, text: string | undefined, isThere: boolean): Promise<void> {
   const file = join(folder, SERVER_FILE);
   if (isThere && (text === undefined || (await exists(file)))) return;
   // One that is there is of a copy that was not finished.

@@ -34,8 +34,7 @@ export function createBackupCipher(cipher: KeyedCipher, id?: string): BackupCiph
     backups.set(key, of);
     return text;
   };
-  const seal =
-    id === undefined ? cipher.seal : (key: string, text: string) => `backup:${id}:${cipher.seal(placeIn(id, key), text)}`;
+  const seal = id === undefined ? cipher.seal : (key: string, text: string) => `backup:${id}:${cipher.seal(placeIn(id, key), text)}`;
   const sealerOf = (sealed: string) => keys.sealerOf(SEAL.exec(sealed)?.[2] ?? sealed);
   return { cipher: { keys: { ...keys, sealerOf }, seal, open }, backups };
 }

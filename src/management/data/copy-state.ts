@@ -59,10 +59,18 @@ export async function demandServable(
 
 /** The error for data that are gone. `sign` says how it is known that there were any; `place` is where they should be. */
 export function lostData(place: string, sign: string): EngineError {
-  const hint =
-    "Put the data back as they were, or restore a backup into a new place and start there. If the platform is to begin with nothing, start once with --start-empty";
+  const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot start: there are no data in ${place}, but ${sign}`, { details: { hint } });
 }
+
+/** The error for a log that is gone, with what was written last. */
+export function lostLog(log: string): EngineError {
+  const why = "the server that had the data open did not close them, and what it wrote last is in that file";
+  const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
+  return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
+}
+
+const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
 
 function unservable(why: string, hint: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot serve what is stored: ${why}`, { details: { hint } });

@@ -82,7 +82,10 @@ function strangerFault(key: string, id: string | undefined): string {
 
 const NONE: Part = { count: 0, digest: "" };
 
-function partFault(name: string, { wanted = NONE, found = NONE }: { wanted: Part | undefined; found: Part | undefined }): readonly string[] {
+function partFault(
+  name: string,
+  { wanted = NONE, found = NONE }: { wanted: Part | undefined; found: Part | undefined },
+): readonly string[] {
   if (found.count < wanted.count) return [`${name}: ${found.count} of ${wanted.count} rows are left`];
   if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, and ${wanted.count} were backed up`];
   if (found.digest !== wanted.digest) return [`${name}: its rows are not those that were backed up, or in another order`];

@@ -124,7 +124,12 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       const contents = await contentsOf(source);
       const backup = await open(0);
       const { digest } = await copyInto(backup, contents, toBackup);
-      expect(await readCopyState(backup)).toMatchObject({ state: "backup", digest, revision: contents.revision, manifest: toBackup.purpose });
+      expect(await readCopyState(backup)).toMatchObject({
+        state: "backup",
+        digest,
+        revision: contents.revision,
+        manifest: toBackup.purpose,
+      });
       await expect(demandServable(backup)).rejects.toThrow("it is a backup");
       const restored = createMemoryStore();
       await copyInto(restored, await contentsOf(backup), toServe);

@@ -96,7 +96,13 @@ describe("a backup that was left alone", () => {
 
   test("is read without anything being written beside it, so that it can be on read-only media", async () => {
     const before = looksOf(loot.backup);
-    for (const argv of [["check", loot.backup], ["keys", "--data", loot.backup], ["restore", loot.backup, "--data", newPath()], ["backup", newPath(), "--data", loot.backup]]) { // prettier-ignore
+    for (const argv of [
+      ["check", loot.backup],
+      ["keys", "--data", loot.backup],
+      ["restore", loot.backup, "--data", newPath()],
+      ["backup", newPath(), "--data", loot.backup],
+    ]) {
+      // prettier-ignore
       expect((await platformData(...argv)).code).toBe(0);
       expect(looksOf(loot.backup)).toEqual(before);
     }

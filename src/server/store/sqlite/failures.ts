@@ -56,6 +56,11 @@ export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
 
+/** Another process has the file open. */
+export function isLockedFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["reason"] === LOCKED.reason;
+}
+
 const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
 
 /** The file holds what this program never writes; `what` says where. */

@@ -94,7 +94,8 @@ class SqliteJournal implements Journal {
     this.#revision = readRevision(database, options.path);
     const { path, cipher, readOnly } = options;
     const { keys } = cipher ?? {};
-    if (cipher !== undefined && keys !== undefined) this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
+    if (cipher !== undefined && keys !== undefined)
+      this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
   }
 
   read(): StoreContents {

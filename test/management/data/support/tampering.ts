@@ -162,7 +162,10 @@ export const TAMPERINGS: readonly Tampering[] = [
     reason: /it is a row of another backup/,
     act: (folder, { older, backup }) => {
       const there = new Set(objectsOf(backup).map(({ key }) => key));
-      put(folder, objectsOf(older).find(({ key }) => !there.has(key))!);
+      put(
+        folder,
+        objectsOf(older).find(({ key }) => !there.has(key))!,
+      );
     },
   },
   {
@@ -215,7 +218,7 @@ export const TAMPERINGS: readonly Tampering[] = [
     },
   },
   { what: "the file is emptied", reason: /it is empty/, act: (folder) => truncateSync(join(folder, DATABASE), 0) },
-  { what: "the file is removed", reason: /it does not exist/, act: (folder) => rmSync(join(folder, DATABASE)) },
+  { what: "the file is removed", reason: /management.db is missing/, act: (folder) => rmSync(join(folder, DATABASE)) },
   { what: "the tables are removed", reason: /it holds nothing|it is damaged/, act: (folder) => edit(folder, dropTables) },
   {
     what: "the file is the data's own",
