@@ -77,7 +77,9 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
     openStore({ path: database, cipher: opening.cipher, existing: hadData !== undefined }, () => lostData(place, hadData!)),
   );
   try {
-    await demandServable(store, { isBackup: opening.backups.size > 0, hadData, place });
+    // A new database counts from 1.
+    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its count of writes says that there were some" : undefined;
+    await demandServable(store, { isBackup: opening.backups.size > 0, hadData: hadData ?? counted, place });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
     const { caPem, certPem, keyPem } = certificate;

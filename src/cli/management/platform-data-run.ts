@@ -26,7 +26,7 @@ import { judge, readSource, withSource } from "./data-source.ts";
 import type { Judgement, Source } from "./data-source.ts";
 import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
 import { askKeys } from "./folder-socket.ts";
-import { SERVER_FILE } from "./server-file.ts";
+import { readServerText, SERVER_FILE } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
@@ -150,10 +150,7 @@ async function write(
 ): Promise<void> {
   const { data } = flags;
   const place = placeOf(flags);
-  if (data !== undefined && !hasContent(join(data, DATABASE_FILE)) && (await exists(join(data, SERVER_FILE)))) {
-    const details = { hint: "Move that folder away, or name an empty one" };
-    throw new EngineError("USAGE", `There is something in ${place} already: ${SERVER_FILE}`, { details });
-  }
+  if (data !== undefined) await beginFolder(data, serverFile);
   const store = await openStoreFromFlags(flags, { terminal, cipher, firstRevision });
   try {
     const beside = async (isThere: boolean) => void (data !== undefined && (await putServerFile(data, serverFile, isThere)));
@@ -167,8 +164,14 @@ async function write(
   }
 }
 
-function hasContent(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** The first that is written into a folder keeps servers from starting there with nothing. */
+async function beginFolder(folder: string, text: string | undefined): Promise<void> {
+  if ((statSync(join(folder, DATABASE_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const kept = await readServerText(folder);
+  if (kept === text) return;
+  if (kept === undefined && text !== undefined) return writeKeptFile(join(folder, SERVER_FILE), text);
+  const details = { hint: "Move that folder away, or name an empty one" };
+  throw new EngineError("USAGE", `There is something in "${folder}" already: ${SERVER_FILE}`, { details });
 }
 
 /** Certificate and port, so that kubeconfigs go on working. Etcd has none. Where data are already, their own file stays. */

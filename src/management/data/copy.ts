@@ -25,8 +25,8 @@ export interface CopyOptions {
   /** How the target is called, for messages. */
   readonly place: string;
   /**
-   * Brings what lies beside the target when everything is copied, while the target still says that it is not whole; `isThere` when the target
-   * was so already. Default: nothing happens.
+   * Brings what lies beside the target, once the target says that it is not whole; `isThere` when it is whole already. Default: nothing
+   * happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
 }
@@ -63,6 +63,7 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
     return { digest, revision: await target.revision(), behind: false };
   }
   await demandEmpty(target, place);
+  await beside?.(false);
   await clear(target);
   const behind = await raise(target, contents.revision);
   await inParts(contents.objects, ({ key, object }) => target.create(key, object));
@@ -71,7 +72,6 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
     const details = { hint: "Run the same command again" };
     throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: somebody else has written there`, { details });
   }
-  await beside?.(false);
   if (purpose === "restore") await finish(target);
   else {
     const manifest = { ...purpose, at: copied.revision + 1, parts: partsOf(copied.objects) };
