@@ -91,7 +91,6 @@ describe("a command that is killed at any step", () => {
       expect([code, stderr], `step ${step}`).toEqual([0, ""]);
       expect(await startOn(target), `step ${step}`).toEqual({ digest, port: 18443 });
     }
-    console.log(outcomes.join(" "));
     expect(outcomes.length).toBeGreaterThan(20 / EVERY);
     expect(outcomes.filter((outcome, index) => outcome !== outcomes[index - 1])).toEqual(["nothing", "refused", "whole"]);
   });

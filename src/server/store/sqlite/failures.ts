@@ -5,6 +5,7 @@ import { isRecord } from "../../../base/json.ts";
 const ERROR = 1;
 const BUSY = 5;
 const READONLY = 8;
+const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
@@ -26,6 +27,13 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
   [ERROR, DAMAGED],
   [BUSY, LOCKED],
   [READONLY, CLOSED_TO_US],
+  [
+    IOERR,
+    {
+      reason: "the system cannot read or write it",
+      hint: "Check the device. With a log beside it (-wal) it has to be where it can be written: copy both there",
+    },
+  ],
   [CORRUPT, DAMAGED],
   [FULL, { reason: "the disk is full", hint: "Free space on it" }],
   [CANTOPEN, { reason: "it can not be opened", hint: "Check that it is a file, and the permissions of its folder" }],
