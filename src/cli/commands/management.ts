@@ -13,7 +13,11 @@ import { addEtcdFlags } from "../management/store-flags.ts";
 export function defineManagement(command: Command, context: CommandContext): void {
   command
     .option("--data <folder>", "where everything is kept for the next start, encrypted; <name>-data when left out")
-    .option("--memory", "keep nothing: what is written ends with the process");
+    .option("--memory", "keep nothing: what is written ends with the process")
+    .option(
+      "--accept-data-loss",
+      "start although data are missing that were there, with what is left or with nothing; without it that is refused",
+    );
   addEtcdFlags(command)
     .option("--etcd-compaction-interval <minutes>", "how long etcd keeps what was, at least; 0 leaves it alone", parseCompaction, 5)
     .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { examples, outputOption } from "../command.ts";
 import type { CommandContext } from "../command.ts";
-import type { PlatformDataFlags } from "../management/platform-data-run.ts";
+import type { PlatformDataFlags, RestoreFlags } from "../management/platform-data-run.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
 const BACKUP = "endpoint-sync platform-data backup backup-1 --data platform-data --encryption-key-file platform.key";
@@ -22,13 +22,22 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("restore")
       .argument("<folder>", "the backup")
-      .description("copy a backup into an empty folder or etcd, for servers to start with"),
+      .description("copy a backup into an empty folder or etcd, for servers to start with")
+      .option(
+        "--without-manifest",
+        "restore what the folder holds although it is not, or may not be, what was backed up; says what is wrong",
+      ),
   )
     .addHelpText("after", examples("endpoint-sync platform-data restore backup-1 --etcd https://127.0.0.1:2379 --etcd-ca ca.pem"))
-    .action(async (folder: string, flags: PlatformDataFlags) => (await load()).restore(context, folder, flags));
-  withStore(command.command("check").description("open and check every value of a backup or of data; count them; tell their digest"))
-    .addHelpText("after", examples("endpoint-sync platform-data check --data backup-1 --encryption-key-file platform.key"))
-    .action(async (flags: PlatformDataFlags) => (await load()).check(context, flags));
+    .action(async (folder: string, flags: RestoreFlags) => (await load()).restore(context, folder, flags));
+  withStore(
+    command
+      .command("check")
+      .argument("[backup]", "the folder of a backup; data of a server, or a backup, are named by --data or --etcd")
+      .description("open and check every value of a backup or of data; count them; tell their digest"),
+  )
+    .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
+    .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).check(context, backup, flags));
   withStore(command.command("keys").description("tell how many values each encryption key seals, also while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
     .action(async (flags: PlatformDataFlags) => (await load()).tellKeys(context, flags));

@@ -4,7 +4,8 @@ import type { ManagementOptions } from "../../management/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
 import { readCipher } from "./encryption-keys.ts";
-import { openStoreFromFlags } from "./store-flags.ts";
+import { leaveEtcdSign, readEtcdSign } from "./etcd-sign.ts";
+import { openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -14,6 +15,14 @@ export interface EtcdFlags extends StoreFlags {
   /** In minutes; 0 means never. */
   readonly etcdCompactionInterval?: number;
   readonly publicUrl?: string;
+  /** Start with what is left where data are missing. Default false: that is refused. */
+  readonly acceptDataLoss?: boolean;
+}
+
+/** An etcd that is open. */
+export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
+  /** Remembers beside the kubeconfig that there are data in it. Where that fails, it is logged. */
+  keep(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -30,23 +39,26 @@ export function parseCompaction(text: string): number {
 /**
  * Opens the etcd that the options name, as a store that several servers share. Its encryption keys are given: there is no place beside it.
  *
- * @throws CONFIG_FILE when there is no key; what etcd and the files say against it; STORE_FAILED for a backup.
+ * @throws CONFIG_FILE when there is no key; what etcd and the files say against it; STORE_FAILED for a copy that is not whole, or data that
+ *   are gone.
  */
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,
-  flags: EtcdFlags,
+  flags: EtcdFlags & { readonly kubeconfig: string },
   logger: Logger,
-): Promise<Pick<ManagementOptions, "store" | "sharing">> {
-  const { etcdCompactionInterval: minutes = 0, publicUrl } = flags;
+): Promise<SharedStore> {
+  const { etcdCompactionInterval: minutes = 0, publicUrl, kubeconfig, acceptDataLoss = false } = flags;
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
+  const hadData = acceptDataLoss ? undefined : await readEtcdSign(kubeconfig, flags);
   const store = await openStoreFromFlags(flags, { terminal, cipher, logger });
   try {
-    await demandServable(store);
+    await demandServable(store, { hadData, place: placeOf(flags) });
   } catch (error) {
     await store.close();
     throw error;
   }
   if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
-  return { store, sharing: { ...compaction, ...(isEtcdStore(store) && { resealable: store }) } };
+  const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };
+  return { store, sharing, keep: () => leaveEtcdSign(kubeconfig, flags, logger) };
 }

@@ -1,19 +1,23 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
-import { isRecord } from "../../base/json.ts";
-import { daysLeft, fitTogether } from "../../clusters/credentials.ts";
-import { demandServable } from "../../management/data/copy-state.ts";
+import { daysLeft } from "../../clusters/credentials.ts";
+import { createBackupCipher } from "../../management/data/backup-seals.ts";
+import { demandServable, lostData, lostLog } from "../../management/data/copy-state.ts";
 import type { Resealable } from "../../server/store/resealable.ts";
+import { isEmptyFile } from "../../server/store/sqlite/failures.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import { createServerCertificate } from "../../server/access/certificates.ts";
 import type { ServerCertificate } from "../../server/access/certificates.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import type { SqliteStoreOptions } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { makeFolder } from "../data-folder.ts";
+import { openRecovering } from "./data-source.ts";
 import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
-import { readKeptFile, writeKeptFile } from "../kept-file.ts";
+import { readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
+import type { KeptServer } from "./server-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
@@ -29,8 +33,10 @@ export interface ManagementFolder {
   readonly keyIsBeside: boolean;
   /** How large the files of the store are, in bytes. */
   size(): number;
-  /** Remembers certificate and port. @throws CONFIG_FILE when that fails. */
+  /** Remembers certificate and port, and that the data are open. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
+  /** Remembers that they are not, before the store is closed. @throws CONFIG_FILE when that fails. */
+  release(): Promise<void>;
 }
 
 /** How the folder is opened. */
@@ -40,41 +46,52 @@ export interface ManagementFolderOptions {
   readonly name: string;
   /** File with the encryption keys; without it, and without the variable, a key is made and kept in the folder. */
   readonly encryptionKeyFile?: string;
+  /** Start with what is left where data are missing. Default false: that is refused. */
+  readonly acceptDataLoss?: boolean;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
-/** What a server keeps beside its data: certificate and port. */
-export const SERVER_FILE = "server.json";
 const DAYS_LEFT_MIN = 30;
-
-interface Kept extends ServerCertificate {
-  readonly port: number;
-}
 
 /**
  * Opens a folder, which is made when it does not exist: `management.db` with everything that is stored, `server.json` with
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
  * @throws CONFIG_FILE when the folder or a file in it can not be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, or a copy that is not whole.
+ *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
-  const { path, name } = options;
+  const { path, name, acceptDataLoss = false } = options;
   await makeFolder(path);
+  const kept = await readServerFile(path);
+  const hadData = kept === undefined || acceptDataLoss ? undefined : `${SERVER_FILE} says that a server has run on them`;
+  const database = join(path, DATABASE_FILE);
+  const log = `${database}-wal`;
+  const place = `"${database}"`;
+  // Before a key is made beside it.
+  if (hadData !== undefined && sizeOf(database) === 0) throw lostData(place, hadData);
+  if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
-  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher });
+  const opening = createBackupCipher(cipher);
+  const store = await openRecovering(path, () =>
+    openStore({ path: database, cipher: opening.cipher, existing: hadData !== undefined }, () => lostData(place, hadData!)),
+  );
   try {
-    await demandServable(store);
-    const file = join(path, SERVER_FILE);
-    const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
-    const kept = await readKeptFile({ path: file, isKept, what: "certificate of a server", hint });
+    // A new database counts from 1.
+    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its count of writes says that there were some" : undefined;
+    await demandServable(store, { isBackup: opening.backups.size > 0, hadData: hadData ?? counted, place });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
     const { caPem, certPem, keyPem } = certificate;
+    let served: KeptServer | undefined;
     return {
       ...{ store, path, cipher, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
-      size: () => sizeOf(join(path, DATABASE_FILE)) + sizeOf(join(path, `${DATABASE_FILE}-wal`)),
-      keep: (port) => writeKeptFile(file, `${JSON.stringify({ caPem, certPem, keyPem, port }, null, 2)}\n`),
+      size: () => sizeOf(database) + sizeOf(log),
+      async keep(port) {
+        served = { caPem, certPem, keyPem, port };
+        await writeServerFile(path, { ...served, open: true });
+      },
+      release: async () => served && writeServerFile(path, served),
     };
   } catch (error) {
     await store.close();
@@ -82,12 +99,14 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   }
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+function openStore(options: SqliteStoreOptions, lost: () => Error): Store & Resealable {
+  try {
+    return openSqliteStore(options);
+  } catch (error) {
+    throw isEmptyFile(error) ? lost() : error;
+  }
 }
 
-function isKept(value: unknown): value is Kept {
-  if (!isRecord(value) || !Number.isInteger(value["port"])) return false;
-  if (!["caPem", "certPem", "keyPem"].every((field) => typeof value[field] === "string" && value[field] !== "")) return false;
-  return fitTogether(value as unknown as ServerCertificate);
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

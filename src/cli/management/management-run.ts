@@ -26,7 +26,7 @@ import { EXIT_USAGE } from "../exit-codes.ts";
 import { serveFolder } from "./folder-socket.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
 import { openSharedStore } from "./management-etcd.ts";
-import type { EtcdFlags } from "./management-etcd.ts";
+import type { EtcdFlags, SharedStore } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
 import { exposeProcess } from "../process-metrics.ts";
@@ -108,7 +108,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const auditLog = createAuditLog({ clock: systemClock, logger, metrics });
   try {
     await auditLog.configure(config.config.audit);
-    const shared = namesEtcd(flags) ? await openSharedStore(terminal, flags, logger) : undefined;
+    const shared = namesEtcd(flags) ? await openSharedStore(terminal, { ...flags, kubeconfig }, logger) : undefined;
     const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
     if (folder !== undefined) metrics.beforeRead(() => metrics.gauge("apiserver_storage_size_bytes", folder.size()));
     const management = await start(terminal, flags, {
@@ -126,11 +126,15 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     const upkeep = folder && (await startUpkeep(folder, logger));
     try {
       await folder?.keep(Number(new URL(management.url).port));
+      await shared?.keep();
       await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
       await followed?.stop();
       await upkeep?.stop();
+      await folder
+        ?.release()
+        .catch((error) => logger.warn("The next start will miss a log that is not needed", { error: messageOf(error) }));
       await management.stop();
     }
   } finally {
@@ -183,10 +187,16 @@ async function readConfig({ terminal }: CommandContext, { config: file }: Manage
 
 async function openFolder(
   terminal: Terminal,
-  { memory, name, data = `${name}-data`, encryptionKeyFile }: ManagementFlags,
+  { memory, name, data = `${name}-data`, encryptionKeyFile, acceptDataLoss = false }: ManagementFlags,
 ): Promise<ManagementFolder | undefined> {
   if (memory === true) return undefined;
-  return openManagementFolder({ path: data, name, terminal, ...(encryptionKeyFile !== undefined && { encryptionKeyFile }) });
+  return openManagementFolder({
+    path: data,
+    name,
+    terminal,
+    acceptDataLoss,
+    ...(encryptionKeyFile !== undefined && { encryptionKeyFile }),
+  });
 }
 
 /** What goes on beside the serving: values are sealed with the first key, and commands are answered. */
@@ -203,7 +213,7 @@ async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ 
 
 interface Started {
   readonly folder: ManagementFolder | undefined;
-  readonly shared: Pick<ManagementOptions, "store" | "sharing"> | undefined;
+  readonly shared: SharedStore | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly config: ManagementConfig;
@@ -227,7 +237,7 @@ async function start(
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
-    ...shared,
+    ...(shared !== undefined && { store: shared.store, sharing: shared.sharing }),
   };
   const tls = flags.http === true ? { tls: false as const } : certificate;
   try {

@@ -3,28 +3,31 @@
  *
  * @module
  */
-import { readFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemChance } from "../../base/chance.ts";
+import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
-import { checkContents, contentsOf } from "../../management/data/contents.ts";
-import type { Contents } from "../../management/data/contents.ts";
+import { createBackupCipher } from "../../management/data/backup-seals.ts";
+import type { KeyedCipher } from "../../management/data/backup-seals.ts";
 import { copyInto, REVISION_AHEAD } from "../../management/data/copy.ts";
 import type { CopyOptions } from "../../management/data/copy.ts";
-import { readCopyState } from "../../management/data/copy-state.ts";
-import type { CopyState } from "../../management/data/copy-state.ts";
-import type { Resealable } from "../../server/store/resealable.ts";
-import type { Cipher, SealingKeys } from "../../server/store/sqlite/cipher.ts";
-import type { Store } from "../../server/store/store.ts";
+import { fileDigest } from "../../management/data/manifest.ts";
+import { timestamp } from "../../server/objects/metadata.ts";
+import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import type { CommandContext } from "../command.ts";
 import { makeFolder } from "../data-folder.ts";
-import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
 import { EXIT_FAILED } from "../exit-codes.ts";
-import { askContents, askKeys } from "./folder-socket.ts";
 import { writeKeptFile } from "../kept-file.ts";
-import { SERVER_FILE } from "./management-folder.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import { namesEtcd, openStoreFromFlags } from "./store-flags.ts";
+import { judge, readSource, withSource } from "./data-source.ts";
+import type { Judgement, Source } from "./data-source.ts";
+import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
+import { askKeys } from "./folder-socket.ts";
+import { readServerText, SERVER_FILE } from "./server-file.ts";
+import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 /** The options of `platform-data`, as commander hands them over. */
@@ -33,48 +36,52 @@ export interface PlatformDataFlags extends StoreFlags {
   readonly output?: OutputFormat;
 }
 
-/** What is read, and what it says of itself. */
-interface Source {
-  readonly contents: Contents;
-  readonly copy: CopyState | undefined;
+/** Those of `platform-data restore`. */
+export interface RestoreFlags extends PlatformDataFlags {
+  readonly withoutManifest?: boolean;
 }
-
-type KeyedCipher = Cipher & { readonly keys: SealingKeys };
 
 /** Copies what a server has, or has left, into a new folder. @throws what the source, the folder and the keys say against it. */
 export async function backUp(context: CommandContext, folder: string, flags: PlatformDataFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
-  const { contents, copy } = await read(context, flags, cipher);
-  demandData(copy, flags);
+  const source = await readSource(context, flags, cipher);
+  demandWhole(context, source);
   await makeFolder(folder);
-  const firstRevision = contents.revision;
-  await write(context, { data: folder }, { contents, cipher, firstRevision, purpose: "backup" });
-  if (flags.data !== undefined) await copyServerFile(flags.data, folder);
-  await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, cipher);
+  const id = systemChance.uuid();
+  const purpose = { id, madeAt: timestamp(systemClock.now()), serverFile: fileDigest(source.serverFile) };
+  const target = createBackupCipher(cipher, id).cipher;
+  await write(context, { data: folder }, { source, cipher: target, firstRevision: source.contents.revision, purpose });
+  await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
 }
 
 /** Copies a backup to where servers start with it. @throws what the backup, the target and the keys say against it. */
-export async function restore(context: CommandContext, folder: string, flags: PlatformDataFlags): Promise<void> {
+export async function restore(context: CommandContext, folder: string, flags: RestoreFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
-  const { contents, copy } = await read(context, { data: folder }, cipher);
-  demandWhole(contents, copy, folder);
+  const source = await readSource(context, { data: folder }, cipher);
+  demandProven(context, source, flags);
   if (flags.data !== undefined) await makeFolder(flags.data);
-  const firstRevision = contents.revision + REVISION_AHEAD;
-  await write(context, flags, { contents, cipher, firstRevision, purpose: "restore" });
-  if (flags.data !== undefined) await copyServerFile(folder, flags.data);
-  await tellFindings(context, flags, cipher);
+  const firstRevision = source.contents.revision + REVISION_AHEAD;
+  await write(context, flags, { source, cipher: createBackupCipher(cipher).cipher, firstRevision, purpose: "restore" });
+  await tellFindings(context, flags, { cipher });
 }
 
-/** Checks a backup, or the data of a server that may run. The exit code is 1 when there are faults. */
-export async function check(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
-  await tellFindings(context, flags, await cipherOf(context, flags, flags.data));
+/**
+ * Checks a backup, or the data of a server that may run. The exit code is 1 when there are faults; that a folder is named as a backup and is
+ * none is one.
+ */
+export async function check(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
+  if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
+    throw new EngineError("USAGE", "Name a backup, or data with --data or --etcd, not both");
+  }
+  const where = backup === undefined ? flags : { ...flags, data: backup };
+  await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
 }
 
 /** Tells which key seals how much. @throws what the data and the keys say against it. */
 export async function tellKeys(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
-  const { keys, ...cipher } = await cipherOf(context, flags, flags.data);
-  const seals = await sealedBy(context, flags, { keys, ...cipher });
-  const rows = [...seals].map(([key, values]) => ({ key, values, first: key === keys.first }));
+  const cipher = await cipherOf(context, flags, flags.data);
+  const seals = await sealedBy(context, flags, cipher);
+  const rows = [...seals].map(([key, values]) => ({ key, values, first: key === cipher.keys.first }));
   context.terminal.out(formatValue(rows, flags.output ?? "yaml"));
 }
 
@@ -85,92 +92,110 @@ async function cipherOf({ terminal }: CommandContext, { encryptionKeyFile }: Pla
 async function sealedBy(context: CommandContext, flags: PlatformDataFlags, cipher: KeyedCipher): Promise<ReadonlyMap<string, number>> {
   const told = namesEtcd(flags) || flags.data === undefined ? undefined : await askKeys(flags.data);
   if (told !== undefined) return told;
-  return withStore(context, flags, cipher, async (store) => {
-    if (isResealable(store)) return store.sealedBy();
-    throw new EngineError("USAGE", "This store can not tell which key seals what");
+  return withSource(context, flags, createBackupCipher(cipher).cipher, async (store) => {
+    if (store.sealedBy !== undefined) return store.sealedBy();
+    throw new EngineError("USAGE", "This store cannot tell which key seals what");
   });
 }
 
-function isResealable(store: Store): store is Store & Resealable {
-  return "sealedBy" in store;
+/** So many faults stand in a message; `check` tells all. */
+const TOLD_MAX = 5;
+
+/** Demands of what is to be backed up that it is all there. What is wrong with single objects is no reason to have no backup of them. */
+function demandWhole({ terminal }: CommandContext, source: Source): void {
+  const { broken, unproven } = judge(source);
+  if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
+  if (broken.length === 0) return;
+  const details = { hint: "Take the backup from another place; if a copy was not finished, run the command that has begun it again" };
+  throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
-/** From the server that has the folder open, or else from the store itself. */
-async function read(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<Source> {
-  const told = namesEtcd(flags) || flags.data === undefined ? undefined : await askContents(flags.data, cipher);
-  if (told !== undefined) return { contents: told, copy: undefined };
-  return withStore(context, flags, cipher, async (store) => ({ contents: await contentsOf(store), copy: await readCopyState(store) }));
-}
-
-async function withStore<T>(
-  { terminal }: CommandContext,
-  flags: StoreFlags,
-  cipher: Cipher,
-  act: (store: Store) => Promise<T>,
-): Promise<T> {
-  if (flags.data !== undefined && !(await exists(join(flags.data, DATABASE_FILE)))) {
-    const details = { hint: "Name the folder of a backup, or that of management --data" };
-    throw new EngineError("CONFIG_FILE", `There are no data of the management API in "${flags.data}"`, { details });
+/** Demands of what is to be restored that it is a backup, and the one that was made; or says what nothing proves. */
+function demandProven({ terminal }: CommandContext, source: Source, { withoutManifest = false }: RestoreFlags): void {
+  const { state, broken, unproven } = judge(source);
+  const all = state === "data" ? [NO_BACKUP, ...broken] : broken;
+  const isPart = state === "unfinished" || source.contents.objects.length === 0;
+  if (all.length > 0 && (isPart || !withoutManifest)) {
+    const details = { hint: isPart ? "Restore another backup" : RESTORE_HINT };
+    throw new EngineError("STORE_FAILED", `Cannot restore ${source.place}: ${inShort(all)}`, { details });
   }
-  const store = await openStoreFromFlags(flags, { terminal, cipher });
-  try {
-    return await act(store);
-  } finally {
-    await store.close();
-  }
+  for (const fault of all) terminal.err(`Warning: ${source.place} is restored although ${fault}`);
+  if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
 }
 
-function demandData(copy: CopyState | undefined, { data, etcd = [] }: StoreFlags): void {
-  if (copy?.state !== "unfinished") return;
-  const details = { hint: "Run the command that has begun it again" };
-  throw new EngineError("STORE_FAILED", `A copy into ${data ?? etcd.join(",")} was not finished`, { details });
+const NO_BACKUP = "it is no backup, so that nothing says what it has to hold";
+const RESTORE_HINT =
+  "Restore another backup; if these are data of a server, take a backup of them with this version. If there is nothing else, --without-manifest restores what is there";
+
+function inShort(faults: readonly string[]): string {
+  const more = faults.length - TOLD_MAX;
+  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, which platform-data check tells` : ""}`;
 }
 
-function demandWhole(contents: Contents, copy: CopyState | undefined, folder: string): void {
-  demandData(copy, { data: folder });
-  if (copy === undefined || copy.state !== "backup") return;
-  if (checkContents(contents).digest === copy.digest) return;
-  const details = { hint: "Take another backup" };
-  throw new EngineError("STORE_FAILED", `"${folder}" does not hold what was copied into it`, { details });
+function unprovenWarning(place: string, unproven: readonly string[]): string {
+  return `Warning: ${place} was made by an earlier version, without a manifest. Its objects are those that were backed up. Not proven: ${unproven.join("; ")}`;
 }
 
-interface Writing extends Pick<CopyOptions, "purpose"> {
-  readonly contents: Contents;
+interface Writing {
+  readonly source: Source;
   readonly cipher: Cipher;
   readonly firstRevision: number;
+  readonly purpose: CopyOptions["purpose"];
 }
 
 async function write(
   { terminal }: CommandContext,
   flags: StoreFlags,
-  { contents, cipher, firstRevision, purpose }: Writing,
+  { source: { contents, serverFile }, cipher, firstRevision, purpose }: Writing,
 ): Promise<void> {
+  const { data } = flags;
+  const place = placeOf(flags);
+  if (data !== undefined) await beginFolder(data, serverFile);
   const store = await openStoreFromFlags(flags, { terminal, cipher, firstRevision });
   try {
-    const place = flags.data === undefined ? `etcd below ${flags.etcdPrefix ?? "its usual prefix"}` : `"${flags.data}"`;
-    const { behind, revision } = await copyInto(store, contents, { purpose, place });
+    const beside = async (isThere: boolean) => void (data !== undefined && (await putServerFile(data, serverFile, isThere)));
+    const { behind, revision } = await copyInto(store, contents, { purpose, place, beside });
     if (!behind) return;
     terminal.err(
-      `The copy counts from ${revision}, far below ${contents.revision}: clients that stay away until it has come that far must be started anew`,
+      `The copy counts from ${revision}, far below ${contents.revision}: clients that stay away until it has come that far must be started again`,
     );
   } finally {
     await store.close();
   }
 }
 
-/** Certificate and port, so that kubeconfigs go on working. Etcd has none. */
-async function copyServerFile(from: string, to: string): Promise<void> {
-  const [source, target] = [join(from, SERVER_FILE), join(to, SERVER_FILE)];
-  if ((await exists(source)) && !(await exists(target))) await writeKeptFile(target, await readFile(source, "utf8"));
+/** The first that is written into a folder keeps servers from starting there with nothing. */
+async function beginFolder(folder: string, text: string | undefined): Promise<void> {
+  if ((statSync(join(folder, DATABASE_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const kept = await readServerText(folder);
+  if (kept === text) return;
+  if (kept === undefined && text !== undefined) return writeKeptFile(join(folder, SERVER_FILE), text);
+  const details = { hint: "Move that folder away, or name an empty one" };
+  throw new EngineError("USAGE", `There is something in "${folder}" already: ${SERVER_FILE}`, { details });
 }
 
-async function tellFindings(context: CommandContext, flags: PlatformDataFlags, cipher: KeyedCipher): Promise<void> {
-  const { contents, copy } = await read(context, flags, cipher);
-  const { revision, digest, kinds, faults } = checkContents(contents);
-  const changed = copy?.state === "backup" && copy.digest !== digest ? ["it does not hold what was copied into it"] : [];
-  const unfinished = copy?.state === "unfinished" ? ["a copy into it was not finished"] : [];
-  const all = [...unfinished, ...changed, ...faults];
-  const found = { state: copy?.state ?? "data", revision, digest, objects: contents.objects.length, kinds, faults: all };
-  context.terminal.out(formatValue(found, flags.output ?? "yaml"));
-  if (all.length > 0) context.exit(EXIT_FAILED);
+/** Certificate and port, so that kubeconfigs go on working. Etcd has none. Where data are already, their own file stays. */
+async function putServerFile(folder: string, text: string | undefined, isThere: boolean): Promise<void> {
+  const file = join(folder, SERVER_FILE);
+  if (isThere && (text === undefined || (await exists(file)))) return;
+  // One that is there is of a copy that was not finished.
+  if (text === undefined) await rm(file, { force: true });
+  else await writeKeptFile(file, text);
+}
+
+interface Telling {
+  readonly cipher: KeyedCipher;
+  /** What it must be. Default: a backup or data. */
+  readonly wanted?: string | undefined;
+}
+
+async function tellFindings(context: CommandContext, flags: PlatformDataFlags, { cipher, wanted }: Telling): Promise<void> {
+  const source = await readSource(context, flags, cipher);
+  const { state, revision, digest, kinds, manifest, unproven, ...found }: Judgement = judge(source);
+  const faults = wanted === "backup" && state === "data" ? [NO_BACKUP, ...found.faults] : found.faults;
+  if (unproven.length > 0) context.terminal.err(unprovenWarning(source.place, unproven));
+  const { madeAt } = manifest ?? {};
+  const told = { state, ...(madeAt !== undefined && { madeAt }), revision, digest, objects: source.contents.objects.length, kinds, faults };
+  context.terminal.out(formatValue(told, flags.output ?? "yaml"));
+  if (faults.length > 0) context.exit(EXIT_FAILED);
 }

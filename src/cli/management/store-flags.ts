@@ -70,6 +70,11 @@ export function namesEtcd(flags: StoreFlags): boolean {
   return etcd !== undefined;
 }
 
+/** How a place is called, for messages. */
+export function placeOf({ data, etcdPrefix }: StoreFlags): string {
+  return data === undefined ? `etcd below ${etcdPrefix ?? "its usual prefix"}` : `"${data}"`;
+}
+
 /**
  * Opens the store that the options name: etcd, or the database in a folder, which is made when it is not there. The folder must exist.
  *

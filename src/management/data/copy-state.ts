@@ -1,6 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { Store } from "../../server/store/store.ts";
+import type { Manifest } from "./manifest.ts";
 
 /** Where the server keeps in a store what is no object of anybody. */
 export const INTERNAL_PREFIX = "/internal.platform/";
@@ -12,8 +13,8 @@ export const STATE_KEY = `${INTERNAL_PREFIX}copystate/copy`;
 /** What a copy is: one that is not whole yet, or a backup, which is there to be restored. */
 export type CopyState =
   | { readonly state: "unfinished" }
-  /** `digest` is that of what was copied, `revision` its state. */
-  | { readonly state: "backup"; readonly digest: string; readonly revision: number };
+  /** `digest` is that of what was copied, `revision` its state. Backups of earlier versions have no manifest. */
+  | { readonly state: "backup"; readonly digest: string; readonly revision: number; readonly manifest?: Manifest };
 
 /** What a store says of itself; undefined for data of a server. */
 export async function readCopyState(store: Pick<Store, "get">): Promise<CopyState | undefined> {
@@ -26,17 +27,51 @@ export function copyStateObject(state: CopyState): KubeObject {
   return { apiVersion: INTERNAL_VERSION, kind: "CopyState", metadata: { name: "copy" }, data: JSON.stringify(state) };
 }
 
+/** Whether a store is served, and what is known of it. */
+export interface Servable {
+  /** Rows that were sealed for a backup are in it. Default false. */
+  readonly isBackup?: boolean;
+  /** Says how it is known that the store once held data; undefined when it may be empty. */
+  readonly hadData?: string | undefined;
+  /** What is to hold the data, for people. Default: "the store". */
+  readonly place?: string;
+}
+
 /**
  * Demands that a server may start with what is in a store.
  *
- * @throws STORE_FAILED for a backup, whose resourceVersions clients may have seen otherwise, and for a copy that is not whole.
+ * @throws STORE_FAILED for a backup, whose resourceVersions clients may have seen otherwise, for a copy that is not whole, and for a store
+ *   that is empty and was not.
  */
-export async function demandServable(store: Pick<Store, "get">): Promise<void> {
+export async function demandServable(
+  store: Pick<Store, "get" | "list">,
+  { isBackup = false, hadData, place = "the store" }: Servable = {},
+): Promise<void> {
   const copy = await readCopyState(store);
-  if (copy === undefined) return;
-  const [why, hint] =
-    copy.state === "backup"
-      ? ["it is a backup", "Restore it into another place with endpoint-sync platform-data restore, and start there"]
-      : ["a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it begins anew"];
-  throw new EngineError("STORE_FAILED", `Cannot serve what is stored: ${why}`, { details: { hint } });
+  if (copy?.state === "backup" || isBackup) {
+    throw unservable("it is a backup", "Restore it into another place with endpoint-sync platform-data restore, and start there");
+  }
+  if (copy !== undefined) {
+    throw unservable("a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it begins from the start");
+  }
+  if (hadData !== undefined && (await store.list({ prefix: "/", limit: 1 })).objects.length === 0) throw lostData(place, hadData);
+}
+
+/** The error for data that are gone. `sign` says how it is known that there were any; `place` is where they should be. */
+export function lostData(place: string, sign: string): EngineError {
+  const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
+  return new EngineError("STORE_FAILED", `Cannot start: there are no data in ${place}, but ${sign}`, { details: { hint } });
+}
+
+/** The error for a log that is gone, with what was written last. */
+export function lostLog(log: string): EngineError {
+  const why = "the server that had the data open did not close them, and what it wrote last is in that file";
+  const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
+  return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
+}
+
+const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
+
+function unservable(why: string, hint: string): EngineError {
+  return new EngineError("STORE_FAILED", `Cannot serve what is stored: ${why}`, { details: { hint } });
 }

@@ -15,12 +15,20 @@ import { contentsOf, digestOf } from "./contents.ts";
 import type { Contents } from "./contents.ts";
 import { copyStateObject, INTERNAL_PREFIX, INTERNAL_VERSION, readCopyState, STATE_KEY } from "./copy-state.ts";
 import type { CopyState } from "./copy-state.ts";
+import { partsOf } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 
 /** What a copy is for. */
 export interface CopyOptions {
-  readonly purpose: "backup" | "restore";
+  /** A backup is given the part of its manifest that its rows do not tell. */
+  readonly purpose: "restore" | Pick<Manifest, "id" | "madeAt" | "serverFile">;
   /** How the target is called, for messages. */
   readonly place: string;
+  /**
+   * Brings what lies beside the target, once the target says that it is not whole; `isThere` when it is whole already. Default: nothing
+   * happens.
+   */
+  readonly beside?: (isThere: boolean) => Promise<void>;
 }
 
 /** What a copy has led to. */
@@ -44,23 +52,38 @@ const AT_ONCE = 128;
 
 /**
  * Copies contents into an empty store, or into one in which a copy was not finished. Until the end the target says that it is not whole.
+ * A restoration into a store that holds the same already was ended before it could say so: it changes nothing.
  *
  * @throws USAGE when there is something else in the target; STORE_FAILED when what was written is not what is read then.
  */
-export async function copyInto(target: Store, contents: Contents, { purpose, place }: CopyOptions): Promise<Copied> {
+export async function copyInto(target: Store, contents: Contents, { purpose, place, beside }: CopyOptions): Promise<Copied> {
+  const digest = digestOf(contents.objects);
+  if (purpose === "restore" && (await isRestored(target, digest))) {
+    await beside?.(true);
+    return { digest, revision: await target.revision(), behind: false };
+  }
   await demandEmpty(target, place);
+  await beside?.(false);
   await clear(target);
   const behind = await raise(target, contents.revision);
   await inParts(contents.objects, ({ key, object }) => target.create(key, object));
-  const digest = digestOf(contents.objects);
   const copied = await contentsOf(target);
   if (digestOf(copied.objects) !== digest) {
     const details = { hint: "Run the same command again" };
     throw new EngineError("STORE_FAILED", `The copy in ${place} is not equal to its source: somebody else has written there`, { details });
   }
-  await finish(target, purpose === "backup" ? { state: "backup", digest, revision: contents.revision } : undefined);
+  if (purpose === "restore") await finish(target);
+  else {
+    const manifest = { ...purpose, at: copied.revision + 1, parts: partsOf(copied.objects) };
+    await finish(target, { state: "backup", digest, revision: contents.revision, manifest });
+  }
   await target.compact();
   return { digest, revision: await target.revision(), behind };
+}
+
+async function isRestored(target: Store, digest: string): Promise<boolean> {
+  const { objects } = await contentsOf(target);
+  return objects.length > 0 && (await readCopyState(target)) === undefined && digestOf(objects) === digest;
 }
 
 async function demandEmpty(target: Store, place: string): Promise<void> {
@@ -97,7 +120,7 @@ async function inParts(objects: readonly StoredObject[], act: (stored: StoredObj
   for (let start = 0; start < objects.length; start += AT_ONCE) await Promise.all(objects.slice(start, start + AT_ONCE).map(act));
 }
 
-async function finish(target: Store, state: CopyState | undefined): Promise<void> {
+async function finish(target: Store, state?: CopyState): Promise<void> {
   const { revision = 0 } = (await target.get(STATE_KEY)) ?? {};
   if (state === undefined) await target.delete(STATE_KEY, revision);
   else await target.update(STATE_KEY, copyStateObject(state), revision);

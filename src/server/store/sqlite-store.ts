@@ -25,6 +25,13 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
   readonly cipher?: Cipher;
   /** The revision of a file that is made: its first write takes the next one. Default 1. */
   readonly firstRevision?: number;
+  /** The file must be there and hold something: none is made. Default false. */
+  readonly existing?: boolean;
+  /**
+   * Nothing is written, in the file or beside it, and no lock is taken: for a file that no process has open, also on read-only media. It must
+   * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
+   */
+  readonly readOnly?: boolean;
 }
 
 const WRITES_PER_COMMIT = 256;
@@ -51,9 +58,11 @@ export function openSqliteStore({
   history = HISTORY_DEFAULT,
   cipher,
   firstRevision,
+  existing,
+  readOnly,
   ...options
 }: SqliteStoreOptions): Store & Resealable {
-  const journal = openJournal({ path, history, cipher, firstRevision });
+  const journal = openJournal({ path, history, cipher, firstRevision, existing, readOnly });
   try {
     return createJournaledStore(journal, { history, ...options });
   } catch (error) {

@@ -53,7 +53,7 @@ async function filled(store: Store, teamCount = 300): Promise<Store> {
   await store.create(recordKey("keys"), record("keys", "c2FsdA=="));
   return store;
 }
-const toBackup = { purpose: "backup", place: "b" } as const;
+const toBackup = { purpose: { id: "b1", madeAt: "2026-01-01T00:00:00Z", serverFile: null }, place: "b" } as const;
 const toServe = { purpose: "restore", place: "r" } as const;
 const withoutVersions = async (store: Store) =>
   (await contentsOf(store)).objects.map(({ key, object: { metadata, ...rest } }) => ({ key, ...rest, metadata: { ...metadata, resourceVersion: "" } })); // prettier-ignore
@@ -124,7 +124,12 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       const contents = await contentsOf(source);
       const backup = await open(0);
       const { digest } = await copyInto(backup, contents, toBackup);
-      expect(await readCopyState(backup)).toEqual({ state: "backup", digest, revision: contents.revision });
+      expect(await readCopyState(backup)).toMatchObject({
+        state: "backup",
+        digest,
+        revision: contents.revision,
+        manifest: toBackup.purpose,
+      });
       await expect(demandServable(backup)).rejects.toThrow("it is a backup");
       const restored = createMemoryStore();
       await copyInto(restored, await contentsOf(backup), toServe);

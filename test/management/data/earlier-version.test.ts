@@ -2,7 +2,7 @@
  * What an earlier version has stored: today's server opens it, writes what it needs once, and everything in it is good as before. The data are
  * in `fixtures/management/481069b`, which says how they were made.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLocalJWKSet, jwtVerify } from "jose";
@@ -16,6 +16,7 @@ import { startManagement } from "../../../src/management/management.ts";
 import type { Management } from "../../../src/management/management.ts";
 import { contentsOf } from "../../../src/management/data/contents.ts";
 import type { Clock } from "../../../src/base/clock.ts";
+import { openDatabase } from "../../../src/server/store/sqlite/database.ts";
 
 const FIXTURE = join(ROOT, "fixtures/management/481069b");
 const KEY_FILE = join(FIXTURE, "encryption.key");
@@ -155,7 +156,29 @@ describe("a backup of the version 481069b", () => {
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('"faults": []') as string });
     const restored = await run(["platform-data", "restore", backup, "--data", path, "--encryption-key-file", KEY_FILE]);
     expect(restored.code, restored.stderr).toBe(0);
+    // It has no manifest, and what that leaves open is said.
+    for (const { stderr } of [checked, restored])
+      expect(stderr).toMatch(/Warning: .* earlier version, without a manifest.* Not proven: .*server\.json/);
     await holds(await serve(path));
+  });
+
+  test.each([
+    ["a row", "DELETE FROM objects WHERE key = '/management.platform/teams/shop'", "it does not hold what was copied into it"],
+    ["what says that it is a backup", "DELETE FROM objects WHERE key LIKE '%/copystate/copy'", "it is no backup"],
+  ])("is not restored without %s", async (_what, sql, reason) => {
+    const [backup, path] = [copyOf("backup"), newFolder()];
+    const database = openDatabase(join(backup, "management.db"));
+    database.exec(sql);
+    database.close();
+    for (const argv of [
+      ["check", backup],
+      ["restore", backup, "--data", path],
+    ]) {
+      // prettier-ignore
+      const { code, stdout, stderr } = await run(["platform-data", ...argv, "--encryption-key-file", KEY_FILE]);
+      expect([code === 0, `${stdout}${stderr}`]).toEqual([false, expect.stringContaining(reason)]);
+    }
+    expect(existsSync(path)).toBe(false);
   });
 
   test("has in it what the data have", async () => {

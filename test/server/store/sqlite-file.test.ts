@@ -2,7 +2,7 @@
  * The file of a SQLite store when things go wrong: in use, not ours, damaged, full, failing.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -143,6 +143,35 @@ describe("a file that can not be used is named and left as it is", () => {
       code: "CONFIG_FILE",
       details: { reason: "its folder does not exist" },
     });
+  });
+});
+
+describe("a file that must be there", () => {
+  test.each<[string, string, (path: string) => void]>([
+    ["it does not exist", "existing", () => {}],
+    ["it is empty", "existing", (path) => writeFileSync(path, "")],
+    ["it holds nothing", "existing", ofOthers("PRAGMA journal_mode = WAL")],
+    ["it does not exist", "readOnly", () => {}],
+    ["it is empty", "readOnly", (path) => writeFileSync(path, "")],
+    ["it is damaged (its end is missing)", "readOnly", (path) => { openDatabase(path).close(); truncateSync(path, statSync(path).size - 1); }], // prettier-ignore
+  ])("is not made: %s, %s", (reason, option, make) => {
+    const path = newPath();
+    make(path);
+    expect(thrownBy(() => openSqliteStore({ path, [option]: true }))).toMatchObject({ code: "CONFIG_FILE", details: { reason } });
+    expect(thrownBy(() => openSqliteStore({ path, [option]: true }))).toMatchObject({ code: "CONFIG_FILE", details: { reason } });
+  });
+
+  test("is read without a trace, and refuses writes, where it is only read", async () => {
+    const path = newPath();
+    const store = openSqliteStore({ path });
+    await store.create(key("a"), object("a"));
+    await store.close();
+    const before = [readFileSync(path), statSync(path).mtimeMs, statSync(folder).mtimeMs];
+    const reader = openSqliteStore({ path, readOnly: true });
+    expect((await reader.get(key("a")))?.object).toMatchObject(object("a"));
+    await expect(reader.create(key("b"), object("b"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await reader.close();
+    expect([readFileSync(path), statSync(path).mtimeMs, statSync(folder).mtimeMs]).toEqual(before);
   });
 });
 

@@ -7,11 +7,12 @@
  *
  * @module
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../../base/errors.ts";
-import { foreignFile, newerFile, openFailure } from "./failures.ts";
+import { damagedFile, emptyFile, foreignFile, newerFile, openFailure } from "./failures.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
 /** Marks a file as ours, in the field that SQLite's file format has for it. */
@@ -32,26 +33,51 @@ const tables = (firstRevision: number) => `
   INSERT INTO meta VALUES ('schema', ${SCHEMA}), ('revision', ${firstRevision});
   PRAGMA application_id = ${APPLICATION_ID};`;
 
+/** How a file is opened. */
+export interface OpenDatabaseOptions {
+  /** What a file that is made counts from. Default 1. */
+  readonly firstRevision?: number | undefined;
+  /** The file must be there and hold tables of ours: none is made. Default false. */
+  readonly existing?: boolean | undefined;
+  /** Nothing is written, and no lock taken: for files that nobody has open, on media that may be read-only. It must exist. Default false. */
+  readonly readOnly?: boolean | undefined;
+}
+
 /**
  * The database in a file, locked and ready; the file is made when it does not exist, for its owner's eyes only.
  *
- * @param firstRevision What a file that is made counts from.
- * @throws CONFIG_FILE when another process has it open, it is no database of ours, it is damaged, its schema is newer, or the
- *   system refuses.
+ * @throws CONFIG_FILE when another process has it open, it is no database of ours, it is damaged, its schema is newer, it is missing or
+ *   empty and must not be, or the system refuses.
  */
-export function openDatabase(path: string, firstRevision = 1): DatabaseSync {
+export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
   const file = resolve(path);
   const { DatabaseSync } = loadSqlite();
+  const { readOnly = false, existing = readOnly } = options;
   let database: DatabaseSync | undefined;
   try {
-    createFile(file);
-    database = new DatabaseSync(file);
-    prepare(database, { path, firstRevision });
+    if (existing) demandContent(file, path);
+    else createFile(file);
+    database = readOnly ? new DatabaseSync(immutable(file), { readOnly }) : new DatabaseSync(file);
+    if (readOnly) checkWhole(database, file, path);
+    else prepare(database, { ...options, path });
     return database;
   } catch (error) {
     database?.close();
     throw openFailure(path, error);
   }
+}
+
+/** Before SQLite has it: beside a file of no bytes it removes the log, which may hold everything. */
+function demandContent(file: string, path: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined || size === 0) throw emptyFile(path, size === undefined ? "it does not exist" : "it is empty");
+}
+
+/** SQLite looks for no log and takes no locks then, both of which are files to it. */
+function immutable(file: string): URL {
+  const url = pathToFileURL(file);
+  url.searchParams.set("immutable", "1");
+  return url;
 }
 
 /**
@@ -66,12 +92,12 @@ function createFile(path: string): void {
   }
 }
 
-function prepare(database: DatabaseSync, { path, firstRevision }: { readonly path: string; readonly firstRevision: number }): void {
+function prepare(database: DatabaseSync, { path, firstRevision = 1, existing }: OpenDatabaseOptions & { readonly path: string }): void {
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
   // Takes the lock, which stays. A foreign file is not changed by it.
   database.exec("BEGIN EXCLUSIVE");
   const empty = isEmpty(database);
-  if (!empty) checkOrigin(database, path);
+  if (!empty || existing === true) checkTables(database, path);
   database.exec("COMMIT");
   // A commit returns when it is on the disk: FULL syncs the log each time, fullfsync empties the drive's own cache on macOS.
   const mode = readNumberOrText(database, "PRAGMA journal_mode = WAL");
@@ -86,7 +112,15 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-function checkOrigin(database: DatabaseSync, path: string): void {
+/** SQLite takes what is missing of the last page for zeros. */
+function checkWhole(database: DatabaseSync, file: string, path: string): void {
+  const size = Number(readNumberOrText(database, "PRAGMA page_count")) * Number(readNumberOrText(database, "PRAGMA page_size"));
+  if (statSync(file).size < size) throw damagedFile(path, "its end is missing");
+  checkTables(database, path);
+}
+
+function checkTables(database: DatabaseSync, path: string): void {
+  if (isEmpty(database)) throw emptyFile(path, "it holds nothing");
   if (readNumberOrText(database, "PRAGMA application_id") !== APPLICATION_ID) throw foreignFile(path);
   const found = Number(readNumberOrText(database, "SELECT value FROM meta WHERE name = 'schema'"));
   if (found > SCHEMA) throw newerFile(path, { found, known: SCHEMA });

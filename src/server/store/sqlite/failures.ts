@@ -5,6 +5,7 @@ import { isRecord } from "../../../base/json.ts";
 const ERROR = 1;
 const BUSY = 5;
 const READONLY = 8;
+const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
@@ -26,6 +27,13 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
   [ERROR, DAMAGED],
   [BUSY, LOCKED],
   [READONLY, CLOSED_TO_US],
+  [
+    IOERR,
+    {
+      reason: "the system cannot read or write it",
+      hint: "Check the device. With a log beside it (-wal) it has to be where it can be written: copy both there",
+    },
+  ],
   [CORRUPT, DAMAGED],
   [FULL, { reason: "the disk is full", hint: "Free space on it" }],
   [CANTOPEN, { reason: "it can not be opened", hint: "Check that it is a file, and the permissions of its folder" }],
@@ -45,6 +53,23 @@ const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
 export function foreignFile(path: string): EngineError {
   return fileError(path, FOREIGN);
 }
+
+/** The file has to hold something, and does not. */
+export function emptyFile(path: string, reason: string): EngineError {
+  return fileError(path, { reason, hint: EMPTY_HINT });
+}
+
+/** Tells the error of {@link emptyFile} from others. */
+export function isEmptyFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
+}
+
+/** Another process has the file open. */
+export function isLockedFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["reason"] === LOCKED.reason;
+}
+
+const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
 
 /** The file holds what this program never writes; `what` says where. */
 export function damagedFile(path: string, what: string): EngineError {

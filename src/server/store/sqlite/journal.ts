@@ -6,6 +6,7 @@ import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
 import type { Cipher } from "./cipher.ts";
 import { openDatabase } from "./database.ts";
+import type { OpenDatabaseOptions } from "./database.ts";
 import { isDiskFull, openFailure, writeFailure } from "./failures.ts";
 import { Resealer } from "./reseal.ts";
 
@@ -46,14 +47,12 @@ export interface Journal {
 }
 
 /** Which file, and how much of the past is kept in it. */
-export interface JournalOptions {
+export interface JournalOptions extends OpenDatabaseOptions {
   readonly path: string;
   /** Events kept. */
   readonly history: number;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher | undefined;
-  /** The revision of a file that is made. Default 1. */
-  readonly firstRevision?: number | undefined;
 }
 
 /**
@@ -62,7 +61,7 @@ export interface JournalOptions {
  * @throws CONFIG_FILE as {@link openDatabase}.
  */
 export function openJournal(options: JournalOptions): Journal {
-  const database = openDatabase(options.path, options.firstRevision);
+  const database = openDatabase(options.path, options);
   try {
     return createJournal(database, options);
   } catch (error) {
@@ -93,9 +92,10 @@ class SqliteJournal implements Journal {
     this.#options = options;
     this.#statements = prepareStatements(database);
     this.#revision = readRevision(database, options.path);
-    const { path, cipher } = options;
+    const { path, cipher, readOnly } = options;
     const { keys } = cipher ?? {};
-    if (cipher !== undefined && keys !== undefined) this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys } });
+    if (cipher !== undefined && keys !== undefined)
+      this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
   }
 
   read(): StoreContents {

@@ -34,6 +34,8 @@ export interface Replacement {
 export interface ResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
+  /** Values are only counted. Default false. */
+  readonly readOnly?: boolean | undefined;
 }
 
 /** A step reads no further row beyond so many characters, since the process does nothing else meanwhile. */
@@ -53,7 +55,7 @@ export class Resealer {
     this.#options = options;
     this.#statements = prepareStatements(database);
     // What is written from now on may free space that another key's values were in.
-    this.#statements.forgetSweep.run(this.#sweepMark);
+    if (options.readOnly !== true) this.#statements.forgetSweep.run(this.#sweepMark);
   }
 
   /** Nothing in the file, free space included, was written with another key. */

@@ -1,0 +1,156 @@
+/**
+ * Where `platform-data` reads from, and what speaks against what is there. Reading a folder that no server has open writes nothing in it,
+ * so that backups on read-only media are as good as others.
+ *
+ * @module
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { createBackupCipher } from "../../management/data/backup-seals.ts";
+import type { KeyedCipher } from "../../management/data/backup-seals.ts";
+import { checkContents, contentsOf } from "../../management/data/contents.ts";
+import type { Contents, Findings } from "../../management/data/contents.ts";
+import { readCopyState } from "../../management/data/copy-state.ts";
+import type { CopyState } from "../../management/data/copy-state.ts";
+import { faultsAgainst } from "../../management/data/manifest.ts";
+import type { Manifest } from "../../management/data/manifest.ts";
+import type { Resealable } from "../../server/store/resealable.ts";
+import { isLockedFile } from "../../server/store/sqlite/failures.ts";
+import { openSqliteStore } from "../../server/store/sqlite-store.ts";
+import type { Store } from "../../server/store/store.ts";
+import type { CommandContext } from "../command.ts";
+import { DATABASE_FILE } from "./encryption-keys.ts";
+import { askContents } from "./folder-socket.ts";
+import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
+import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
+import type { StoreFlags } from "./store-flags.ts";
+
+/** What is read, and what it says of itself. */
+export interface Source {
+  readonly contents: Contents;
+  readonly copy: CopyState | undefined;
+  /** By key: the backup that a row was sealed for. */
+  readonly backups: ReadonlyMap<string, string>;
+  /** The text of `server.json`; undefined when there is none. */
+  readonly serverFile: string | undefined;
+  /** What makes `server.json` unusable. */
+  readonly serverFault: string | undefined;
+  /** How the source is called, for messages. */
+  readonly place: string;
+}
+
+/** What was found when a source was looked at. */
+export interface Judgement extends Findings {
+  /** What the source is. Rows of a backup whose manifest is gone are a backup all the same. */
+  readonly state: "data" | CopyState["state"];
+  readonly manifest: Manifest | undefined;
+  /** Why it is not what was backed up or stored, a sentence for each; they are the first of the faults. */
+  readonly broken: readonly string[];
+  /** What nothing proves, a sentence for each, though nothing speaks against it. */
+  readonly unproven: readonly string[];
+}
+
+/** From the server that has the folder open, or else from the store itself. @throws what the source and the keys say against it. */
+export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<Source> {
+  const place = placeOf(flags);
+  const inFolder = namesEtcd(flags) ? undefined : flags.data;
+  const beside = await readBeside(inFolder);
+  const told = inFolder === undefined ? undefined : await askContents(inFolder, cipher);
+  if (told !== undefined) return { contents: told, copy: undefined, backups: new Map(), ...beside, place };
+  const { cipher: opening, backups } = createBackupCipher(cipher);
+  return withSource(context, flags, opening, async (store) => {
+    return { contents: await contentsOf(store), copy: await readCopyState(store), backups, ...beside, place };
+  });
+}
+
+/**
+ * Opens the store of a source that no server has told of.
+ *
+ * @throws CONFIG_FILE when there is nothing, or a server opens it meanwhile; what `act` throws.
+ */
+export async function withSource<T>(
+  { terminal }: CommandContext,
+  flags: StoreFlags,
+  cipher: KeyedCipher,
+  act: (store: Store & Partial<Resealable>) => Promise<T>,
+): Promise<T> {
+  if (namesEtcd(flags) || flags.data === undefined) return closing(await openStoreFromFlags(flags, { terminal, cipher }), act);
+  const path = join(flags.data, DATABASE_FILE);
+  const before = timesOf(path);
+  // What is in a log must be brought into the file, under a lock. Without one nobody writes, and nobody has to.
+  if (before === undefined) {
+    const details = { hint: "Name the folder of a backup, or that of management --data" };
+    throw new EngineError("CONFIG_FILE", `There are no data of the management API in "${flags.data}": ${DATABASE_FILE} is missing`, {
+      details,
+    });
+  }
+  if (before.hasLog) {
+    return closing(await openRecovering(flags.data, () => openSqliteStore({ path, cipher, existing: true })), act);
+  }
+  const result = await closing(openSqliteStore({ path, cipher, readOnly: true }), act);
+  const after = timesOf(path);
+  if (after !== undefined && !after.hasLog && after.changed === before.changed) return result;
+  const details = { hint: "Run the same command again" };
+  throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
+}
+
+/**
+ * Opens data that may have a log beside them. When they are closed again the log is in them and gone, also where what is in them cannot be
+ * read, so it must not be missed after that.
+ */
+export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
+  try {
+    const store = open();
+    await noteClosed(folder);
+    return store;
+  } catch (error) {
+    if (!isLockedFile(error)) await noteClosed(folder).catch(() => {});
+    throw error;
+  }
+}
+
+async function closing<S extends Store, T>(store: S, act: (store: S) => Promise<T>): Promise<T> {
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function timesOf(path: string): { readonly hasLog: boolean; readonly changed: bigint } | undefined {
+  const file = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return file && { hasLog: statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined, changed: file.mtimeNs };
+}
+
+async function readBeside(folder: string | undefined): Promise<Pick<Source, "serverFile" | "serverFault">> {
+  if (folder === undefined) return { serverFile: undefined, serverFault: undefined };
+  const serverFile = await readServerText(folder);
+  try {
+    await readServerFile(folder);
+    return { serverFile, serverFault: undefined };
+  } catch (error) {
+    if (isEngineError(error)) return { serverFile, serverFault: error.message };
+    throw error;
+  }
+}
+
+/** Looks at everything that was read. */
+export function judge({ contents, copy, backups, serverFile, serverFault }: Source): Judgement {
+  const found = checkContents(contents);
+  const isBackup = backups.size > 0;
+  const manifest = copy?.state === "backup" ? copy.manifest : undefined;
+  const broken: string[] = [];
+  const unproven: string[] = [];
+  if (copy?.state === "unfinished") broken.push("a copy into it was not finished");
+  else if (manifest !== undefined) broken.push(...faultsAgainst(manifest, { ...contents, backups, serverFile }));
+  else if (isBackup) broken.push("it is a backup, and its manifest is missing");
+  else if (copy?.state === "backup") {
+    if (copy.digest !== found.digest) broken.push("it does not hold what was copied into it");
+    unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");
+  }
+  if (contents.objects.length === 0) broken.push("it holds nothing");
+  if (serverFault !== undefined) broken.push(serverFault);
+  const state = copy?.state ?? (isBackup ? "backup" : "data");
+  return { ...found, faults: [...broken, ...found.faults], broken, state, manifest, unproven };
+}

@@ -1,0 +1,69 @@
+/**
+ * What a server keeps beside its data: certificate and port. That it is there says that a server has run on the folder, and `open` that one
+ * runs, or was killed: then the database has a log beside it, which holds what was written last.
+ *
+ * @module
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord } from "../../base/json.ts";
+import { fitTogether } from "../../clusters/credentials.ts";
+import type { ServerCertificate } from "../../server/access/certificates.ts";
+import { readKeptFile, writeKeptFile } from "../kept-file.ts";
+
+/** The name of the file. */
+export const SERVER_FILE = "server.json";
+
+/** What is in the file. */
+export interface KeptServer extends ServerCertificate {
+  readonly port: number;
+  /** A server has the data open, or has not closed them. Default false. */
+  readonly open?: boolean;
+}
+
+/**
+ * What a folder keeps; undefined when there is none.
+ *
+ * @throws CONFIG_FILE when it cannot be read, or holds something else.
+ */
+export async function readServerFile(folder: string): Promise<KeptServer | undefined> {
+  const hint = "Remove the file to have a new certificate made; kubeconfigs from before do not trust it";
+  return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
+}
+
+/** Remembers it, for the owner's eyes only. @throws CONFIG_FILE when it cannot be written. */
+export async function writeServerFile(folder: string, kept: KeptServer): Promise<void> {
+  await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
+}
+
+/** The text of the file as it is in a copy, which no server has open; undefined when there is none, or it cannot be read. */
+export async function readServerText(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => undefined);
+  const kept = text === undefined ? undefined : parse(text);
+  return isKept(kept) && kept.open !== undefined ? formatServer({ ...kept, open: false }) : text;
+}
+
+/** Notes that no server has the data open any more, where the file says that one has. @throws CONFIG_FILE when that fails. */
+export async function noteClosed(folder: string): Promise<void> {
+  const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => "");
+  const kept = parse(text);
+  if (isKept(kept) && kept.open === true) await writeServerFile(folder, { ...kept, open: false });
+}
+
+function formatServer({ caPem, certPem, keyPem, port, open = false }: KeptServer): string {
+  return `${JSON.stringify({ caPem, certPem, keyPem, port, ...(open && { open }) }, null, 2)}\n`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isKept(value: unknown): value is KeptServer {
+  if (!isRecord(value) || !Number.isInteger(value["port"]) || !["undefined", "boolean"].includes(typeof value["open"])) return false;
+  if (!["caPem", "certPem", "keyPem"].every((field) => typeof value[field] === "string" && value[field] !== "")) return false;
+  return fitTogether(value as unknown as ServerCertificate);
+}

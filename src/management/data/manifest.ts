@@ -1,0 +1,99 @@
+/**
+ * What proves a backup: its manifest. It is the last row that is written into one, sealed with the platform's key as all rows are, so that
+ * nobody without the key makes another one, or one that fits other rows.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../base/digest.ts";
+import { canonicalJson } from "../../base/json.ts";
+import type { StoredObject } from "../../server/store/store.ts";
+
+/** How many rows of one kind there are, and their digest. */
+export interface Part {
+  readonly count: number;
+  /** SHA-256 over keys, revisions in the backup and contents, in hexadecimal. */
+  readonly digest: string;
+}
+
+/** What a backup holds, as it was when it was made. */
+export interface Manifest {
+  /** In the seal of every row of the backup. */
+  readonly id: string;
+  /** When it was made (RFC 3339). */
+  readonly madeAt: string;
+  /** The revision of the manifest: nothing is written into the backup after it. */
+  readonly at: number;
+  /** By the place of each kind in the store, as `/management.platform/teams/`. */
+  readonly parts: Readonly<Record<string, Part>>;
+  /** SHA-256 of `server.json`; null when the backup has none. */
+  readonly serverFile: string | null;
+}
+
+/** What is found where a backup should be. */
+export interface FoundBackup {
+  /** All rows but that of the manifest. */
+  readonly objects: readonly StoredObject[];
+  /** The revision of the last write. */
+  readonly revision: number;
+  /** By key, that of the manifest as well: the backup that a row was sealed for. */
+  readonly backups: ReadonlyMap<string, string>;
+  /** The text of `server.json`; undefined when there is none. */
+  readonly serverFile: string | undefined;
+}
+
+/** Rows by kind, counted and digested. */
+export function partsOf(objects: readonly StoredObject[]): Manifest["parts"] {
+  const lines = new Map<string, string[]>();
+  for (const { key, revision, object } of objects) {
+    const of = lines.get(partOf(key)) ?? [];
+    lines.set(partOf(key), of);
+    of.push(`${JSON.stringify(key)} ${revision} ${canonicalJson(object)}\n`);
+  }
+  return Object.fromEntries([...lines].map(([part, of]) => [part, { count: of.length, digest: sha256Hex(of.sort().join("")) }]));
+}
+
+/** How a manifest names the text of a file. */
+export function fileDigest(text: string | undefined): string | null {
+  return text === undefined ? null : sha256Hex(text);
+}
+
+/** In what a backup differs from its manifest, a sentence for each. They quote no values. */
+export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly string[] {
+  const keys = new Set([...found.backups.keys(), ...found.objects.map(({ key }) => key)]);
+  const strangers = [...keys].filter((key) => found.backups.get(key) !== manifest.id);
+  const parts = partsOf(found.objects);
+  const names = [...new Set([...Object.keys(manifest.parts), ...Object.keys(parts)])].sort();
+  return [
+    ...strangers.map((key) => strangerFault(key, found.backups.get(key))),
+    ...names.flatMap((name) => partFault(name, { wanted: manifest.parts[name], found: parts[name] })),
+    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, and that of its manifest was ${manifest.at}`]),
+    ...serverFault(manifest.serverFile, fileDigest(found.serverFile)),
+  ];
+}
+
+/** The place of a row's kind. */
+function partOf(key: string): string {
+  return key.slice(0, key.indexOf("/", key.indexOf("/", 1) + 1) + 1);
+}
+
+function strangerFault(key: string, id: string | undefined): string {
+  return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that are not a backup" : `another backup, ${id}`}`;
+}
+
+const NONE: Part = { count: 0, digest: "" };
+
+function partFault(
+  name: string,
+  { wanted = NONE, found = NONE }: { wanted: Part | undefined; found: Part | undefined },
+): readonly string[] {
+  if (found.count < wanted.count) return [`${name}: ${found.count} of ${wanted.count} rows are left`];
+  if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, and ${wanted.count} were backed up`];
+  if (found.digest !== wanted.digest) return [`${name}: its rows are not those that were backed up, or in another order`];
+  return [];
+}
+
+function serverFault(wanted: string | null, found: string | null): readonly string[] {
+  if (wanted === found) return [];
+  if (wanted === null) return ["there is a server.json, and none was backed up"];
+  return [found === null ? "server.json is missing" : "server.json is not the one that was backed up"];
+}

@@ -1,0 +1,184 @@
+/**
+ * A platform that once had data never starts empty by itself: what is left beside the data says that there were some.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
+import { cipherOf } from "../conformance/resealable.ts";
+import { describeEtcd, startEtcd } from "../support/etcd.ts";
+import type { Etcd } from "../support/etcd.ts";
+import { portFor, useServingCommands } from "./serving-commands.ts";
+import { run } from "./support.ts";
+
+const { folder: root, newPath, serve } = useServingCommands();
+const KEYS = join(root, "keys");
+beforeAll(() => writeFileSync(KEYS, `${Buffer.alloc(32, 1).toString("base64")}\n`));
+
+const READY = { ready: /get teams\n|first start\n/ };
+const argvOf = (where: readonly string[], kubeconfig = newPath("kubeconfig")) => [
+  ...["management", ...where, "--encryption-key-file", KEYS, "--kubeconfig", kubeconfig, "--log-format", "json"],
+];
+const begin = async (data: string, ...more: readonly string[]) => serve(argvOf(["--data", data, ...(await portFor(data)), ...more]), READY);
+const refused = async (data: string) => {
+  const { code, stdout, stderr } = await run(argvOf(["--data", data]));
+  return { ended: code !== 0, stdout, stderr };
+};
+
+/** Names and sizes of what is in a folder. */
+const looksOf = (folder: string) => readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size]);
+
+/** Data that a server has left. */
+async function leaveData(): Promise<string> {
+  const data = newPath("data");
+  await (await begin(data)).stop();
+  return data;
+}
+
+const LOSSES: readonly (readonly [string, (data: string) => void | Promise<void>])[] = [
+  ["is missing", (data) => rmSync(join(data, "management.db"))],
+  ["is of no bytes", (data) => truncateSync(join(data, "management.db"), 0)],
+  [
+    "has no object in it",
+    async (data) => {
+      rmSync(join(data, "management.db"));
+      await openSqliteStore({ path: join(data, "management.db"), cipher: cipherOf(1) }).close();
+    },
+  ],
+];
+
+describe("a server whose management.db", () => {
+  test.each(LOSSES)("%s does not start, says what is wrong and what to do, and changes nothing", async (_what, lose) => {
+    const data = await leaveData();
+    await lose(data);
+    const before = looksOf(data);
+    for (const _time of [1, 2]) {
+      const { ended, stdout, stderr } = await refused(data);
+      expect([ended, stdout]).toEqual([true, ""]);
+      expect(stderr).toContain(`there are no data in "${join(data, "management.db")}", but server.json says that a server has run on them`);
+      expect(stderr).toMatch(/restore a backup.*--accept-data-loss/);
+      expect(looksOf(data)).toEqual(before);
+    }
+  });
+
+  test("is gone begins an empty platform with --accept-data-loss, and needs it once", async () => {
+    const data = await leaveData();
+    rmSync(join(data, "management.db"));
+    const first = await begin(data, "--accept-data-loss");
+    expect(first.terminal.stdout).toContain("shown once");
+    await first.stop();
+    const second = await begin(data);
+    expect(second.terminal.stdout).toContain("first start");
+  });
+
+  test("was being made when the first start ended starts", async () => {
+    const data = newPath("data");
+    mkdirSync(data);
+    writeFileSync(join(data, "management.db"), "");
+    expect((await begin(data, "--port", "0")).terminal.stdout).toContain("shown once");
+  });
+});
+
+/** What a server leaves that is killed now: a copy of its files, by another process, since this one would give its lock on them back. */
+function killedCopy(data: string, ...files: readonly string[]): string {
+  const copy = newPath("copy");
+  mkdirSync(copy);
+  expect(spawnSync("cp", [...files.map((file) => join(data, file)), copy]).status).toBe(0);
+  return copy;
+}
+const DATABASE = "management.db";
+const LOG = "management.db-wal";
+
+describe("a server that was killed", () => {
+  test("does not start without its log, whatever is in the database, but for --accept-data-loss", async () => {
+    const data = newPath("data");
+    await begin(data);
+    const copy = killedCopy(data, DATABASE, "server.json");
+    expect(statSync(join(copy, DATABASE)).size).toBeGreaterThan(0);
+    const before = looksOf(copy);
+    const { ended, stdout, stderr } = await refused(copy);
+    expect([ended, stdout, looksOf(copy)]).toEqual([true, "", before]);
+    expect(stderr).toContain(`"${join(copy, LOG)}" is missing; the server that had the data open did not close them`);
+    expect(stderr).toContain("--accept-data-loss");
+    expect((await begin(copy, "--port", "0", "--accept-data-loss")).terminal.stdout).toContain("shown once");
+  });
+
+  test("starts with its log, once something else has opened the data, and after a start with another key", async () => {
+    const data = newPath("data");
+    await begin(data);
+    const [first, second, third] = [1, 2, 3].map(() => killedCopy(data, DATABASE, LOG, "server.json"));
+    await begin(first!, "--port", "0");
+    expect((await run(["platform-data", "check", "--data", second!, "--encryption-key-file", KEYS])).code).toBe(0);
+    await begin(second!, "--port", "0");
+    const wrong = newPath("keys");
+    writeFileSync(wrong, `${Buffer.alloc(32, 2).toString("base64")}\n`);
+    const argv = ["management", "--data", third!, "--encryption-key-file", wrong, "--kubeconfig", newPath("kubeconfig")];
+    expect((await run(argv)).stderr).toContain("sealed with another key");
+    await begin(third!, "--port", "0");
+  });
+
+  test("has left data whose backup can be restored and started", async () => {
+    const data = newPath("data");
+    await begin(data);
+    const [copy, backup, restored] = [killedCopy(data, DATABASE, LOG, "server.json"), newPath("backup"), newPath("data")];
+    for (const argv of [
+      ["backup", backup, "--data", copy],
+      ["restore", backup, "--data", restored],
+    ]) {
+      // prettier-ignore
+      expect((await run(["platform-data", ...argv, "--encryption-key-file", KEYS])).code).toBe(0);
+    }
+    await begin(restored, "--port", "0");
+  });
+});
+
+describe("platform-data", () => {
+  const platformData = (...argv: readonly string[]) => run(["platform-data", ...argv, "--encryption-key-file", KEYS]);
+
+  test.each(LOSSES)("takes no backup where the file %s, and says so when it checks", async (_what, lose) => {
+    const data = await leaveData();
+    await lose(data);
+    const backup = newPath("backup");
+    const before = looksOf(data);
+    const [checked, taken] = [await platformData("check", "--data", data), await platformData("backup", backup, "--data", data)];
+    expect([checked.code === 0, taken.code === 0]).toEqual([false, false]);
+    for (const { stdout, stderr } of [checked, taken])
+      expect(`${stdout}${stderr}`).toMatch(/management.db is missing|it is empty|it holds nothing/);
+    expect(looksOf(data)).toEqual(before);
+    expect(() => readdirSync(backup)).toThrow(/ENOENT/);
+  });
+});
+
+describeEtcd("a server on an etcd", () => {
+  let etcd: Etcd;
+  beforeAll(async () => void (etcd = await startEtcd()));
+  afterAll(() => etcd.remove());
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const empty = (prefix: string) =>
+    fetch(`${etcd.url}/v3/kv/deleterange`, {
+      method: "POST",
+      body: JSON.stringify({ key: base64(prefix), range_end: base64(`${prefix.slice(0, -1)}0`) }),
+    });
+  const on = (prefix: string) => ["--etcd", etcd.url, "--etcd-prefix", prefix, "--public-url", "https://127.0.0.1:1"];
+
+  test("that was emptied does not start where it has run, but for --accept-data-loss", async () => {
+    const kubeconfig = newPath("kubeconfig");
+    const first = await serve(argvOf(on("/lost/"), kubeconfig), READY);
+    await first.stop();
+    const again = await serve(argvOf(on("/lost/"), kubeconfig), READY);
+    await again.stop();
+    await empty("/lost/");
+    const { code, stdout, stderr } = await run(argvOf(on("/lost/"), kubeconfig));
+    expect([code === 0, stdout]).toEqual([false, ""]);
+    expect(stderr).toContain(`there are no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on them`);
+    const anew = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
+    expect(anew.terminal.stdout).toContain("shown once");
+  });
+
+  test("starts below another prefix, which was never its own", async () => {
+    const kubeconfig = newPath("kubeconfig");
+    await (await serve(argvOf(on("/one/"), kubeconfig), READY)).stop();
+    expect((await serve(argvOf(on("/other/"), kubeconfig), READY)).terminal.stdout).toContain("shown once");
+  });
+});
