@@ -22,6 +22,7 @@ import { createConnectorIdentities } from "./access/connector-identities.ts";
 import { createFormerUsers } from "./access/former-users.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
+import type { KeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
 import { createKeyDigest } from "./access/key-digest.ts";
 import { createKeyLives } from "./access/key-lives.ts";
@@ -83,6 +84,7 @@ export interface ManagementApi {
   readonly registry: Registry;
   readonly rights: Rights;
   readonly authenticate: Authenticate;
+  readonly known: KeyAuthentication["known"];
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
   /** What sign-in remembers, for all processes on the store. */
@@ -177,6 +179,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     registry,
     rights,
     authenticate: authentication.authenticate,
+    known: authentication.known,
     onWatch: guard.onWatch,
     signIn: createSignInService({
       ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },

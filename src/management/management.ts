@@ -179,6 +179,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
+    known: api.known,
     authorizer: api.rights,
     administers,
     visible: (user, definition) => api.rights.visible(user, definition),

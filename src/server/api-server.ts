@@ -61,6 +61,11 @@ export interface ApiServerOptions {
   readonly chance: Chance;
   readonly logger: Logger;
   readonly authenticate: Authenticate;
+  /**
+   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
+   * does. Default: whoever was known then stays known.
+   */
+  readonly known?: (request: IncomingMessage) => UserInfo;
   /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
   /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
@@ -288,8 +293,15 @@ class Serving {
     const { administers = isMaster } = this.#options;
     const share = { name: `user ${caller.name}`, administers: administers(caller) };
     const body = this.#inFlight.body(share);
-    const exchange: Exchange = { ...open, path, user, caller, body, audit: passage.record };
-    const { authorizer } = this.#options;
+    const { authorizer, known } = this.#options;
+    const judge = (verb?: "create") => {
+      if (authorizer === undefined) return known?.(request) ?? user;
+      const now = known === undefined ? user : impersonated(request, known(request), authorizer);
+      demandAllowed(authorizer, now, attributes);
+      if (verb !== undefined) demandAllowed(authorizer, now, { ...attributes, verb });
+      return now;
+    };
+    const exchange: Exchange = { ...open, path, user, caller, judge, body, audit: passage.record };
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));

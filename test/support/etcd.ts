@@ -110,7 +110,9 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
   const run = (at: string) => {
     const own = ["--name", `m${index}`, "--data-dir", folder, "--listen-client-urls", at, "--advertise-client-urls", at];
     const fast = ["--heartbeat-interval=50", "--election-timeout=500", "--logger=zap"];
-    const started = spawn(BINARY, [...own, "--listen-peer-urls", peerUrl, ...cluster, ...fast, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    const started = spawn(BINARY, [...own, "--listen-peer-urls", peerUrl, ...cluster, ...fast, ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     started.stderr!.on("data", (chunk: Buffer) => (log += chunk.toString()));
     return started;
   };

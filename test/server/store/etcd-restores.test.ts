@@ -48,7 +48,11 @@ describeEtcd(
       await store.watch({ prefix: PREFIX, after, onEvent: () => {}, onEnd: (lost) => void ends.push(lost) });
       return { events, ends };
     };
-    const failureOf = (action: Promise<unknown>) => action.then(() => "none", (error: unknown) => (isEngineError(error) ? error.code : error));
+    const failureOf = (action: Promise<unknown>) =>
+      action.then(
+        () => "none",
+        (error: unknown) => (isEngineError(error) ? error.code : error),
+      );
 
     beforeEach(async () => {
       [etcd, metrics, stores] = [await startEtcd(), createMetrics(), []];

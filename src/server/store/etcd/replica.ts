@@ -162,7 +162,9 @@ export class Replica {
   #nextLast({ type, kv }: WireEvent): LastWrite {
     const next = lastWrite(type === "DELETE" ? undefined : kv);
     if (next.version === this.#last.version + 1) return next;
-    throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last one that is known`);
+    throw new MissedWrite(
+      `revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last one that is known`,
+    );
   }
 
   /** A write may be among contents that came all at once. */

@@ -21,6 +21,7 @@ import type { EtcdClient } from "./client.ts";
 import { lastValue, readObject } from "./contents.ts";
 import type { Layout } from "./contents.ts";
 import { EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
+import { Gate } from "./gate.ts";
 import { atRevision, encodeBase64, writtenSince } from "./protocol.ts";
 import type { WireTransaction } from "./protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
@@ -64,6 +65,8 @@ interface Attempt extends EtcdWrite {
 export class Writer {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());
+  /** Each write that raises the fence makes void the others that are on their way: one at a time, so that they do not only void each other. */
+  readonly #raising = new Gate(1);
   #count = 0;
 
   constructor(options: WriterOptions) {
@@ -82,7 +85,8 @@ export class Writer {
     const own: OwnWrite = { key: write.key, object: write.object };
     replica.expect(id, own);
     try {
-      return await this.#carryOut(this.#attempt(write, id, own));
+      const carryOut = () => this.#carryOut(this.#attempt(write, id, own));
+      return await (write.revokes === true ? this.#raising.pass(carryOut) : carryOut());
     } finally {
       replica.forget(id);
     }
