@@ -96,6 +96,8 @@ export interface ApiServerOptions {
   readonly visible?: Visible;
   /** Whether `/readyz` and `/healthz` are to say so; asked while the server serves. Must not reject. Default: they do. */
   readonly isReady?: () => Promise<boolean>;
+  /** Whether `/livez` is to say so: false where only a process that begins anew can go on. Default: it does. */
+  readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
   /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
@@ -195,6 +197,7 @@ class Serving {
       answering: this.#answering,
       version,
       ready: async () => this.ready && (await (options.isReady?.() ?? true)),
+      alive: () => options.isAlive?.() ?? true,
       basePath,
     });
     this.#resources = createResourceRoutes({

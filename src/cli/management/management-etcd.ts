@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { ManagementOptions } from "../../management/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
@@ -13,10 +14,14 @@ export interface EtcdFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   /** In minutes; 0 means never. */
   readonly etcdCompactionInterval?: number;
+  /** In seconds; 0 means for as long as it takes. */
+  readonly etcdRecoveryTimeout?: number;
   readonly publicUrl?: string;
 }
 
 const MINUTE_MS = 60_000;
+const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
+const PLAIN = "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
 /** Longer than anybody waits, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
@@ -35,11 +40,14 @@ export function parseCompaction(text: string): number {
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,
   flags: EtcdFlags,
-  logger: Logger,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
 ): Promise<Pick<ManagementOptions, "store" | "sharing">> {
-  const { etcdCompactionInterval: minutes = 0, publicUrl } = flags;
+  const { etcdCompactionInterval: minutes = 0, etcdRecoveryTimeout: seconds, publicUrl, etcd = [] } = flags;
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
-  const store = await openStoreFromFlags(flags, { terminal, cipher, logger });
+  const plain = etcd.filter((url) => url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname));
+  if (plain.length > 0) logger.warn(PLAIN, { etcd: plain.join(",") });
+  const recoverMs = seconds === undefined ? undefined : seconds * 1_000;
+  const store = await openStoreFromFlags(flags, { terminal, cipher, logger, metrics, ...(recoverMs !== undefined && { recoverMs }) });
   try {
     await demandServable(store);
   } catch (error) {
