@@ -69,7 +69,7 @@ export interface Etcd {
 /** How a backup is restored. */
 export interface RestoreOptions {
   readonly token?: string;
-  readonly before?: (ask: Etcd["ask"]) => Promise<void>;
+  readonly before?: (ask: Etcd["ask"], url: string) => Promise<void>;
 }
 
 /** Starts an etcd and waits until it answers. */
@@ -159,7 +159,7 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
         const [elsewhere] = await ownPorts(1);
         const hidden = `${scheme}://127.0.0.1:${elsewhere}`;
         await startAt(hidden);
-        await before((path, body) => ask(hidden, path, body));
+        await before((path, body) => ask(hidden, path, body), hidden);
         await member.kill();
       }
       await member.start();
