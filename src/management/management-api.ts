@@ -13,6 +13,7 @@ import { createRegistry } from "../server/registry.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Authenticate } from "../server/access/authentication.ts";
 import type { OnWatch } from "../server/resource-routes.ts";
+import { isEtcdStore } from "../server/store/etcd-store.ts";
 import { measuredStore } from "../server/store/measured-store.ts";
 import type { Store } from "../server/store/store.ts";
 import { followAdministratorEnd } from "./access/administrator-end.ts";
@@ -22,12 +23,13 @@ import { createConnectorIdentities } from "./access/connector-identities.ts";
 import { createFormerUsers } from "./access/former-users.ts";
 import { createKeyActivity } from "./access/activity.ts";
 import { createKeyAuthentication } from "./access/authenticate.ts";
+import type { KeyAuthentication } from "./access/authenticate.ts";
 import { bootstrapAdministrator } from "./access/bootstrap.ts";
-import { createKeyDigest } from "./access/key-digest.ts";
 import { createKeyLives } from "./access/key-lives.ts";
 import { followManagedObjects } from "./access/managed-objects.ts";
 import { createMembership } from "./access/membership.ts";
 import { createNameIndex } from "./access/name-index.ts";
+import { followPepper } from "./access/pepper.ts";
 import type { PasswordChangeOptions } from "./access/password-change.ts";
 import { createRights } from "./access/rights.ts";
 import type { Rights } from "./access/rights.ts";
@@ -83,6 +85,7 @@ export interface ManagementApi {
   readonly registry: Registry;
   readonly rights: Rights;
   readonly authenticate: Authenticate;
+  readonly known: KeyAuthentication["known"];
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
   /** What sign-in remembers, for all processes on the store. */
@@ -102,8 +105,6 @@ export interface ManagementApi {
   stop(): Promise<void>;
 }
 
-const PEPPER_BYTES = 32;
-
 /** Puts the kinds, the rights and the controllers together. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { store, clock, chance, logger, sharing, metrics = noMetrics } = options;
@@ -118,7 +119,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const membership = createMembership(objects);
   const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
   const rights = createRights({ objects, membership, scopeOptions });
-  const digest = createKeyDigest(await pepperIn(records, chance));
+  const pepper = await followPepper(records, chance);
+  const { digest } = pepper;
   const hold = sharing && createHeldValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
@@ -166,6 +168,19 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
   const given = options.adminKey !== undefined && { adminKey: options.adminKey };
   const administratorEnd = followAdministratorEnd({ objects, lives, clock, logger });
+  const bootstrap = async () => {
+    const key = await bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given });
+    administratorEnd.look();
+    return key;
+  };
+  /** What a start sees to beside what it reads, for a store that was put back to an earlier state. */
+  const settleAnew = async () => {
+    await pepper.keep();
+    await connectors.follow(config.auth);
+    if (options.adminKey !== undefined) await bootstrap();
+  };
+  const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
+  if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
@@ -177,6 +192,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     registry,
     rights,
     authenticate: authentication.authenticate,
+    known: authentication.known,
     onWatch: guard.onWatch,
     signIn: createSignInService({
       ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
@@ -186,11 +202,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     get leading() {
       return background.leading;
     },
-    async bootstrap() {
-      const key = await bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given });
-      administratorEnd.look();
-      return key;
-    },
+    bootstrap,
     administratorEnd,
     config: () => config,
     showRefusal: (message) => showConfig(config, message),
@@ -208,6 +220,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
       administratorEnd.stop();
       await background.stop();
       policy.stop();
+      pepper.stop();
       await activity.flush();
       activity.stop();
       signingKeys.stop();
@@ -230,17 +243,12 @@ function uidsOf(objects: Iterable<KubeObject>): ReadonlySet<string> {
   return new Set([...objects].map(({ metadata }) => metadata.uid!));
 }
 
-/** What access keys are digested with, made once. */
-async function pepperIn(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Buffer> {
-  const made = Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64");
-  return Buffer.from(await records.add("Pepper", "access-keys", made), "base64");
-}
-
 function recordPort(records: InternalRecords): SigningKeysPort {
   const [kind, name] = ["SigningKeys", "tokens"];
   return {
     load: () => records.get(kind, name),
-    save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before ? text : kept)))!,
+    // Where the store was put back to before there were any, ours are as good as others.
+    save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before || kept === undefined ? text : kept)))!,
     follow: (listener) => records.follow(kind, (_name, text) => text !== undefined && listener(text)),
   };
 }

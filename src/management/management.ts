@@ -17,6 +17,7 @@ import { createAddressOf } from "../server/http/client-address.ts";
 import type { AddressOf } from "../server/http/client-address.ts";
 import type { OpenExchange } from "../server/http/exchange.ts";
 import { formatKubeconfig } from "../server/access/kubeconfig.ts";
+import { isEtcdStore } from "../server/store/etcd-store.ts";
 import { createMemoryStore } from "../server/store/memory-store.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Store } from "../server/store/store.ts";
@@ -179,6 +180,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
+    known: api.known,
     authorizer: api.rights,
     administers,
     visible: (user, definition) => api.rights.visible(user, definition),
@@ -187,6 +189,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     routes: createOutsideRoutes(api, options),
     addressOf: options.addressOf,
     ...(sharing && { isReady: () => answersSoon(store, clock) }),
+    ...(isEtcdStore(store) && { isAlive: () => store.recovers }),
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),

@@ -12,6 +12,7 @@ import { createKeyPermit } from "./access/key-permit.ts";
 import type { NameIndex } from "./access/name-index.ts";
 import type { PasswordChangeOptions } from "./access/password-change.ts";
 import { createBlockingPermit, createOwnedPermit } from "./access/permits.ts";
+import { mayRevoke } from "./access/revokes.ts";
 import { ruleWarnings, usernameWarnings } from "./access/rule-warnings.ts";
 import { withSecretView } from "./access/secret-view.ts";
 import { createReviewedTokens, withoutToken } from "./access/token-reviews.ts";
@@ -57,12 +58,14 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
     charged(
       withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
         permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
+        revokes: mayRevoke,
         warnings: ruleWarnings,
       }),
     ),
     charged(
       withStrategy(teams, {
         permit: createOwnedPermit(permitFor(TEAMS)),
+        revokes: mayRevoke,
         warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
       }),
     ),
@@ -74,7 +77,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
   ];
 }
 
-function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "warnings">): ResourceDefinition {
+function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "revokes" | "warnings">): ResourceDefinition {
   return { ...definition, strategy: { ...definition.strategy, ...more } };
 }
 

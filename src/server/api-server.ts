@@ -63,6 +63,11 @@ export interface ApiServerOptions {
   readonly chance: Chance;
   readonly logger: Logger;
   readonly authenticate: Authenticate;
+  /**
+   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
+   * does. Default: whoever was known then stays known.
+   */
+  readonly known?: (request: IncomingMessage) => UserInfo;
   /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
   /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
@@ -93,6 +98,8 @@ export interface ApiServerOptions {
   readonly visible?: Visible;
   /** Whether `/readyz` and `/healthz` are to say so; asked while the server serves. Must not reject. Default: they do. */
   readonly isReady?: () => Promise<boolean>;
+  /** Whether `/livez` is to say so: false where only a process that begins anew can go on. Default: it does. */
+  readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
   /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
@@ -193,6 +200,7 @@ class Serving {
       answering: this.#answering,
       version,
       ready: async () => this.ready && (await (options.isReady?.() ?? true)),
+      alive: () => options.isAlive?.() ?? true,
       basePath,
     });
     this.#resources = createResourceRoutes({
@@ -293,8 +301,15 @@ class Serving {
     const { administers = isMaster } = this.#options;
     const share = { name: `user ${caller.name}`, administers: administers(caller) };
     const body = this.#inFlight.body(share);
-    const exchange: Exchange = { ...open, path, user, caller, body, audit: passage.record };
-    const { authorizer } = this.#options;
+    const { authorizer, known } = this.#options;
+    const judge = (verb?: "create") => {
+      if (authorizer === undefined) return known?.(request) ?? user;
+      const now = known === undefined ? user : impersonated(request, known(request), authorizer);
+      demandAllowed(authorizer, now, attributes);
+      if (verb !== undefined) demandAllowed(authorizer, now, { ...attributes, verb });
+      return now;
+    };
+    const exchange: Exchange = { ...open, path, user, caller, judge, body, audit: passage.record };
     if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
     if (target !== undefined && isWatch(exchange, target))
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));

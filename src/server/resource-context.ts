@@ -4,8 +4,8 @@ import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { ObjectKey } from "../object/key.ts";
 import type { KubeObject } from "../object/types.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
-import type { Store } from "./store/store.ts";
+import type { Judge, ResourceDefinition } from "./resource-definition.ts";
+import type { Store, WriteTerms } from "./store/store.ts";
 import type { UserInfo } from "./access/user-info.ts";
 
 export type { UserInfo } from "./access/user-info.ts";
@@ -58,6 +58,8 @@ export interface WriteOptions {
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
+  /** Asked at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
+  readonly judge?: Judge;
   /** Who writes, for `metadata.managedFields`. Default: whoever `userAgent` names. */
   readonly fieldManager?: string;
   /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
@@ -66,6 +68,26 @@ export interface WriteOptions {
   readonly warn?: (text: string) => void;
   /** Waited for between two pieces of the work on an object. Default: none is that large. */
   readonly pause?: () => Promise<void>;
+}
+
+/** A write of a verb. */
+export interface Written {
+  /** Absent for a deletion, and for what marks an object as being deleted: nothing is demanded of that but the right to delete. */
+  readonly object?: KubeObject;
+  /** Absent for a creation. */
+  readonly old: KubeObject | undefined;
+}
+
+/** On what terms a verb writes: its author, with what the kind demands of him, is judged in the moment of the write. */
+export function termsOf({ definition: { strategy } }: ResourceContext, { judge }: Pick<WriteOptions, "judge">, write: Written): WriteTerms {
+  const { object, old } = write;
+  const revokes = strategy.revokes?.(object, old) === true;
+  if (judge === undefined) return { revokes };
+  const demand = () => {
+    const user = judge();
+    if (object !== undefined) strategy.permit?.({ user, object, old });
+  };
+  return { revokes, demand };
 }
 
 /** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */

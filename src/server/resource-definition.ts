@@ -14,6 +14,14 @@ export const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list",
 /** One of {@link ALL_VERBS}. */
 export type Verb = (typeof ALL_VERBS)[number];
 
+/**
+ * Who makes a request, judged again at this moment.
+ *
+ * @param verb Demanded besides what the request asks for.
+ * @throws what answers the request of somebody who is no longer known, or no longer allowed it.
+ */
+export type Judge = (verb?: "create") => UserInfo;
+
 /** A number or address that an object holds alone. */
 export interface Claim {
   /** The object with what was allotted to it. */
@@ -69,6 +77,11 @@ export interface Strategy {
   readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
   /** Throws when this author may not write such an object, whatever he may do with the kind. What was claimed goes back then. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
+  /**
+   * Tells whether somebody may have fewer rights after a write, so that no other write happens that was judged without it. `object` is
+   * absent for a deletion. Default: nobody has.
+   */
+  readonly revokes?: (object: KubeObject | undefined, old: KubeObject | undefined) => boolean;
   /** The one spelling that is stored of all that mean the same. */
   readonly canonicalize?: (object: KubeObject) => KubeObject;
   /** Advice for the author of an object that is accepted. */
@@ -110,6 +123,8 @@ export interface Asked {
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
   /** The answer must have no effect. */
   readonly dryRun: boolean;
+  /** Judges whoever asks again at the moment of a write; see `WriteOptions`. */
+  readonly judge?: Judge;
 }
 
 /** A question about one object, asked by creating something under a path of its own. Nothing of it is stored. */

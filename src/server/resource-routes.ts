@@ -236,7 +236,7 @@ class Routes {
 
   async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
     const { definition: asked } = definition.questions![part]!;
-    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn };
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn, judge: exchange.judge };
     const body = await this.#body(exchange, asked, options);
     const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
     await this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
@@ -290,12 +290,13 @@ class Routes {
     const bytes = await this.#bytes(exchange);
     const body = bytes.length === 0 ? undefined : this.#parse(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
     if (body !== undefined) exchange.audit?.requestObject(body);
-    return { ...readDeleteParameters(exchange.query, body), user: exchange.user };
+    return { ...readDeleteParameters(exchange.query, body), user: exchange.user, judge: exchange.judge };
   }
 
-  #writer({ user, warn, request, body }: Exchange, { subresource }: ResourceTarget) {
+  #writer({ user, judge, warn, request, body }: Exchange, { subresource }: ResourceTarget) {
     return {
       user,
+      judge,
       warn,
       pause: body.pause,
       userAgent: request.headers["user-agent"] ?? "",

@@ -181,6 +181,52 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
   });
 
+  describe(`${name}: terms`, () => {
+    test(
+      "what is refused at the moment of the write does not happen",
+      withStore(async (store) => {
+        const demand = () => {
+          throw new Error("not any more");
+        };
+        const there = (await store.create(key("there"), object("there")))!;
+        const writes = [
+          store.create(key("new"), object("new"), { demand }),
+          store.update(there.key, object("there", "two"), there.revision, { demand }),
+          store.delete(there.key, there.revision, { demand }),
+        ];
+        for (const { status } of await Promise.allSettled(writes)) expect(status).toBe("rejected");
+        expect((await store.list({ prefix: PREFIX })).objects).toEqual([there]);
+        expect(await store.update(there.key, object("there", "three"), there.revision)).toBeDefined();
+      }),
+    );
+
+    test(
+      "no write happens after one that revokes and that it was not judged by, however many are on their way",
+      withStore(async (store) => {
+        const flag = (await store.create(key("flag"), object("flag", "on")))!;
+        const events: StoreEvent[] = [];
+        let on = true;
+        const onEvent = (event: StoreEvent) => {
+          events.push(event);
+          if (event.key === flag.key) on = false;
+        };
+        await store.watch({ prefix: PREFIX, after: flag.revision, onEvent });
+        const demand = () => {
+          if (!on) throw new Error("not any more");
+        };
+        const create = (index: number) => store.create(key(`made-${index}`), object("made"), { demand });
+        const before = Array.from({ length: 20 }, (_, index) => create(index));
+        const revoking = store.update(flag.key, object("flag", "off"), flag.revision, { revokes: true });
+        const after = Array.from({ length: 20 }, (_, index) => create(20 + index));
+        const made = (await Promise.allSettled([...before, ...after])).filter(({ status }) => status === "fulfilled").length;
+        expect(await revoking).toBeDefined();
+        await settled(() => events.length === made + 1);
+        expect(events.slice(events.findIndex((event) => event.key === flag.key) + 1)).toEqual([]);
+        expect((await store.list({ prefix: PREFIX })).objects).toHaveLength(made + 1);
+      }),
+    );
+  });
+
   describe(`${name}: list`, () => {
     test(
       "objects come in order of their keys, within the prefix only",

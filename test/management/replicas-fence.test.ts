@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { startManagement } from "../../src/management/management.ts";
 import type { Management } from "../../src/management/management.ts";
 import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
-import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
+import { isWrite, startEtcdProxy } from "../server/support/etcd-proxy.ts";
 import type { EtcdProxy, Fate, ProxiedRequest } from "../server/support/etcd-proxy.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
@@ -19,11 +19,10 @@ const FAST = { leaseDurationSeconds: 9, renewDeadlineSeconds: 7, retryPeriodSeco
 const TIMES = { connectMs: 500, requestMs: 800, giveUpMs: 60_000, silentMs: 500, heartbeatMs: 500 };
 const RULES = { access: [{ verbs: ["get", "list"], users: ["jane"] }] };
 const ROLES = "/kubernetes/management/apis/rbac.authorization.k8s.io/v1/namespaces/shop/roles";
-const TRANSACTION = "/v3/kv/txn";
 
-function writesRole({ path, body }: ProxiedRequest): boolean {
-  if (path !== TRANSACTION) return false;
-  const { success = [] } = JSON.parse(body) as { success?: { request_put?: { key: string } }[] };
+function writesRole(request: ProxiedRequest): boolean {
+  if (!isWrite(request)) return false;
+  const { success = [] } = JSON.parse(request.body) as { success?: { request_put?: { key: string } }[] };
   return success.some(({ request_put: put }) => put !== undefined && Buffer.from(put.key, "base64").toString().includes("/roles/"));
 }
 
@@ -80,7 +79,7 @@ describeEtcd("a leader whose writes come late", () => {
   }
 
   test("does not repeat them once another one leads", async () => {
-    await loseTheLease(({ path }) => (path === TRANSACTION ? "lose-request" : "pass"));
+    await loseTheLease((request) => (isWrite(request) ? "lose-request" : "pass"));
     proxy.decide = () => "pass";
     await leader.settled();
     // Whatever was under way at the first one has ended when it has stopped.
@@ -91,7 +90,7 @@ describeEtcd("a leader whose writes come late", () => {
   test("does not get them done when etcd carries them out after another one leads", async () => {
     let holding = true;
     await loseTheLease((request) => {
-      if (request.path !== TRANSACTION && request.path !== "/v3/kv/put") return "pass";
+      if (!isWrite(request) && request.path !== "/v3/kv/put") return "pass";
       if (!holding || !writesRole(request)) return "lose-request";
       holding = false;
       return "hold";

@@ -1,7 +1,7 @@
 /**
  * An etcd of a test's own: on free ports of this machine, with its data in a folder of its own.
  *
- * `ETCD` names the binary; by default it is the `etcd` that the PATH has. Where there is none, `describeEtcd` skips its cases, and says
+ * `ETCD` and `ETCDCTL` name the binaries; by default they are those that the PATH has. Where there is none, `describeEtcd` skips its cases, and says
  * so in their title.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -16,6 +16,9 @@ import { ownPorts } from "./own-port.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
 const BINARY = process.env["ETCD"] ?? "etcd";
+const CONTROL = process.env["ETCDCTL"] ?? "etcdctl";
+/** What restorations need beside etcd and is not here; undefined when nothing is missing. */
+export const lacksRestore = spawnSync(CONTROL, ["version"]).status === 0 ? undefined : `"${CONTROL}"`;
 /** Of the etcd that is here; undefined where there is none. */
 export const etcdVersion = /etcd Version: (\S+)/.exec(spawnSync(BINARY, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1];
 
@@ -47,12 +50,26 @@ export interface Etcd {
   /** It keeps its connections, and answers nothing until `resume`. */
   pause(): void;
   resume(): void;
+  /** Writes a backup into a new file beside its data, and answers the file. */
+  save(): string;
+  /**
+   * Ends it, puts a backup in place of what it has stored, and starts it again.
+   *
+   * @param options With `token` it is another cluster, as etcd's documentation advises. `before` is done when nobody knows yet where it is.
+   */
+  restore(file: string, options?: RestoreOptions): Promise<void>;
   /** Ends it and removes what it has stored. */
   remove(): Promise<void>;
   /** Asks its gateway. */
   ask(path: string, body: object, token?: string): Promise<Record<string, unknown>>;
   /** All that it has said. */
   log(): string;
+}
+
+/** How a backup is restored. */
+export interface RestoreOptions {
+  readonly token?: string;
+  readonly before?: (ask: Etcd["ask"], url: string) => Promise<void>;
 }
 
 /** Starts an etcd and waits until it answers. */
@@ -81,26 +98,40 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
   const folder = mkdtempSync(join(tmpdir(), "etcd-"));
   const url = `${scheme}://127.0.0.1:${port}`;
   const peerUrl = peer.slice(peer.indexOf("=") + 1);
+  const saved = mkdtempSync(join(tmpdir(), "etcd-backups-"));
+  let backups = 0;
   let child: ChildProcess | undefined;
   let log = "";
-  const run = () => {
-    const own = ["--name", `m${index}`, "--data-dir", folder, "--listen-client-urls", url, "--advertise-client-urls", url];
-    const cluster = ["--listen-peer-urls", peerUrl, "--initial-advertise-peer-urls", peerUrl, "--initial-cluster", peers.join(",")];
+  const control = (args: readonly string[]) => {
+    const { status, stderr } = spawnSync(CONTROL, args, { encoding: "utf8", env: { ...process.env, ETCDCTL_API: "3" } });
+    expect(status, stderr).toBe(0);
+  };
+  const cluster = ["--initial-advertise-peer-urls", peerUrl, "--initial-cluster", peers.join(",")];
+  const run = (at: string) => {
+    const own = ["--name", `m${index}`, "--data-dir", folder, "--listen-client-urls", at, "--advertise-client-urls", at];
     const fast = ["--heartbeat-interval=50", "--election-timeout=500", "--logger=zap"];
-    const started = spawn(BINARY, [...own, ...cluster, ...fast, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    const started = spawn(BINARY, [...own, "--listen-peer-urls", peerUrl, ...cluster, ...fast, ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     started.stderr!.on("data", (chunk: Buffer) => (log += chunk.toString()));
     return started;
   };
+  const startAt = async (at: string) => {
+    const from = log.length;
+    const started = run(at);
+    child = started;
+    const ready = () => /serving client traffic|serving client requests/.test(log.slice(from));
+    await until("etcd serves, or has ended", () => ready() || started.exitCode !== null);
+    expect(ready(), log.slice(-2_000)).toBe(true);
+  };
+  const ask = async (at: string, path: string, body: object, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: token };
+    const answer = await fetch(`${at}${path}`, { method: "POST", body: JSON.stringify(body), headers });
+    return (await answer.json()) as Record<string, unknown>;
+  };
   const member: Etcd = {
     url,
-    async start() {
-      const from = log.length;
-      const started = run();
-      child = started;
-      const ready = () => /serving client traffic|serving client requests/.test(log.slice(from));
-      await until("etcd serves, or has ended", () => ready() || started.exitCode !== null);
-      expect(ready(), log.slice(-2_000)).toBe(true);
-    },
+    start: () => startAt(url),
     async kill() {
       if (child === undefined) return;
       const ended = child;
@@ -115,15 +146,29 @@ function createMember({ args = [], scheme = "http", index, port, peer, peers }: 
       waitUntilStopped(child.pid!);
     },
     resume: () => void child?.kill("SIGCONT"),
-    async remove() {
+    save() {
+      const file = join(saved, String((backups += 1)));
+      control(["--endpoints", url, "snapshot", "save", file]);
+      return file;
+    },
+    async restore(file, { token = "etcd-cluster", before } = {}) {
       await member.kill();
       rmSync(folder, { recursive: true, force: true });
+      control(["snapshot", "restore", file, "--name", `m${index}`, "--data-dir", folder, ...cluster, "--initial-cluster-token", token]);
+      if (before !== undefined) {
+        const [elsewhere] = await ownPorts(1);
+        const hidden = `${scheme}://127.0.0.1:${elsewhere}`;
+        await startAt(hidden);
+        await before((path, body) => ask(hidden, path, body), hidden);
+        await member.kill();
+      }
+      await member.start();
     },
-    async ask(path, body, token) {
-      const headers = token === undefined ? {} : { authorization: token };
-      const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), headers });
-      return (await answer.json()) as Record<string, unknown>;
+    async remove() {
+      await member.kill();
+      for (const path of [folder, saved]) rmSync(path, { recursive: true, force: true });
     },
+    ask: (path, body, token) => ask(url, path, body, token),
     log: () => log,
   };
   return member;

@@ -5,7 +5,7 @@ import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
 import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../management/limits.ts";
-import { parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
+import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
@@ -20,6 +20,12 @@ export function defineManagement(command: Command, context: CommandContext): voi
     );
   addEtcdFlags(command)
     .option("--etcd-compaction-interval <minutes>", "how long etcd keeps what was, at least; 0 leaves it alone", parseCompaction, 5)
+    .option(
+      "--etcd-recovery-timeout <seconds>",
+      "how long etcd may hold nothing of use after it went back in time before /livez fails; 0 for as long as it takes",
+      parseCount,
+      60,
+    )
     .option("--port <port>", "TCP port; that of the last start when left out, or a free one", parsePort)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--public-url <url>", "where browsers and clusters reach the server, when that is not where it listens", parseUrl)

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import type { ManagementOptions } from "../../management/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
@@ -14,6 +15,8 @@ export interface EtcdFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   /** In minutes; 0 means never. */
   readonly etcdCompactionInterval?: number;
+  /** In seconds; 0 means for as long as it takes. */
+  readonly etcdRecoveryTimeout?: number;
   readonly publicUrl?: string;
   /** Start with what is left where data are missing. Default false: that is refused. */
   readonly acceptDataLoss?: boolean;
@@ -26,6 +29,8 @@ export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"
 }
 
 const MINUTE_MS = 60_000;
+const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
+const PLAIN = "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
 /** Longer than anybody waits, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
@@ -45,12 +50,15 @@ export function parseCompaction(text: string): number {
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,
   flags: EtcdFlags & { readonly kubeconfig: string },
-  logger: Logger,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
 ): Promise<SharedStore> {
-  const { etcdCompactionInterval: minutes = 0, publicUrl, kubeconfig, acceptDataLoss = false } = flags;
+  const { etcdCompactionInterval: minutes = 0, etcdRecoveryTimeout: seconds, publicUrl, kubeconfig, acceptDataLoss = false, etcd = [] } = flags;
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
+  const plain = etcd.filter((url) => url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname));
+  if (plain.length > 0) logger.warn(PLAIN, { etcd: plain.join(",") });
   const hadData = acceptDataLoss ? undefined : await readEtcdSign(kubeconfig, flags);
-  const store = await openStoreFromFlags(flags, { terminal, cipher, logger });
+  const recoverMs = seconds === undefined ? undefined : seconds * 1_000;
+  const store = await openStoreFromFlags(flags, { terminal, cipher, logger, metrics, ...(recoverMs !== undefined && { recoverMs }) });
   try {
     await demandServable(store, { hadData, place: placeOf(flags) });
   } catch (error) {

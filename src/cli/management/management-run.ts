@@ -108,7 +108,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const auditLog = createAuditLog({ clock: systemClock, logger, metrics });
   try {
     await auditLog.configure(config.config.audit);
-    const shared = namesEtcd(flags) ? await openSharedStore(terminal, { ...flags, kubeconfig }, logger) : undefined;
+    const shared = namesEtcd(flags) ? await openSharedStore(terminal, { ...flags, kubeconfig }, { logger, metrics }) : undefined;
     const folder = shared === undefined ? await openFolder(terminal, flags) : undefined;
     if (folder !== undefined) metrics.beforeRead(() => metrics.gauge("apiserver_storage_size_bytes", folder.size()));
     const management = await start(terminal, flags, {

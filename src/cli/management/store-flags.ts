@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { openEtcdStore } from "../../server/store/etcd-store.ts";
 import type { EtcdStoreOptions } from "../../server/store/etcd-store.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
@@ -31,6 +32,10 @@ export interface OpenStoreOptions {
   readonly firstRevision?: number;
   /** Told when etcd is lost and found again. Default: nobody. */
   readonly logger?: Logger;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
+  /** See `EtcdTimes`. */
+  readonly recoverMs?: number;
 }
 
 /** The options for etcd. */
@@ -81,8 +86,11 @@ export function placeOf({ data, etcdPrefix }: StoreFlags): string {
  * @throws USAGE for options that contradict each other or name nothing; what the store and the files say against it.
  */
 export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
-  const { cipher, firstRevision, logger } = options;
-  if (namesEtcd(flags)) return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...(logger && { logger }) });
+  const { cipher, firstRevision, logger, metrics, recoverMs } = options;
+  if (namesEtcd(flags)) {
+    const given = { ...(logger && { logger }), ...(metrics && { metrics }), ...(recoverMs !== undefined && { times: { recoverMs } }) };
+    return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...given });
+  }
   if (flags.data === undefined) throw new EngineError("USAGE", "Name a folder with --data, or an etcd with --etcd");
   return openSqliteStore({ path: join(flags.data, DATABASE_FILE), cipher, ...(firstRevision !== undefined && { firstRevision }) });
 }

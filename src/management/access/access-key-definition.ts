@@ -20,6 +20,7 @@ import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
 import { authorKey, originAfter } from "./key-origin.ts";
 import type { KeyOriginOptions } from "./key-origin.ts";
 import type { Permit } from "./permits.ts";
+import { mayRevoke } from "./revokes.ts";
 
 /** Fields of the spec that are not read back, or hold such fields. */
 const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
@@ -63,6 +64,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       validate,
       warnings: (object) => warnings(object, options),
       permit,
+      revokes: mayRevoke,
       released: (object) => activity.forget(object.metadata.uid!),
     },
   };

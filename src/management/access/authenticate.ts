@@ -40,6 +40,8 @@ const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
 /** Who shows which key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
+  /** The same by what this process knows, without counting it as a use of the key. */
+  known(request: Pick<IncomingMessage, "headers">): UserInfo;
   /** Whoever would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
   /** Whoever shows a stored key at this moment. */
@@ -81,22 +83,28 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     known.set(key, user);
     return user;
   };
+  const keyIn = (request: Pick<IncomingMessage, "headers">): KubeObject => {
+    const value = bearerOf(request);
+    if (value === undefined) throw refuse("missing");
+    const key = keys.find(value);
+    if (key === undefined) throw refuse("unknown");
+    const refusal = lives.refusalOf(key);
+    if (refusal !== undefined) throw refuse(refusal);
+    return key;
+  };
   return {
     userOf,
+    known: (request) => userOf(keyIn(request)),
     async ownerOf(value) {
       await upToDate();
       const key = keys.find(value);
       return key === undefined || lives.refusalOf(key) !== undefined ? undefined : userOf(key);
     },
     async authenticate(request) {
-      const value = bearerOf(request);
-      if (value === undefined) throw refuse("missing");
-      // Here and not with each question about rights: they are answered by the same objects, for the rest of the request.
+      if (bearerOf(request) === undefined) throw refuse("missing");
+      // Here and not with each question about rights: they are answered by the same objects, until something is written.
       await upToDate();
-      const key = keys.find(value);
-      if (key === undefined) throw refuse("unknown");
-      const refusal = lives.refusalOf(key);
-      if (refusal !== undefined) throw refuse(refusal);
+      const key = keyIn(request);
       activity.touch(key.metadata.uid!, storedEveryMs(specOf<KeySpec>(key)));
       return userOf(key);
     },

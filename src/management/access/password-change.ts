@@ -1,5 +1,7 @@
 import type { KubeObject } from "../../object/types.ts";
 import { required } from "../../server/field-error.ts";
+import type { WriteOptions } from "../../server/resource-context.ts";
+import { SYSTEM_USER } from "../../server/resource-context.ts";
 import type { Question } from "../../server/resource-definition.ts";
 import { forbiddenRequest, invalidObject, tooManyRequests } from "../../server/status.ts";
 import { specOf } from "../kinds/common.ts";
@@ -16,8 +18,8 @@ export interface PasswordChangeOptions {
   readonly attempts: Attempts;
   /** Login by password is switched off, at this moment. */
   readonly disabled: () => boolean;
-  /** Gives a user in this state another password, by the rules for all passwords. A dry run stores nothing. */
-  readonly setPassword: (user: KubeObject, password: string, options: { readonly dryRun: boolean }) => Promise<unknown>;
+  /** Gives a user in this state another password, by the rules for all passwords. */
+  readonly setPassword: (user: KubeObject, password: string, options: Pick<WriteOptions, "dryRun" | "judge">) => Promise<unknown>;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface PasswordChangeOptions {
 export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): Question {
   return {
     definition: PASSWORD_CHANGE,
-    async answer({ question, about, dryRun }) {
+    async answer({ question, about, dryRun, judge }) {
       const { currentPassword = "", password = "" } = specOf<Partial<PasswordChangeSpec>>(question);
       const name = about.metadata.name!;
       const missing = [
@@ -42,7 +44,9 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
       if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
       if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");
-      await setPassword(about, password, { dryRun });
+      // It is the server that writes, for whoever may still ask for it then.
+      const stillAsked = judge && (() => (judge(), SYSTEM_USER));
+      await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
       return { ...question, metadata: { ...question.metadata, name }, spec: {} };
     },
   };

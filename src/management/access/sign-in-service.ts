@@ -278,8 +278,12 @@ class SignInService implements SignInPorts {
   async link(value: string, told: Identity): Promise<Linked> {
     const { registry, objects, keys, lives, names, upToDate } = this.#options;
     await upToDate();
-    const key = keys.find(value);
-    if (key === undefined || lives.refusalOf(key) !== undefined) throw unauthorized("the access key is not accepted");
+    const find = () => {
+      const key = keys.find(value);
+      if (key === undefined || lives.refusalOf(key) !== undefined) throw unauthorized("the access key is not accepted");
+      return key;
+    };
+    const key = find();
     const { user: name = "", scope } = specOf<KeySpec>(key);
     const user = objects.get(USERS, { namespace: "", name });
     if (!isOfSignIn(key) || scope !== undefined || user === undefined)
@@ -291,7 +295,8 @@ class SignInService implements SignInPorts {
     if (!subjectsOf(spec).includes(subject)) {
       const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
       const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
-      const options = { user: signingIn(this.#saidBy(identity)) };
+      const by = signingIn(this.#saidBy(identity));
+      const options = { user: by, judge: () => (find(), by) };
       await registry.patch(USERS, keyOf(user), "merge", { metadata, spec: { linkedSubjects } }, options);
     }
     return { user: name, subject };

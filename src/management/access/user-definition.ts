@@ -19,6 +19,7 @@ import { createPasswordChange } from "./password-change.ts";
 import type { PasswordChangeOptions } from "./password-change.ts";
 import { isPasswordDigest, isStoredPassword, passwordDigest } from "./password.ts";
 import type { Permit } from "./permits.ts";
+import { mayRevoke } from "./revokes.ts";
 import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
 
@@ -73,6 +74,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
       prepare: (object, old, by) => withSaid(USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old), old, by),
       opened: (stored) => withPassword(withoutOrigin(withOpenMaps(stored)), ""),
       permit,
+      revokes: mayRevoke,
     },
   };
 }

@@ -21,6 +21,8 @@ export interface DocumentRoutesOptions {
   readonly version: VersionInfo;
   /** False before the server is ready and while it stops. */
   readonly ready: () => Promise<boolean>;
+  /** False when the process has to begin anew. */
+  readonly alive: () => boolean;
   /** What stands before every path on the outside. Default: nothing. */
   readonly basePath?: string;
 }
@@ -36,7 +38,7 @@ export function isOpenPath(path: string): boolean {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */
-export function createDocumentRoutes({ definitions, answering, version, ready, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
+export function createDocumentRoutes({ definitions, answering, version, ready, alive, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
     ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
@@ -58,7 +60,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready, b
     const document = documents.get(path);
     if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
     if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
-    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") || (await ready()));
+    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") ? alive() : await ready());
     else if (root !== undefined) answerRoot(exchange, root, answering);
     else answering.object(exchange, 200, document!()!);
     return true;

@@ -4,6 +4,7 @@ import type { Status } from "../../object/status.ts";
 import type { AuditRecord } from "../access/audit-record.ts";
 import { indentedParts, jsonParts } from "../presentation/json-text.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
+import type { Judge } from "../resource-definition.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Offer } from "./negotiation.ts";
 import type { UserInfo } from "../access/user-info.ts";
@@ -42,6 +43,8 @@ export interface Exchange extends OpenExchange {
   readonly user: UserInfo;
   /** Whose credentials the request shows; the user himself, unless he is impersonated. */
   readonly caller: UserInfo;
+  /** Judges the request again. */
+  readonly judge: Judge;
   readonly body: Body;
 }
 

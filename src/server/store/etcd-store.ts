@@ -5,6 +5,8 @@ import { systemClock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { silentLogger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
 import { EtcdClient } from "./etcd/client.ts";
 import type { EtcdCredentials } from "./etcd/client.ts";
 import { Connection } from "./etcd/connection.ts";
@@ -40,6 +42,8 @@ export interface EtcdStoreOptions {
   readonly chance?: Chance;
   /** Told when etcd is lost and found again. Default: nobody. */
   readonly logger?: Logger;
+  /** Counts how often everything was read anew. Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /** How long things may take, in milliseconds. */
@@ -54,10 +58,19 @@ export interface EtcdTimes {
   readonly silentMs: number;
   /** Between two looks at etcd that nobody asked for: the bookmarks of idle watches go on by them, and a dead watch is found. */
   readonly heartbeatMs: number;
+  /** For how long, after etcd went back in time, what is there may be of no use before `recovers` says so; 0 for as long as it takes. */
+  readonly recoverMs: number;
 }
 
-/** What nobody needs to change but tests. */
-export const ETCD_TIMES: EtcdTimes = { connectMs: 2_000, requestMs: 5_000, giveUpMs: 10_000, silentMs: 2_000, heartbeatMs: 5_000 };
+/** Defaults; but for `recoverMs` only tests need others. */
+export const ETCD_TIMES: EtcdTimes = {
+  connectMs: 2_000,
+  requestMs: 5_000,
+  giveUpMs: 10_000,
+  silentMs: 2_000,
+  heartbeatMs: 5_000,
+  recoverMs: 60_000,
+};
 
 /**
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
@@ -77,14 +90,14 @@ export const ETCD_TIMES: EtcdTimes = { connectMs: 2_000, requestMs: 5_000, giveU
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, prefix = "/endpoint-sync/" } = options;
-  const { clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const times = { ...ETCD_TIMES, ...options.times };
   const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
   const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
   const begin = async (contents: EtcdContents) => {
-    const parts = { connection, client, layout, cipher, history, contents, times, clock, logger, processId: chance.uuid() };
+    const parts = { connection, client, layout, cipher, history, contents, times, clock, logger, metrics, processId: chance.uuid() };
     const store = new ReplicatedStore(parts);
     await store.start();
     return store;

@@ -33,9 +33,9 @@ export function measuredStore(store: Store, { metrics, clock }: { readonly metri
     get: (key) => store.get(key),
     list: (range) => store.list(range),
     watch: (options) => store.watch(options),
-    create: (key, object) => measured("create", () => store.create(key, object)),
-    update: (key, object, expected) => measured("update", () => store.update(key, object, expected)),
-    delete: (key, expected) => measured("delete", () => store.delete(key, expected)),
+    create: (key, object, terms) => measured("create", () => store.create(key, object, terms)),
+    update: (key, object, expected, terms) => measured("update", () => store.update(key, object, expected, terms)),
+    delete: (key, expected, terms) => measured("delete", () => store.delete(key, expected, terms)),
     compact: () => store.compact(),
     close: () => store.close(),
   };

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../object/types.ts";
 import type { Resealable, ResealStep } from "./resealable.ts";
 import { stamped, StoreView } from "./store-view.ts";
 import type { StoreContents } from "./store-view.ts";
-import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "./store.ts";
+import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions, WriteTerms } from "./store.ts";
 
 /** How much a memory store remembers. */
 export interface MemoryStoreOptions {
@@ -57,14 +57,16 @@ class StoreInMemory implements MemoryStore {
     return this.#view.get(key);
   }
 
-  async create(key: string, object: KubeObject): Promise<StoredObject | undefined> {
+  async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    terms?.demand?.();
     if (this.#view.get(key) !== undefined) return undefined;
     const stored = this.#next(key, object);
     this.#view.apply({ type: "created", ...stored });
     return stored;
   }
 
-  async update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined> {
+  async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    terms?.demand?.();
     const before = this.#view.get(key);
     if (before?.revision !== expected) return undefined;
     const stored = this.#next(key, object);
@@ -72,7 +74,8 @@ class StoreInMemory implements MemoryStore {
     return stored;
   }
 
-  async delete(key: string, expected: number): Promise<StoredObject | undefined> {
+  async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    terms?.demand?.();
     const before = this.#view.get(key);
     if (before?.revision !== expected) return undefined;
     const stored = this.#next(key, before.object);

@@ -7,7 +7,7 @@ import type { Resealable, ResealStep } from "./resealable.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
 import type { Journal, Write } from "./sqlite/journal.ts";
-import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "./store.ts";
+import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "./store.ts";
 
 /** How writes are grouped. */
 export interface JournaledStoreOptions {
@@ -82,6 +82,7 @@ const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 /** A write that waits for its turn. */
 interface Pending {
   readonly write: Write;
+  readonly terms: WriteTerms | undefined;
   /** The same write in memory, once it is on the disk. */
   readonly apply: () => Promise<StoredObject | undefined>;
   readonly resolve: (stored: StoredObject | undefined | Promise<StoredObject | undefined>) => void;
@@ -119,19 +120,19 @@ class JournaledStore implements Store, Resealable {
     return this.#view.watch(options);
   }
 
-  async create(key: string, object: KubeObject): Promise<StoredObject | undefined> {
+  async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
     const kept = keep(object);
-    return this.#enqueue({ type: "created", key, body: JSON.stringify(kept) }, () => this.#view.create(key, kept));
+    return this.#enqueue({ type: "created", key, body: JSON.stringify(kept) }, terms, () => this.#view.create(key, kept));
   }
 
-  async update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined> {
+  async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
     const kept = keep(object);
     const write: Write = { type: "updated", key, body: JSON.stringify(kept), expected };
-    return this.#enqueue(write, () => this.#view.update(key, kept, expected));
+    return this.#enqueue(write, terms, () => this.#view.update(key, kept, expected));
   }
 
-  async delete(key: string, expected: number): Promise<StoredObject | undefined> {
-    return this.#enqueue({ type: "deleted", key, expected }, () => this.#view.delete(key, expected));
+  async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return this.#enqueue({ type: "deleted", key, expected }, terms, () => this.#view.delete(key, expected));
   }
 
   async compact(): Promise<void> {
@@ -158,11 +159,11 @@ class JournaledStore implements Store, Resealable {
     await this.#view.close();
   }
 
-  #enqueue(write: Write, apply: Pending["apply"]): Promise<StoredObject | undefined> {
+  #enqueue(write: Write, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
     this.#demandOpen();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, apply, resolve, reject });
+      this.#waiting.push({ write, terms, apply, resolve, reject });
       this.#schedule();
     });
   }
@@ -200,15 +201,26 @@ class JournaledStore implements Store, Resealable {
     }
   }
 
+  /** Those that may still happen. Whoever comes after a write by which somebody loses a right waits until that is in sight. */
   #takeBatch(): Pending[] {
+    const batch: Pending[] = [];
     let count = 0;
     let characters = 0;
-    for (const { write } of this.#waiting) {
-      if (count >= this.#writesPerCommit || characters > CHARACTERS_PER_COMMIT) break;
-      characters += write.body?.length ?? 0;
+    for (const pending of this.#waiting) {
+      const { write, terms, reject } = pending;
+      if (batch.length >= this.#writesPerCommit || characters > CHARACTERS_PER_COMMIT || batch.at(-1)?.terms?.revokes === true) break;
       count += 1;
+      try {
+        terms?.demand?.();
+      } catch (error) {
+        reject(error);
+        continue;
+      }
+      characters += write.body?.length ?? 0;
+      batch.push(pending);
     }
-    return this.#waiting.splice(0, count);
+    this.#waiting.splice(0, count);
+    return batch;
   }
 
   #settle({ apply, resolve }: Pending, revision: number | undefined): void {

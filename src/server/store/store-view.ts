@@ -1,4 +1,5 @@
 import { EngineError } from "../../base/errors.ts";
+import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../objects/json-data.ts";
 import { createHistory } from "./history.ts";
@@ -27,9 +28,9 @@ export interface StoreViewOptions {
 interface Watcher {
   readonly prefix: string;
   /** The last revision that it knew of, or was told of, when it began. */
-  readonly told: number;
+  told: number;
   readonly onEvent: (event: StoreEvent) => void;
-  readonly onEnd: (() => void) | undefined;
+  readonly onEnd: StoreWatchOptions["onEnd"];
 }
 
 /**
@@ -106,19 +107,33 @@ export class StoreView {
   }
 
   /**
-   * Goes on at a later state although the events up to it are lost. Watches that can be ended are; the others are told what
+   * Goes on at another state although the events up to it are lost. Watches that can be ended are; the others are told what
    * differs, an event or two for each key.
+   *
+   * @param lost What was shown before is no more: the state may be an earlier one, or one of another past.
    */
-  replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">): void {
+  replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
     this.#keys = keysOf(this.#objects);
     this.#revision = revision;
     this.#history.clear(revision);
+    const end = this.#endable();
+    if (lost) for (const watcher of this.#running()) watcher.told = 0;
+    for (const event of differences(before, this.#objects, revision)) this.#announce(event);
+    end(lost);
+  }
+
+  /** Ends the watches that can be ended: what they were told is no more. */
+  disown(): void {
+    this.#endable()(true);
+  }
+
+  /** Stops the watches that can be ended; what is returned tells them. */
+  #endable(): (lost: boolean) => void {
     const ended = this.#running().filter(({ onEnd }) => onEnd !== undefined);
     for (const watcher of ended) this.#stop(watcher);
-    for (const event of differences(before, this.#objects, revision)) this.#announce(event);
-    for (const { onEnd } of ended) onEnd?.();
+    return (lost) => ended.forEach(({ onEnd }) => onEnd?.(lost));
   }
 
   /** Forgets what was; running watches go on. */
@@ -130,7 +145,7 @@ export class StoreView {
   end(): void {
     const running = this.#running();
     this.#watchers.clear();
-    for (const { onEnd } of running) onEnd?.();
+    for (const { onEnd } of running) onEnd?.(false);
   }
 
   #running(): Watcher[] {
@@ -174,7 +189,8 @@ type Objects = ReadonlyMap<string, StoredObject>;
 
 /** What leads from one state to another, as far as states tell: of what is gone, that it is gone by `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
-  const changed = [...now.values()].filter(({ key, revision: at }) => before.get(key)?.revision !== at);
+  // In two pasts one revision stands for two writes, so the objects themselves count.
+  const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
   const gone = [...before.values()].filter(({ key }) => !now.has(key));
   const events = changed
     .sort((left, right) => left.revision - right.revision)

@@ -6,6 +6,7 @@
  * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; whoever writes need not set it.
  * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
  * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
+ * - A write happens only if `demand` lets it pass with all in sight that was written before it and said `revokes`.
  * - A watch delivers every event after its start exactly once, in order of revision, until it is stopped or ends.
  * - A write is acknowledged after the watches in this process were told of it.
  * - Objects are deeply frozen and shared between all readers.
@@ -63,8 +64,18 @@ export interface StoreWatchOptions {
   /**
    * Called when the store itself ends the watch: it is closed, or it has lost events, which only a store behind a network can.
    * A watch without it goes on instead, and is told what differs now: an event or two for each key, not every write.
+   *
+   * @param lost What the watch has told is true no more, because the store went back in time. Who watches has to begin with a list.
    */
-  readonly onEnd?: () => void;
+  readonly onEnd?: (lost: boolean) => void;
+}
+
+/** On what terms a write happens. */
+export interface WriteTerms {
+  /** Asked in the moment of the write, once more with each further try; what it throws ends a write that has not happened. */
+  readonly demand?: () => void;
+  /** Somebody may lose a right by this write: other writes are judged with it in sight, or happen before it. Default false. */
+  readonly revokes?: boolean;
 }
 
 /** A running watch. */
@@ -82,11 +93,11 @@ export interface Store {
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list(range: StoreRange): Promise<StorePage>;
   /** Undefined when the key exists already. */
-  create(key: string, object: KubeObject): Promise<StoredObject | undefined>;
+  create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** Undefined when the object is gone or no longer at `expected`. */
-  update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined>;
+  update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** The last state at the revision of the deletion; undefined when the object is gone or no longer at `expected`. */
-  delete(key: string, expected: number): Promise<StoredObject | undefined>;
+  delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
   /** Forgets the history up to the present state. Running watches go on. */

@@ -32,6 +32,7 @@ export async function ask(context: ResourceContext, { key, part, body }: AskRequ
     about: about.object,
     read: async (type, other) => (await store.get(storeKey(type, other)))?.object,
     dryRun: options.dryRun === true,
+    ...(options.judge && { judge: options.judge }),
   });
   return seal(question.definition, answer);
 }

@@ -4,7 +4,7 @@ import { checkNamespace, readBody } from "../http/body.ts";
 import { generatedName, timestamp, withMetadata } from "../objects/metadata.ts";
 import { withManagers } from "../objects/tracking.ts";
 import type { ManagersFrom } from "../objects/tracking.ts";
-import { storeKey, SYSTEM_USER } from "../resource-context.ts";
+import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import { answered, finish, seal, secure } from "../objects/stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../status.ts";
@@ -115,7 +115,7 @@ async function tryCreate(
       return (await store.get(key)) === undefined ? ready : undefined;
     }
     await secure(definition, { object: ready, claim });
-    stored = (await store.create(key, ready))?.object;
+    stored = (await store.create(key, ready, termsOf(context, options, { object: finished, old: undefined })))?.object;
     return stored && answered(definition, claim, stored);
   } finally {
     letGo();

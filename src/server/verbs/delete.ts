@@ -3,9 +3,10 @@ import type { ObjectKey } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { DeletePreconditions } from "../../object/cluster-client.ts";
-import { storeKey, SYSTEM_USER } from "../resource-context.ts";
+import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { UserInfo } from "../access/user-info.ts";
+import type { Judge } from "../resource-definition.ts";
 import { conflict, notFound } from "../status.ts";
 import type { StoredObject } from "../store/store.ts";
 import { deletionStep } from "./delete-step.ts";
@@ -16,6 +17,8 @@ export interface DeleteOptions extends DeletionTerms {
   readonly preconditions?: DeletePreconditions;
   readonly dryRun?: boolean;
   readonly user?: UserInfo;
+  /** See `WriteOptions`. */
+  readonly judge?: Judge;
 }
 
 /** What became of a deletion. */
@@ -60,15 +63,11 @@ function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resou
   }
 }
 
-async function erase(
-  { definition, store }: ResourceContext,
-  stored: StoredObject,
-  { dryRun }: DeleteOptions,
-): Promise<Deleted | undefined> {
-  if (dryRun === true) return { object: stored.object, gone: true };
-  const gone = await store.delete(stored.key, stored.revision);
+async function erase(context: ResourceContext, stored: StoredObject, options: DeleteOptions): Promise<Deleted | undefined> {
+  if (options.dryRun === true) return { object: stored.object, gone: true };
+  const gone = await context.store.delete(stored.key, stored.revision, termsOf(context, options, { old: stored.object }));
   if (gone === undefined) return undefined;
-  definition.strategy.released?.(stored.object);
+  context.definition.strategy.released?.(stored.object);
   return { object: gone.object, gone: true };
 }
 
@@ -77,8 +76,8 @@ interface Marking {
   readonly next: KubeObject;
 }
 
-async function mark({ store }: ResourceContext, { stored, next }: Marking, { dryRun }: DeleteOptions): Promise<Deleted | undefined> {
-  if (dryRun === true || jsonEqual(next, stored.object)) return { object: next, gone: false };
-  const written = await store.update(stored.key, next, stored.revision);
+async function mark(context: ResourceContext, { stored, next }: Marking, options: DeleteOptions): Promise<Deleted | undefined> {
+  if (options.dryRun === true || jsonEqual(next, stored.object)) return { object: next, gone: false };
+  const written = await context.store.update(stored.key, next, stored.revision, termsOf(context, options, { old: stored.object }));
   return written && { object: written.object, gone: false };
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { checkIdentity, readBody } from "../http/body.ts";
 import { invalid } from "../field-error.ts";
 import { withMetadata } from "../objects/metadata.ts";
-import { pendingFinalizers, storeKey, SYSTEM_USER } from "../resource-context.ts";
+import { pendingFinalizers, storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import { answered, finish, secure } from "../objects/stages.ts";
@@ -96,12 +96,13 @@ async function createByUpdate(
   context: ResourceContext,
   key: ObjectKey,
   { object, managers }: Desired,
-  options: WriteOptions,
+  { judge, ...options }: WriteOptions,
 ): Promise<Updated> {
   const { uid = "" } = object.metadata;
   if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
   await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
-  return { object: await createNamed(context, newObject(context, object, key.namespace), options, managers), created: true };
+  const judged = { ...options, ...(judge && { judge: () => judge("create") }) };
+  return { object: await createNamed(context, newObject(context, object, key.namespace), judged, managers), created: true };
 }
 
 function uidMismatch(wanted: string, found: string): string {
@@ -127,7 +128,10 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
     if (jsonEqual(object, old)) return answered(definition, claim, old);
     await secure(definition, { object, claim });
     const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
-    written = goes ? await store.delete(stored.key, stored.revision) : await store.update(stored.key, object, stored.revision);
+    const terms = termsOf(context, options, { object: finished, old });
+    written = goes
+      ? await store.delete(stored.key, stored.revision, terms)
+      : await store.update(stored.key, object, stored.revision, terms);
     if (written !== undefined && goes) definition.strategy.released?.(old);
     return written && answered(definition, claim, goes ? object : written.object);
   } finally {

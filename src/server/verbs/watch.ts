@@ -8,6 +8,7 @@ import { both, compileSelection } from "../selection.ts";
 import type { Matches } from "../selection.ts";
 import { invalidObject, tooOldVersion } from "../status.ts";
 import type { Store, StoredObject, StoreEvent, StoreWatch } from "../store/store.ts";
+import { statusOf } from "../http/exchange.ts";
 import { createWatchQueue } from "../http/watch-queue.ts";
 import type { WatchQueue, WatchRecord } from "../http/watch-queue.ts";
 import { demandReached, LIST_OPTIONS, readRevision } from "./revision.ts";
@@ -38,6 +39,9 @@ const BOOKMARK_EVERY_MS = 60_000;
 /** The last bookmark comes so long before the end. */
 const LAST_BOOKMARK_MS = 2_000;
 const TIMEOUT_SECONDS = 1_800;
+
+/** The last record of a watch whose state never was: whoever watches has to list anew. */
+const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
  * Follows a collection.
@@ -151,7 +155,7 @@ async function follow(
     if (record !== undefined) queue.push(record);
   };
   try {
-    return await store.watch({ prefix, after, onEvent, onEnd: queue.end });
+    return await store.watch({ prefix, after, onEvent, onEnd: (lost) => (lost ? queue.cut(DISOWNED) : queue.end()) });
   } catch (error) {
     throw startError(error, after);
   }

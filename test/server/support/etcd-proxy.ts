@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as send } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Transform } from "node:stream";
 
 /** What becomes of a request. */
 export type Fate =
@@ -30,6 +31,8 @@ export interface EtcdProxy {
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
   /** What happens once etcd has answered and before the answer goes on. Default: nothing. */
   beforeAnswer: (request: ProxiedRequest) => Promise<void>;
+  /** What becomes of a line of a watch. Default: it stays as it is. */
+  garble: (line: string) => string;
   /** Sends on what is held; answers what etcd said to it. */
   release(): Promise<string[]>;
   /** Cuts the watches that run. */
@@ -43,7 +46,24 @@ export interface EtcdProxy {
 
 interface RunningWatch {
   readonly upstream: IncomingMessage;
+  readonly lines: Transform;
   readonly response: ServerResponse;
+}
+
+function changingLines(change: (line: string) => string): Transform {
+  let rest = "";
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const lines = `${rest}${chunk.toString()}`.split("\n");
+      rest = lines.pop()!;
+      done(null, lines.map((line) => `${change(line)}\n`).join(""));
+    },
+  });
+}
+
+/** A transaction that writes; those that only read are questions. */
+export function isWrite({ path, body }: ProxiedRequest): boolean {
+  return path === "/v3/kv/txn" && /"request_(put|delete_range)"/.test(body);
 }
 
 async function textOf(message: IncomingMessage): Promise<string> {
@@ -70,9 +90,10 @@ export async function startEtcdProxy(target: string): Promise<EtcdProxy> {
     response.writeHead(upstream.statusCode!, { "content-type": "application/json" });
     upstream.on("error", () => response.destroy());
     response.once("close", () => upstream.destroy());
-    upstream.pipe(response);
-    if (request.path !== "/v3/watch") return;
-    const watch = { upstream, response };
+    if (request.path !== "/v3/watch") return void upstream.pipe(response);
+    const lines = changingLines((line) => proxy.garble(line));
+    upstream.pipe(lines).pipe(response);
+    const watch = { upstream, lines, response };
     watches.add(watch);
     response.once("close", () => watches.delete(watch));
   };
@@ -95,9 +116,10 @@ export async function startEtcdProxy(target: string): Promise<EtcdProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     decide: () => "pass",
     beforeAnswer: async () => {},
+    garble: (line) => line,
     release: () => Promise.all(held.splice(0).map((go) => go())),
     cutWatches: () => watches.forEach(({ response }) => response.destroy()),
-    stallWatches: () => watches.forEach(({ upstream, response }) => upstream.unpipe(response)),
+    stallWatches: () => watches.forEach(({ upstream, lines }) => upstream.unpipe(lines)),
     seen,
     async close() {
       server.closeAllConnections();

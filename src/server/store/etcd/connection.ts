@@ -52,6 +52,8 @@ interface Endpoint {
   readonly url: URL;
   /** Settles once the endpoint has shown that it belongs to the cluster; undefined until somebody asks. */
   checked?: Promise<void> | undefined;
+  /** The other cluster to which it belonged when it was last asked, since a member of the known one answered last. */
+  foreign?: string | undefined;
 }
 
 /** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
@@ -64,7 +66,7 @@ export class Connection {
   readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
   readonly #gate = new Gate(AT_ONCE);
   #at = 0;
-  /** Of the first member that answered; the others must have the same. */
+  /** Of the first member that answered; the others must have the same, until all of them have the same other one. */
   #clusterId: string | undefined;
 
   /** @throws CONFIG_VALUE when an endpoint is no address. */
@@ -139,13 +141,21 @@ export class Connection {
       const { cluster_id: id } = ((answer as { header?: WireHeader }).header ?? {}) as WireHeader;
       if (id === undefined) throw foreignAnswer("it names no cluster");
       this.#clusterId ??= id;
-      if (id === this.#clusterId) return;
+      if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
       throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });
     } catch (error) {
       if (!(error instanceof EtcdFailure)) throw error;
       // The request itself was not sent yet.
       throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
     }
+  }
+
+  /** A cluster that was restored has another id. It is believed once no endpoint is left that belongs to the one before. */
+  #tookOver(endpoint: Endpoint, id: string): boolean {
+    endpoint.foreign = id;
+    if (this.#endpoints.some(({ foreign }) => foreign !== id)) return false;
+    this.#clusterId = id;
+    return true;
   }
 
   async #ask(endpoint: Endpoint, request: WireRequest, timeoutMs: number): Promise<unknown> {

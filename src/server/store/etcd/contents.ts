@@ -3,11 +3,12 @@
  *
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
- *     fence                             raised to make void what is still on its way; see `writer.ts`
+ *     fence                             raised to make void what is still on its way; see `writer.ts` and `recovery.ts`
  *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
- * etcd, and the watch tells by it whose each write is.
+ * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
+ * have one id, so that whoever knows one can ask whether etcd still has it in its history, or was put back to another past.
  *
  * @module
  */
@@ -42,6 +43,25 @@ export interface Layout {
 export function layoutOf(text: string): Layout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
   return { prefix, last: `${prefix}last`, fence: `${prefix}fence`, swept: `${prefix}swept`, objects: `${prefix}objects` };
+}
+
+/** The last write to a store. */
+export interface LastWrite {
+  /** 0 before the first. */
+  readonly revision: number;
+  /** How many there have been. */
+  readonly version: number;
+  readonly id: string;
+}
+
+/**
+ * What is at `last`; undefined stands for nothing.
+ *
+ * @throws as {@link readLast}.
+ */
+export function lastWrite(pair: WireKeyValue | undefined): LastWrite {
+  if (pair === undefined) return { revision: 0, version: 0, id: "" };
+  return { revision: Number(pair.mod_revision), version: Number(pair.version), id: readLast(decodeText(pair.value)) };
 }
 
 /** The value of `last` for the write with this id. */
@@ -114,8 +134,7 @@ export interface EtcdContents {
   readonly older: ReadonlyMap<string, string>;
   /** The revision of the fence; 0 before there is one. */
   readonly fence: number;
-  /** Somebody has written here before. */
-  readonly marked: boolean;
+  readonly last: LastWrite;
 }
 
 /** What is read, and how. */
@@ -140,7 +159,7 @@ export async function loadContents({ client, layout, cipher, revision: wanted = 
     objects.push(value.stored);
     if (value.older !== undefined) older.set(key, value.older);
   };
-  const found = { fence: 0, marked: false };
+  const found = { fence: 0, last: lastWrite(undefined) };
   let revision = wanted;
   for (let start = encodeBase64(layout.prefix); ;) {
     const range = {
@@ -154,7 +173,7 @@ export async function loadContents({ client, layout, cipher, revision: wanted = 
     for (const pair of kvs) {
       const key = decodeText(pair.key);
       if (key === layout.fence) found.fence = Number(pair.mod_revision);
-      else if (key === layout.last) found.marked = readLast(decodeText(pair.value)) !== "";
+      else if (key === layout.last) found.last = lastWrite(pair);
       else if (key.startsWith(`${layout.objects}/`)) take(key.slice(layout.objects.length), pair);
     }
     if (more !== true) return { revision, objects, older, ...found };

@@ -50,6 +50,11 @@ export class EtcdFailure extends Error {
     return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
   }
 
+  /** The state asked for does not exist yet. */
+  get future(): boolean {
+    return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
+  }
+
   /** The token is no longer taken: it has expired, or the users have changed since. */
   get tokenRefused(): boolean {
     return this.grpc === GRPC.unauthenticated || /revision of auth store is old|invalid auth token/.test(this.message);

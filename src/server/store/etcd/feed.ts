@@ -3,6 +3,7 @@ import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Layout } from "./contents.ts";
+import { MissedWrite } from "./replica.ts";
 import { EtcdFailure } from "./failure.ts";
 import { encodeBase64, prefixEnd } from "./protocol.ts";
 import type { WireEvent, WireWatch } from "./protocol.ts";
@@ -17,12 +18,14 @@ export interface FeedOptions {
   readonly known: () => number;
   /** Takes the events behind it, in order, each at least once. What it throws ends this stream and is tried again. */
   readonly onEvents: (events: readonly WireEvent[]) => void;
-  /** Brings what is known to the present some other way: etcd has forgotten the next events. */
-  readonly onGap: () => Promise<void>;
+  /** Etcd has begun to tell: it may be another one than before. */
+  readonly onBegin: () => void;
+  /** Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come. */
+  readonly onGap: (why: "compacted" | "missed") => Promise<void>;
 }
 
 /** The events after what is known were compacted. */
-class Gap extends Error {}
+class Compacted extends Error {}
 
 /** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
 const FIRST_EVENTS_MAX_MS = 30_000;
@@ -71,6 +74,11 @@ export class Feed {
     this.#stream.abort();
   }
 
+  /** Begins again from what is known now. */
+  restart(): void {
+    this.#stream.abort();
+  }
+
   /** Ends the watch. */
   stop(): void {
     this.#stopped = true;
@@ -83,14 +91,15 @@ export class Feed {
     try {
       return await this.#follow();
     } catch (error) {
-      return error instanceof Gap ? this.#bridge() : error;
+      if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
+      return error instanceof MissedWrite ? this.#bridge("missed", error.message) : error;
     }
   }
 
-  async #bridge(): Promise<unknown> {
+  async #bridge(why: "compacted" | "missed", message: string): Promise<unknown> {
     try {
-      await this.#options.onGap();
-      return new Error("etcd has compacted what was to come next; watches that can be ended were");
+      await this.#options.onGap(why);
+      return new Error(`${message}; watches that can be ended were`);
     } catch (error) {
       return error;
     }
@@ -103,16 +112,15 @@ export class Feed {
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
     };
-    return client.stream(
-      "/v3/watch",
-      { create_request },
-      { onMessage: (message) => this.#take(message as WireWatch), signal: this.#stream.signal },
-    );
+    const { signal } = this.#stream;
+    const onMessage = (message: unknown) => void (signal.aborted || this.#take(message as WireWatch));
+    return client.stream("/v3/watch", { create_request }, { onMessage, signal });
   }
 
-  #take({ canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
+  #take({ created, canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
     this.#heard = this.#options.clock.monotonic();
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
+    if (created === true) this.#options.onBegin();
     this.#options.onEvents(events);
     if (events.length === 0) return;
     this.#problem = undefined;
@@ -120,7 +128,7 @@ export class Feed {
   }
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {
-    if (compactRevision !== "0") return new Gap();
+    if (compactRevision !== "0") return new Compacted();
     // A token that is not taken is told in words only.
     this.#options.client.forgetToken();
     return new EtcdFailure(`the watch was canceled: ${reason}`, { mayHaveHappened: false });

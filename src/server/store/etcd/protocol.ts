@@ -10,6 +10,8 @@ export interface WireKeyValue {
   readonly key: string;
   readonly value?: string;
   readonly mod_revision?: string;
+  /** How often it was written since it was made. */
+  readonly version?: string;
 }
 
 /** Comes with every answer. */
@@ -44,6 +46,8 @@ export interface WireEvent {
 /** A message of a watch. */
 export interface WireWatch {
   readonly header?: WireHeader;
+  /** The first one of a watch. */
+  readonly created?: boolean;
   readonly canceled?: boolean;
   readonly cancel_reason?: string;
   readonly compact_revision?: string;
@@ -70,6 +74,11 @@ export function prefixEnd(prefix: string): string {
   const bytes = Buffer.from(prefix, "utf8");
   bytes[bytes.length - 1]! += 1;
   return encodeBase64(bytes);
+}
+
+/** A condition: the key was written at this revision or later. */
+export function writtenSince(key: string, revision: number): object {
+  return { target: "MOD", result: "GREATER", key: encodeBase64(key), mod_revision: String(revision - 1) };
 }
 
 /** A condition: the key was last written at this revision; 0 for a key that does not exist. */

@@ -2,8 +2,9 @@ import type { KubeObject } from "../../../object/types.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
 import { stamped, StoreView } from "../store-view.ts";
-import { readLast, readObject } from "./contents.ts";
-import type { EtcdContents, Layout } from "./contents.ts";
+import { jsonEqual } from "../../../base/json.ts";
+import { lastWrite, readObject } from "./contents.ts";
+import type { EtcdContents, LastWrite, Layout } from "./contents.ts";
 import { decodeText } from "./protocol.ts";
 import type { WireEvent } from "./protocol.ts";
 import { OlderSeals } from "./older-seals.ts";
@@ -18,6 +19,7 @@ export interface ReplicaOptions {
 
 /** A write of this process that is on its way. */
 export interface OwnWrite {
+  readonly key: string;
   /** What is written; undefined for a deletion. */
   readonly object: KubeObject | undefined;
   /** What came of it, once this process has seen it happen. */
@@ -29,8 +31,11 @@ interface Waiter {
   readonly wake: () => void;
 }
 
+/** Something that was written has not come here. */
+export class MissedWrite extends Error {}
+
 /**
- * What this process knows of the store: the state up to some revision, brought forward by the watch, never back.
+ * What this process knows of the store: the state up to some revision, brought forward by the watch. It goes back only where etcd has.
  */
 export class Replica {
   readonly view: StoreView;
@@ -40,7 +45,8 @@ export class Replica {
   readonly #own = new Map<string, OwnWrite>();
   readonly #waiting = new Set<Waiter>();
   #fence: number;
-  #marked: boolean;
+  #last: LastWrite;
+  #past = 0;
 
   constructor(options: ReplicaOptions) {
     const { contents, history, cipher } = options;
@@ -48,22 +54,22 @@ export class Replica {
     this.olderSeals = new OlderSeals(cipher?.keys, contents);
     this.view = new StoreView({ history, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
-    this.#marked = contents.marked;
+    this.#last = contents.last;
   }
 
-  /** The revision of the fence, as far as it is known here. */
+  /** The revision of the fence in the state that is known here. */
   get fence(): number {
     return this.#fence;
   }
 
-  /** Somebody has written to the store. */
-  get marked(): boolean {
-    return this.#marked;
+  /** The last write in the state that is known here. */
+  get last(): LastWrite {
+    return this.#last;
   }
 
-  /** The fence is at `revision`, or was. */
-  noteFence(revision: number): void {
-    this.#fence = Math.max(this.#fence, revision);
+  /** Another number for each past: what was known in the one before never was. */
+  get past(): number {
+    return this.#past;
   }
 
   /** Recognises a write of this process by its id when it happens, until `forget`. */
@@ -79,7 +85,7 @@ export class Replica {
   /**
    * Takes what the watch tells, in order. What it has told already is passed over.
    *
-   * @throws STORE_FAILED when it can not be read; all before it is taken.
+   * @throws STORE_FAILED when it can not be read, {@link MissedWrite} when something before it is missing; all before it is taken.
    */
   take(events: readonly WireEvent[]): void {
     for (let start = 0; start < events.length;) {
@@ -98,16 +104,25 @@ export class Replica {
     this.#wake();
   }
 
-  /** Goes on from contents although the writes up to them are not known. */
-  replace(contents: EtcdContents): void {
-    this.#marked = contents.marked;
-    this.noteFence(contents.fence);
+  /**
+   * Goes on from contents although the writes up to them are not known.
+   *
+   * @param lost They are of another past.
+   */
+  replace(contents: EtcdContents, lost: boolean): void {
+    if (lost) this.#past += 1;
+    this.#last = contents.last;
+    this.#fence = contents.fence;
     this.olderSeals.replace(contents);
-    this.view.replace(contents);
-    this.#wake();
+    this.view.replace(contents, lost);
+    for (const own of this.#own.values()) this.#recognise(own);
+    if (!lost) return this.#wake();
+    // What they wait for may never come.
+    for (const { wake } of this.#waiting) wake();
+    this.#waiting.clear();
   }
 
-  /** Calls `wake` once the state of `revision` is known, at once if it is. Answers how to give up. */
+  /** Calls `wake` once the state of `revision` is known, at once if it is, or once the past is another one. Answers how to give up. */
   whenReached(revision: number, wake: () => void): () => void {
     if (this.view.revision >= revision) {
       wake();
@@ -128,31 +143,48 @@ export class Replica {
 
   #takeRevision(revision: number, events: readonly WireEvent[]): void {
     const { layout } = this.#options;
-    let own: OwnWrite | undefined;
+    let [last, fence, applied]: [LastWrite | undefined, number, number] = [undefined, this.#fence, 0];
     for (const event of events) {
       const name = decodeText(event.kv.key);
-      if (name === layout.last) own = this.#takeLast(event);
-      else if (name === layout.fence) this.noteFence(revision);
-      else if (name.startsWith(`${layout.objects}/`)) this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
+      if (name === layout.last) last = this.#nextLast(event);
+      else if (name === layout.fence) fence = event.type === "DELETE" ? 0 : revision;
+      else if (name.startsWith(`${layout.objects}/`)) {
+        const own = last && this.#own.get(last.id);
+        applied += this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
+      }
     }
+    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} came without what was written`);
+    if (last !== undefined) this.#last = last;
+    this.#fence = fence;
     this.view.advance(revision);
   }
 
-  #takeLast({ type, kv }: WireEvent): OwnWrite | undefined {
-    if (type === "DELETE") return undefined;
-    this.#marked = true;
-    return this.#own.get(readLast(decodeText(kv.value)));
+  #nextLast({ type, kv }: WireEvent): LastWrite {
+    const next = lastWrite(type === "DELETE" ? undefined : kv);
+    if (next.version === this.#last.version + 1) return next;
+    throw new MissedWrite(
+      `revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last one that is known`,
+    );
   }
 
-  #takeObject(key: string, change: Change): void {
+  /** A write may be among contents that came all at once. */
+  #recognise(own: OwnWrite): void {
+    const stored = this.view.get(own.key);
+    if (own.object === undefined || stored === undefined || own.stored !== undefined) return;
+    if (jsonEqual(stored.object, stamped(own.object, stored.revision))) own.stored = stored;
+  }
+
+  /** Answers how many events came of it. */
+  #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
     // What this process writes is sealed with the first key.
     const read = told.type === "DELETE" || change.own?.object ? undefined : readObject(key, told.kv, this.#options.cipher);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);
-    if (event === undefined) return;
+    if (event === undefined) return 0;
     this.view.apply(event);
     if (change.own !== undefined) change.own.stored = { key, object: event.object, revision: event.revision };
+    return 1;
   }
 
   #eventOf(key: string, { event: { type }, revision, own }: Change, read: KubeObject | undefined): StoreEvent | undefined {

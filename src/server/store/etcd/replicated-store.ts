@@ -1,20 +1,22 @@
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { assert, EngineError, messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import type { KubeObject } from "../../../object/types.ts";
 import { deepFreeze } from "../../objects/json-data.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
-import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "../store.ts";
+import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
-import { loadContents, readLast } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
-import { EtcdFailure, storeError, unusable } from "./failure.ts";
+import { EtcdFailure, storeError } from "./failure.ts";
 import { Feed } from "./feed.ts";
-import { decodeText, encodeBase64 } from "./protocol.ts";
 import type { WireRange } from "./protocol.ts";
+import { askPresent } from "./question.ts";
+import type { Present } from "./question.ts";
+import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
 import { shareCalls } from "./share-calls.ts";
@@ -30,19 +32,12 @@ export interface ReplicatedStoreOptions {
   readonly history: number;
   readonly contents: EtcdContents;
   /** In milliseconds. */
-  readonly times: { readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number };
+  readonly times: { readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number; readonly recoverMs: number };
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Unlike that of any other process. */
   readonly processId: string;
-}
-
-/** How far the history in etcd goes. */
-interface Present {
-  /** Of everything in etcd. */
-  readonly revision: number;
-  /** Of the last write to this store; 0 before the first. */
-  readonly last: number;
 }
 
 /** Text that comes back from etcd as it went in. */
@@ -57,8 +52,6 @@ export interface EtcdStore extends Store, Resealable {
    * @throws API_UNAVAILABLE while etcd can not be reached.
    */
   compactEtcd(revision: number): Promise<void>;
-  /** The same store for a writer that may lose the right to write: `demand` is asked before each attempt, and throws then. */
-  asking(demand: () => void): Store;
   /**
    * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
    * calls it first: whatever was asked for before comes too late then.
@@ -66,6 +59,10 @@ export interface EtcdStore extends Store, Resealable {
    * @throws API_UNAVAILABLE while etcd can not be reached.
    */
   raiseFence(): Promise<void>;
+  /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
+  readonly recovers: boolean;
+  /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
+  onRestored(listener: () => void): void;
 }
 
 /** The store of one process of several. It closes the connection in the end. */
@@ -75,14 +72,16 @@ export class ReplicatedStore implements EtcdStore {
   readonly #feed: Feed;
   readonly #writer: Writer;
   readonly #resealer: Resealer;
+  readonly #recovery: Recovery;
   readonly #present = shareCalls(() => this.#readPresent());
+  readonly #restored = new Set<() => void>();
   readonly #writing = new Set<Promise<unknown>>();
   #heartbeat: Timer | undefined;
   /** Why nothing works any more. */
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
-    const { client, clock, layout, logger, times, processId, cipher } = options;
+    const { client, clock, layout, logger, metrics, times, processId, cipher } = options;
     this.#options = options;
     const replica = new Replica(options);
     this.#replica = replica;
@@ -90,13 +89,19 @@ export class ReplicatedStore implements EtcdStore {
       ...{ client, layout, clock, logger },
       known: () => replica.view.revision,
       onEvents: (events) => replica.take(events),
-      onGap: () => this.#reload(),
+      onBegin: () => void this.#tryToCatchUp(),
+      onGap: (why) => this.#recovery.run(why),
     });
-    const reach = (revision: number) => this.#reach(revision);
-    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, reach });
+    this.#recovery = new Recovery({
+      ...{ client, layout, cipher, replica, processId, clock, logger, metrics },
+      follow: () => this.#feed.restart(),
+      onRestored: () => this.#restored.forEach((listener) => listener()),
+    });
+    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
+    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, ...moving });
     this.#resealer = new Resealer({
       ...{ layout, replica, keys: cipher?.keys },
-      call: (path, body) => this.#call(() => client.call(path, body)),
+      call: (path, body) => this.#call(() => client.call(path, body) as Promise<WireRange>),
       catchUp: () => this.#catchUp(),
       write: (write) => this.#write(write),
       compact: (revision) => this.compactEtcd(revision),
@@ -137,16 +142,16 @@ export class ReplicatedStore implements EtcdStore {
     return this.#replica.view.watch(options);
   }
 
-  async create(key: string, object: KubeObject): Promise<StoredObject | undefined> {
-    return this.#write({ key, object: keep(object), expected: 0 });
+  async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return this.#write({ ...terms, key, object: keep(object), expected: 0 });
   }
 
-  async update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined> {
-    return expected > 0 ? this.#write({ key, object: keep(object), expected }) : undefined;
+  async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return expected > 0 ? this.#write({ ...terms, key, object: keep(object), expected }) : undefined;
   }
 
-  async delete(key: string, expected: number): Promise<StoredObject | undefined> {
-    return expected > 0 ? this.#write({ key, expected }) : undefined;
+  async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return expected > 0 ? this.#write({ ...terms, key, expected }) : undefined;
   }
 
   async compact(): Promise<void> {
@@ -172,21 +177,13 @@ export class ReplicatedStore implements EtcdStore {
     return this.#resealer.step(most);
   }
 
-  asking(demand: () => void): Store {
-    return {
-      revision: () => this.revision(),
-      get: (key) => this.get(key),
-      list: (range) => this.list(range),
-      watch: (options) => this.watch(options),
-      create: async (key, object) => this.#write({ key, object: keep(object), expected: 0, demand }),
-      update: async (key, object, expected) => (expected > 0 ? this.#write({ key, object: keep(object), expected, demand }) : undefined),
-      delete: async (key, expected) => (expected > 0 ? this.#write({ key, expected, demand }) : undefined),
-      compact: async () => {
-        demand();
-        await this.compact();
-      },
-      close: () => this.close(),
-    };
+  get recovers(): boolean {
+    const { recoverMs } = this.#options.times;
+    return recoverMs === 0 || this.#recovery.stuckMs < recoverMs;
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restored.add(listener);
   }
 
   async raiseFence(): Promise<void> {
@@ -216,43 +213,39 @@ export class ReplicatedStore implements EtcdStore {
 
   /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
   async #catchUp(): Promise<void> {
-    this.#demandOpen();
-    const { revision, last } = await this.#present();
-    await this.#reach(last);
-    this.#demandOpen();
-    // Between the two nothing of this store was written.
-    this.#replica.advance(revision);
-  }
-
-  async #readPresent(): Promise<Present> {
-    const { client, layout } = this.#options;
-    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
-    const { marked, view } = this.#replica;
-    const before = view.revision;
-    const { header, kvs: [last] = [] } = await this.#call(() => client.call("/v3/kv/range", { key: encodeBase64(layout.last) }));
-    if (last !== undefined) readLast(decodeText(last.value));
-    const present = { revision: Number(header?.revision), last: Number(last?.mod_revision ?? 0) };
-    const lost = last === undefined && marked;
-    if (present.revision < before || lost) this.#refuse(present.revision, before);
-    return present;
-  }
-
-  async #call(ask: () => Promise<unknown>): Promise<WireRange> {
-    try {
-      return (await ask()) as WireRange;
-    } catch (error) {
-      throw storeError(error);
+    for (;;) {
+      this.#demandOpen();
+      const { revision, last, fence, of } = await this.#present();
+      await this.#reach(Math.max(last.revision, fence));
+      this.#demandOpen();
+      if (of !== this.#replica.past) continue;
+      // Between the two nothing of this store was written.
+      if (this.#replica.last.revision >= last.revision && this.#replica.fence >= fence) return this.#replica.advance(revision);
+      await this.#call(() => this.#recovery.run("missed"));
     }
   }
 
-  /** What was acknowledged is no longer there. To go on from here would show clients, and controllers, a past that they have left. */
-  #refuse(found: number, known: number): never {
-    const reason = `it is at revision ${found} without the writes up to ${known}: it was restored from a backup, or emptied`;
-    const error = unusable(reason, { hint: "If that was on purpose, start all processes on it again" });
-    this.#options.logger.error("etcd has gone back in time", { found, known });
-    this.#end ??= error;
-    this.#stop();
-    throw error;
+  async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
+    const { client, layout } = this.#options;
+    const replica = this.#replica;
+    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
+    const { past: of, last, view } = replica;
+    const known = { revision: view.revision, last };
+    const ask = async () => {
+      const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+      if (of !== replica.past || (present.past === "same" && !this.#recovery.due)) return { ...present, of };
+      await this.#recovery.run("compacted");
+      return { revision: view.revision, last: replica.last, fence: replica.fence, of: replica.past };
+    };
+    return this.#call(ask);
+  }
+
+  async #call<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what can not be read. */
@@ -283,25 +276,22 @@ export class ReplicatedStore implements EtcdStore {
     return unavailable(`this server is at revision ${this.#replica.view.revision}, and etcd at ${revision}${why}`);
   }
 
-  async #reload(): Promise<void> {
-    const { client, layout, cipher, logger } = this.#options;
-    const contents = await loadContents({ client, layout, cipher });
-    logger.warn("etcd has compacted writes that this server has not seen", { from: this.#replica.view.revision, to: contents.revision });
-    this.#replica.replace(contents);
-  }
-
   #beat(): void {
     const { clock, times } = this.#options;
     this.#heartbeat = clock.schedule(times.heartbeatMs, () => void this.#look());
   }
 
   async #look(): Promise<void> {
+    await this.#tryToCatchUp();
+    if (this.#end === undefined) this.#beat();
+  }
+
+  async #tryToCatchUp(): Promise<void> {
     try {
       await this.#catchUp();
     } catch (error) {
       if (this.#end === undefined) this.#options.logger.warn("Cannot read the present state of etcd", { error: messageOf(error) });
     }
-    if (this.#end === undefined) this.#beat();
   }
 
   #demandOpen(): void {

@@ -1,6 +1,9 @@
 /**
- * Writes as transactions. Each happens only if the object is still at the revision that its author saw and the fence where the writer
- * knows it to be, and leaves its id in `last`.
+ * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
+ * to be, and nothing that the writer has seen is gone, and leaves its id in `last`.
+ *
+ * A write by which somebody may lose a right raises the fence as well. So whatever is on its way was judged with that loss in sight, or is
+ * void: then this process comes to know of it, and the author is judged again before the next try.
  *
  * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
  * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
@@ -12,26 +15,25 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { KubeObject } from "../../../object/types.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
-import type { StoredObject } from "../store.ts";
+import type { StoredObject, WriteTerms } from "../store.ts";
 import { stamped } from "../store-view.ts";
 import type { EtcdClient } from "./client.ts";
 import { lastValue, readObject } from "./contents.ts";
 import type { Layout } from "./contents.ts";
 import { EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
-import { atRevision, encodeBase64 } from "./protocol.ts";
+import { Gate } from "./gate.ts";
+import { atRevision, encodeBase64, writtenSince } from "./protocol.ts";
 import type { WireTransaction } from "./protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
 import { shareCalls } from "./share-calls.ts";
 
 /** One write that may or may not happen. */
-export interface EtcdWrite {
+export interface EtcdWrite extends WriteTerms {
   readonly key: string;
   /** Absent for a deletion. */
   readonly object?: KubeObject;
   /** The revision that it counts on; 0 for a creation. */
   readonly expected: number;
-  /** Asked before each attempt, the repeated ones too; what it throws ends a write that has not happened. Default: it always may. */
-  readonly demand?: (() => void) | undefined;
 }
 
 /** What a writer works with. */
@@ -47,6 +49,8 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
+  /** Brings this process to the present of etcd. */
+  readonly catchUp: () => Promise<void>;
 }
 
 interface Attempt extends EtcdWrite {
@@ -61,6 +65,8 @@ interface Attempt extends EtcdWrite {
 export class Writer {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());
+  /** Each write that raises the fence makes void the others that are on their way: one at a time, so that they do not only void each other. */
+  readonly #raising = new Gate(1);
   #count = 0;
 
   constructor(options: WriterOptions) {
@@ -76,10 +82,11 @@ export class Writer {
   async write(write: EtcdWrite): Promise<StoredObject | undefined> {
     const { replica, processId } = this.#options;
     const id = `${processId}-${(this.#count += 1)}`;
-    const own: OwnWrite = { object: write.object };
+    const own: OwnWrite = { key: write.key, object: write.object };
     replica.expect(id, own);
     try {
-      return await this.#carryOut(this.#attempt(write, id, own));
+      const carryOut = () => this.#carryOut(this.#attempt(write, id, own));
+      return await (write.revokes === true ? this.#raising.pass(carryOut) : carryOut());
     } finally {
       replica.forget(id);
     }
@@ -101,16 +108,19 @@ export class Writer {
 
   async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
     const { client, clock, giveUpMs, replica } = this.#options;
+    const { past } = replica;
     let deadline = Infinity;
     for (let tried = 0; ;) {
+      // The state that it was made from never was.
+      if (attempt.expected > 0 && replica.past !== past) return undefined;
       // In one moment with the question: whoever takes the right to write away raises the fence then.
-      const { fence } = replica;
+      const known = { fence: replica.fence, last: replica.last.revision };
       attempt.demand?.();
       try {
-        const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, fence))) as WireTransaction;
+        const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, known))) as WireTransaction;
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
-        replica.noteFence(fenceIn(answer));
-        if (replica.fence === fence) return undefined;
+        if (holds(known, answer)) return undefined;
+        await this.#options.catchUp();
       } catch (error) {
         if (attempt.own.stored !== undefined) return attempt.own.stored;
         if (!client.mayPass(error)) throw storeError(error);
@@ -123,13 +133,15 @@ export class Writer {
     }
   }
 
-  #transaction({ key, expected, id, request }: Attempt, fence: number): object {
+  #transaction({ key, expected, id, revokes, request }: Attempt, { fence, last }: Known): object {
     const { layout } = this.#options;
+    const put = (name: string, value: string) => ({ request_put: { key: encodeBase64(name), value: encodeBase64(value) } });
+    const revisionOf = (name: string) => ({ request_range: { key: encodeBase64(name), keys_only: true } });
     return {
-      compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence)],
+      compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
       // Before the object, so that the watch tells whose it is.
-      success: [{ request_put: { key: encodeBase64(layout.last), value: encodeBase64(lastValue(id)) } }, request],
-      failure: [{ request_range: { key: encodeBase64(layout.fence), keys_only: true } }],
+      success: [put(layout.last, lastValue(id)), ...(revokes === true ? [put(layout.fence, id)] : []), request],
+      failure: [revisionOf(layout.fence), revisionOf(layout.last)],
     };
   }
 
@@ -139,8 +151,8 @@ export class Writer {
     // It is stored, whether or not this process comes to see it: its watch may be cut off.
     await this.#options.reach(revision).catch(() => {});
     if (own.stored !== undefined) return own.stored;
-    const state =
-      object ?? attempt.before ?? readObject(key, responses![1]!.response_delete_range!.prev_kvs![0]!, this.#options.cipher).stored.object;
+    const { response_delete_range: deleted } = responses!.at(-1)!;
+    const state = object ?? attempt.before ?? readObject(key, deleted!.prev_kvs![0]!, this.#options.cipher).stored.object;
     return { key, object: stamped(state, revision), revision };
   }
 
@@ -158,22 +170,27 @@ export class Writer {
   /** Makes void what is on its way, from every process. Those that may still write do so anew. @throws what etcd says against it. */
   async raiseFence(): Promise<void> {
     try {
-      await this.#raiseFence();
+      await this.#options.reach(await this.#raiseFence());
     } catch (error) {
       throw storeError(error);
     }
   }
 
   async #putFence(): Promise<number> {
-    const { client, layout, processId, replica } = this.#options;
+    const { client, layout, processId } = this.#options;
     const answer = await client.call("/v3/kv/put", { key: encodeBase64(layout.fence), value: encodeBase64(processId) });
-    const revision = Number((answer as WireTransaction).header?.revision);
-    replica.noteFence(revision);
-    return revision;
+    return Number((answer as WireTransaction).header?.revision);
   }
 }
 
-/** The revision of the fence, in the answer to a transaction whose conditions did not hold. */
-function fenceIn({ responses = [] }: WireTransaction): number {
-  return Number(responses[0]?.response_range?.kvs?.[0]?.mod_revision ?? 0);
+/** What a transaction counts on beside its object: the revisions of the fence and of the last write. */
+interface Known {
+  readonly fence: number;
+  readonly last: number;
+}
+
+/** Tells whether the rest held in a transaction that did not happen: then it is the object that is no longer as its author saw it. */
+function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
+  const [fenceNow, lastNow] = responses.map((response) => Number(response.response_range?.kvs?.[0]?.mod_revision ?? 0));
+  return fenceNow === fence && lastNow! >= last;
 }
