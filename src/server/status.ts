@@ -181,6 +181,11 @@ export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message });
 }
 
+/** 507: there is no room for what is to be stored. */
+export function insufficientStorage(message: string): EngineError {
+  return failure({ code: 507, reason: "InsufficientStorage", message });
+}
+
 /** 504: nobody can tell in time what became of a write. */
 export function timedOut(message: string): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: {} });

@@ -123,6 +123,8 @@ function bound(store: ReturnType<typeof createMemoryStore>) {
     create: store.create.bind(store),
     update: store.update.bind(store),
     delete: store.delete.bind(store),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
     compact: () => store.compact(),
   };
 }

@@ -9,6 +9,7 @@ import type { Resealable } from "../../server/store/resealable.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import { createServerCertificate } from "../../server/access/certificates.ts";
 import type { ServerCertificate } from "../../server/access/certificates.ts";
+import type { StoreMemory } from "../../server/store/memory-limits.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import { makeFolder } from "../data-folder.ts";
@@ -40,6 +41,7 @@ export interface ManagementFolderOptions {
   readonly name: string;
   /** File with the encryption keys; without it, and without the variable, a key is made and kept in the folder. */
   readonly encryptionKeyFile?: string;
+  readonly memory?: StoreMemory;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
@@ -62,7 +64,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const { path, name } = options;
   await makeFolder(path);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
-  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher });
+  const store = openSqliteStore({ path: join(path, DATABASE_FILE), cipher, memory: options.memory });
   try {
     await demandServable(store);
     const file = join(path, SERVER_FILE);

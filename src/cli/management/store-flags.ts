@@ -5,6 +5,7 @@ import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { openEtcdStore } from "../../server/store/etcd-store.ts";
 import type { EtcdStoreOptions } from "../../server/store/etcd-store.ts";
+import type { StoreMemory } from "../../server/store/memory-limits.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -21,7 +22,20 @@ export interface StoreFlags {
   readonly etcdKey?: string;
   readonly etcdUser?: string;
   readonly etcdPasswordFile?: string;
+  /** In MiB, as `maxHistory`; a command that does not serve has no limits. */
+  readonly maxStored?: number;
+  readonly maxHistory?: number;
 }
+
+/** How much memory the options allow a store. */
+export function memoryOf({ maxStored, maxHistory }: Pick<StoreFlags, "maxStored" | "maxHistory">): StoreMemory {
+  return {
+    ...(maxStored !== undefined && { objectBytes: maxStored * MIB }),
+    ...(maxHistory !== undefined && { historyBytes: maxHistory * MIB }),
+  };
+}
+
+const MIB = 1024 * 1024;
 
 /** How a store is opened. */
 export interface OpenStoreOptions {
@@ -93,6 +107,7 @@ async function etcdOptions(flags: StoreFlags, { terminal }: OpenStoreOptions): P
   };
   return {
     endpoints: etcd,
+    memory: memoryOf(flags),
     ...(etcdPrefix !== undefined && { prefix: etcdPrefix }),
     ...(Object.keys(tls).length > 0 && { tls }),
     ...(etcdUser !== undefined && password !== undefined && { credentials: { user: etcdUser, password: password.replace(/\r?\n$/, "") } }),

@@ -24,6 +24,8 @@ export function guardedStore(store: Store, demand: () => void): Store {
       demand();
       return store.delete(key, expected);
     },
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
     async compact() {
       demand();
       return store.compact();

@@ -36,6 +36,8 @@ export function measuredStore(store: Store, { metrics, clock }: { readonly metri
     create: (key, object) => measured("create", () => store.create(key, object)),
     update: (key, object, expected) => measured("update", () => store.update(key, object, expected)),
     delete: (key, expected) => measured("delete", () => store.delete(key, expected)),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
     compact: () => store.compact(),
     close: () => store.close(),
   };

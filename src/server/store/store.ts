@@ -65,6 +65,11 @@ export interface StoreWatchOptions {
    * A watch without it goes on instead, and is told what differs now: an event or two for each key, not every write.
    */
   readonly onEnd?: () => void;
+  /**
+   * Called when the history begins later than before: what was told of events up to `oldest` is kept in memory by nobody any more but
+   * by whoever still waits to pass it on. It must not block, throw or write.
+   */
+  readonly onForget?: (oldest: number) => void;
 }
 
 /** A running watch. */
@@ -81,7 +86,7 @@ export interface Store {
   get(key: string): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list(range: StoreRange): Promise<StorePage>;
-  /** Undefined when the key exists already. */
+  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, as `update`. */
   create(key: string, object: KubeObject): Promise<StoredObject | undefined>;
   /** Undefined when the object is gone or no longer at `expected`. */
   update(key: string, object: KubeObject, expected: number): Promise<StoredObject | undefined>;
@@ -89,6 +94,10 @@ export interface Store {
   delete(key: string, expected: number): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
+  /** The oldest state that can be told. */
+  oldest(): number;
+  /** What the present objects take in memory, about, in bytes. */
+  heldBytes(): number;
   /** Forgets the history up to the present state. Running watches go on. */
   compact(): Promise<void>;
   /** Ends every watch. */

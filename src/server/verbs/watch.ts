@@ -8,6 +8,7 @@ import { both, compileSelection } from "../selection.ts";
 import type { Matches } from "../selection.ts";
 import { invalidObject, tooOldVersion } from "../status.ts";
 import type { Store, StoredObject, StoreEvent, StoreWatch } from "../store/store.ts";
+import { statusOf } from "../http/exchange.ts";
 import { createWatchQueue } from "../http/watch-queue.ts";
 import type { WatchQueue, WatchRecord } from "../http/watch-queue.ts";
 import { demandReached, LIST_OPTIONS, readRevision } from "./revision.ts";
@@ -55,7 +56,7 @@ export async function watch(context: ResourceContext, request: WatchRequest = {}
     timers.forEach((timer) => timer.cancel());
   };
   const queue = createWatchQueue({ capacity: (request.queueCapacity ?? QUEUE_CAPACITY) + initial.records.length, onEnd });
-  initial.records.forEach((record) => queue.push(record));
+  initial.records.forEach((record) => queue.push(record, initial.revision));
   const source = await follow(context, request, {
     after: initial.revision,
     recordOf: recorder(context, request, { matches, initial }),
@@ -148,10 +149,11 @@ async function follow(
   const prefix = storePrefix(definition.type, namespace);
   const onEvent = (event: StoreEvent) => {
     const record = recordOf(event);
-    if (record !== undefined) queue.push(record);
+    if (record !== undefined) queue.push(record, event.revision);
   };
+  const onForget = (oldest: number) => queue.forget(oldest, () => ({ type: "ERROR", object: statusOf(tooOldVersion(after, oldest))! }));
   try {
-    return await store.watch({ prefix, after, onEvent, onEnd: queue.end });
+    return await store.watch({ prefix, after, onEvent, onEnd: queue.end, onForget });
   } catch (error) {
     throw startError(error, after);
   }
@@ -183,7 +185,7 @@ function keepTime(context: ResourceContext, request: WatchRequest, { source, que
   if (request.allowWatchBookmarks !== true) return;
   const deadline = clock.monotonic() + lifeMs;
   const mark = () => {
-    queue.push(bookmark(context, source.progress()));
+    queue.push(bookmark(context, source.progress()), source.progress());
     next();
   };
   const next = () => {

@@ -50,6 +50,11 @@ export class EtcdFailure extends Error {
     return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
   }
 
+  /** The answer is longer than was asked for. */
+  get tooLarge(): boolean {
+    return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
+  }
+
   /** The token is no longer taken: it has expired, or the users have changed since. */
   get tokenRefused(): boolean {
     return this.grpc === GRPC.unauthenticated || /revision of auth store is old|invalid auth token/.test(this.message);
@@ -69,6 +74,14 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
   const { message, code, grpc_code: streamCode = code } = told;
   if (typeof streamCode !== "number") return foreignAnswer(`HTTP status ${httpStatus}`);
   return new EtcdFailure(String(message), { grpc: streamCode, mayHaveHappened: !NOT_CARRIED_OUT.has(streamCode) });
+}
+
+/** In the words of clients of gRPC. */
+const LARGE_ANSWER = "received message larger than max";
+
+/** An answer was given up after so many bytes. */
+export function largeAnswer(bytesMax: number): EtcdFailure {
+  return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
 /** Something answers that is not etcd's gateway, a proxy perhaps, or answers what etcd never does. */

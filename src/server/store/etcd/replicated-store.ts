@@ -5,6 +5,8 @@ import type { KubeObject } from "../../../object/types.ts";
 import { deepFreeze } from "../../objects/json-data.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
+import { demandRoom } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions } from "../store.ts";
 import type { EtcdClient } from "./client.ts";
@@ -28,6 +30,7 @@ export interface ReplicatedStoreOptions {
   readonly layout: Layout;
   readonly cipher: Cipher | undefined;
   readonly history: number;
+  readonly memory: StoreMemory;
   readonly contents: EtcdContents;
   /** In milliseconds. */
   readonly times: { readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number };
@@ -107,12 +110,26 @@ export class ReplicatedStore implements EtcdStore {
   async start(): Promise<void> {
     void this.#feed.run();
     try {
-      await this.revision();
+      await this.#arrive();
     } catch (error) {
       this.#feed.stop();
       throw error;
     }
     this.#beat();
+  }
+
+  /** Large objects of the past take their time: as long as more of them come, the present will. */
+  async #arrive(): Promise<void> {
+    for (let before = -1; ;) {
+      try {
+        await this.revision();
+        return;
+      } catch (error) {
+        const { revision } = this.#replica.view;
+        if (this.#end !== undefined || revision === before) throw error;
+        before = revision;
+      }
+    }
   }
 
   async revision(): Promise<number> {
@@ -135,6 +152,14 @@ export class ReplicatedStore implements EtcdStore {
   async watch(options: StoreWatchOptions): Promise<StoreWatch> {
     this.#demandOpen();
     return this.#replica.view.watch(options);
+  }
+
+  oldest(): number {
+    return this.#replica.view.oldest;
+  }
+
+  heldBytes(): number {
+    return this.#replica.view.heldBytes();
   }
 
   async create(key: string, object: KubeObject): Promise<StoredObject | undefined> {
@@ -181,6 +206,8 @@ export class ReplicatedStore implements EtcdStore {
       create: async (key, object) => this.#write({ key, object: keep(object), expected: 0, demand }),
       update: async (key, object, expected) => (expected > 0 ? this.#write({ key, object: keep(object), expected, demand }) : undefined),
       delete: async (key, expected) => (expected > 0 ? this.#write({ key, expected, demand }) : undefined),
+      oldest: () => this.oldest(),
+      heldBytes: () => this.heldBytes(),
       compact: async () => {
         demand();
         await this.compact();
@@ -205,6 +232,7 @@ export class ReplicatedStore implements EtcdStore {
   async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
     this.#demandOpen();
+    if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const writing = this.#writer.write(write);
     this.#writing.add(writing);
     try {
@@ -284,8 +312,8 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async #reload(): Promise<void> {
-    const { client, layout, cipher, logger } = this.#options;
-    const contents = await loadContents({ client, layout, cipher });
+    const { client, layout, cipher, logger, memory } = this.#options;
+    const contents = await loadContents({ client, layout, cipher, memory });
     logger.warn("etcd has compacted writes that this server has not seen", { from: this.#replica.view.revision, to: contents.revision });
     this.#replica.replace(contents);
   }

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineError } from "../../../base/errors.ts";
 import type { StoreContents } from "../store-view.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
@@ -24,7 +25,7 @@ export interface Journal {
   /**
    * Everything that is stored.
    *
-   * @throws CONFIG_FILE when a row is not as it was written.
+   * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there is more than memory for.
    */
   read(): StoreContents;
   /**
@@ -50,6 +51,8 @@ export interface JournalOptions {
   readonly path: string;
   /** Events kept. */
   readonly history: number;
+  /** How much of all is read. */
+  readonly memory?: StoreMemory | undefined;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher | undefined;
   /** The revision of a file that is made. Default 1. */
