@@ -89,8 +89,8 @@ export interface ApiServerOptions {
    * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
    */
   readonly visible?: Visible;
-  /** Whether `/readyz` and `/healthz` are to say so; asked while the server serves. Must not reject. Default: they do. */
-  readonly isReady?: () => Promise<boolean>;
+  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
+  readonly notReady?: () => Promise<string | undefined>;
   /** Told of every watch while it is open, so that it can be ended. */
   readonly onWatch?: OnWatch;
   /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
@@ -189,7 +189,7 @@ class Serving {
       definitions: registry.definitions,
       answering: this.#answering,
       version,
-      ready: async () => this.ready && (await (options.isReady?.() ?? true)),
+      notReady: async () => (this.ready ? options.notReady?.() : "the server is starting or stopping"),
       basePath,
     });
     this.#resources = createResourceRoutes({

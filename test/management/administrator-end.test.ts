@@ -125,6 +125,7 @@ function bound(store: ReturnType<typeof createMemoryStore>) {
     delete: store.delete.bind(store),
     oldest: () => store.oldest(),
     heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     compact: () => store.compact(),
   };
 }

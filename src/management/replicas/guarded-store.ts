@@ -26,6 +26,7 @@ export function guardedStore(store: Store, demand: () => void): Store {
     },
     oldest: () => store.oldest(),
     heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     async compact() {
       demand();
       return store.compact();

@@ -19,8 +19,8 @@ export interface DocumentRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
   readonly version: VersionInfo;
-  /** False before the server is ready and while it stops. */
-  readonly ready: () => Promise<boolean>;
+  /** Why the server is not ready; undefined when it is. */
+  readonly notReady: () => Promise<string | undefined>;
   /** What stands before every path on the outside. Default: nothing. */
   readonly basePath?: string;
 }
@@ -36,7 +36,7 @@ export function isOpenPath(path: string): boolean {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */
-export function createDocumentRoutes({ definitions, answering, version, ready, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
+export function createDocumentRoutes({ definitions, answering, version, notReady, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
     ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
@@ -58,7 +58,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready, b
     const document = documents.get(path);
     if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
     if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
-    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") || (await ready()));
+    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") ? undefined : await notReady());
     else if (root !== undefined) answerRoot(exchange, root, answering);
     else answering.object(exchange, 200, document!()!);
     return true;
@@ -83,9 +83,9 @@ function versionDocument(version: VersionInfo): object {
   };
 }
 
-function answerHealth({ response }: OpenExchange, healthy: boolean): void {
-  response.writeHead(healthy ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
-  response.end(healthy ? "ok" : "not ready");
+function answerHealth({ response }: OpenExchange, reason: string | undefined): void {
+  response.writeHead(reason === undefined ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
+  response.end(reason === undefined ? "ok" : `not ready: ${reason}`);
 }
 
 function answerRoot(exchange: OpenExchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {

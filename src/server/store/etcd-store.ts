@@ -51,7 +51,7 @@ export interface EtcdTimes {
   readonly connectMs: number;
   /** Until a member must have answered. */
   readonly requestMs: number;
-  /** For how long a read or write that has failed is repeated. */
+  /** For how long after its begin a read or write that fails is repeated. It is answered `requestMs` later at the latest. */
   readonly giveUpMs: number;
   /** Silence of the watch, while there is something to tell, after which another one is begun. */
   readonly silentMs: number;

@@ -38,6 +38,7 @@ export function measuredStore(store: Store, { metrics, clock }: { readonly metri
     delete: (key, expected) => measured("delete", () => store.delete(key, expected)),
     oldest: () => store.oldest(),
     heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     compact: () => store.compact(),
     close: () => store.close(),
   };

@@ -101,6 +101,8 @@ class StoreInMemory implements MemoryStore {
     return this.#view.watch(options);
   }
 
+  async demandWritable(): Promise<void> {}
+
   async compact(): Promise<void> {
     this.#view.forget();
   }

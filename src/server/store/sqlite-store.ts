@@ -144,6 +144,11 @@ class JournaledStore implements Store, Resealable {
     return this.#enqueue({ type: "deleted", key, expected }, () => this.#view.delete(key, expected));
   }
 
+  async demandWritable(): Promise<void> {
+    this.#demandOpen();
+    this.#journal.probe();
+  }
+
   async compact(): Promise<void> {
     this.#commitAll();
     this.#journal.compact();

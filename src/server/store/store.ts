@@ -98,6 +98,13 @@ export interface Store {
   oldest(): number;
   /** What the present objects take in memory, about, in bytes. */
   heldBytes(): number;
+  /**
+   * Goes the way that writes go, where that can fail, and changes nothing.
+   *
+   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail for the sake of the store; `details.reason` says why, in words for
+   *   strangers, where that is known.
+   */
+  demandWritable(): Promise<void>;
   /** Forgets the history up to the present state. Running watches go on. */
   compact(): Promise<void>;
   /** Ends every watch. */

@@ -1,6 +1,6 @@
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
-import { timedOut, tooLarge, unavailable } from "../../status.ts";
+import { insufficientStorage, storeRefuses, timedOut, tooLarge, unavailable } from "../../status.ts";
 
 /**
  * Codes of gRPC, which etcd's gateway passes on. Source: `google.golang.org/grpc/codes`.
@@ -92,7 +92,7 @@ export function foreignAnswer(what: string): EtcdFailure {
 /** The error for a read that failed for good. Errors that are none of etcd's stay as they are. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
-  if (error.passing) return unavailable(`etcd can not be reached: ${error.message}`);
+  if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
   if (/request is too large|message larger than max/.test(error.message)) {
     return tooLarge(`Request entity too large: the object does not fit into a request to etcd (${error.message})`);
   }
@@ -125,6 +125,20 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function refused(error: EtcdFailure): EngineError {
+  if (/database space exceeded/.test(error.message)) return alarmRaised("NOSPACE", error);
   const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Look into etcd's own log";
-  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint } });
+  const { status } = storeRefuses(`etcd refuses: ${error.message}. ${hint}`).details;
+  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
+}
+
+/** The error for writes that etcd does not take because of an alarm, such as NOSPACE. */
+export function alarmRaised(alarm: string, cause?: unknown): EngineError {
+  const full = alarm === "NOSPACE";
+  const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;
+  const hint = full
+    ? "Free space: etcdctl compact, etcdctl defrag, then etcdctl alarm disarm; or give etcd a larger --quota-backend-bytes"
+    : "Look into etcd's own log, and see etcdctl alarm list";
+  const told = `${reason}, so that nothing can be stored. ${hint}`;
+  const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
+  return new EngineError("STORE_FAILED", reason, { cause, details: { hint, reason, status } });
 }

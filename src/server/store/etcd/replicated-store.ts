@@ -13,7 +13,7 @@ import type { EtcdClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import { loadContents, readLast } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
-import { EtcdFailure, storeError, unusable } from "./failure.ts";
+import { alarmRaised, EtcdFailure, storeError, unknownOutcome, unusable } from "./failure.ts";
 import { Feed } from "./feed.ts";
 import { decodeText, encodeBase64 } from "./protocol.ts";
 import type { WireRange } from "./protocol.ts";
@@ -33,7 +33,7 @@ export interface ReplicatedStoreOptions {
   readonly memory: StoreMemory;
   readonly contents: EtcdContents;
   /** In milliseconds. */
-  readonly times: { readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number };
+  readonly times: { readonly requestMs: number; readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number };
   readonly clock: Clock;
   readonly logger: Logger;
   /** Unlike that of any other process. */
@@ -174,6 +174,14 @@ export class ReplicatedStore implements EtcdStore {
     return expected > 0 ? this.#write({ key, expected }) : undefined;
   }
 
+  async demandWritable(): Promise<void> {
+    await this.#catchUp();
+    // All members agree on the answer as they do on a write.
+    const answer: object = await this.#call(() => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }));
+    const [raised] = (answer as { readonly alarms?: readonly { readonly alarm?: string }[] }).alarms ?? [];
+    if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
+  }
+
   async compact(): Promise<void> {
     await this.compactEtcd(await this.revision());
     this.#replica.view.forget();
@@ -208,6 +216,7 @@ export class ReplicatedStore implements EtcdStore {
       delete: async (key, expected) => (expected > 0 ? this.#write({ key, expected, demand }) : undefined),
       oldest: () => this.oldest(),
       heldBytes: () => this.heldBytes(),
+      demandWritable: () => this.demandWritable(),
       compact: async () => {
         demand();
         await this.compact();
@@ -233,17 +242,36 @@ export class ReplicatedStore implements EtcdStore {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
     this.#demandOpen();
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
-    const writing = this.#writer.write(write);
+    const answered = { late: false };
+    const demand = () => {
+      if (answered.late) throw unavailable("nobody waits for this write any more");
+      write.demand?.();
+    };
+    const writing = this.#writer.write({ ...write, demand });
     this.#writing.add(writing);
-    try {
-      return await writing;
-    } finally {
-      this.#writing.delete(writing);
-    }
+    const forget = () => void this.#writing.delete(writing);
+    writing.then(forget, forget);
+    return this.#inTime(writing, () => {
+      answered.late = true;
+      return unknownOutcome("etcd does not answer");
+    });
   }
 
   /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
-  async #catchUp(): Promise<void> {
+  #catchUp(): Promise<void> {
+    return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
+  }
+
+  /** Whoever asks is answered in time, counted from when he asks, whatever others wait for. */
+  #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
+    const { clock, times } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.schedule(times.giveUpMs + times.requestMs, () => reject(late()), { keepAlive: true });
+      act.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  async #follow(): Promise<void> {
     this.#demandOpen();
     const { revision, last } = await this.#present();
     await this.#reach(last);
