@@ -11,3 +11,5 @@ export const LOGINS_PER_USER_MAX = 500;
 export const OBJECTS_PER_OWNER_MAX = 500;
 /** Bytes of all objects that may be stored for one user or team, by default. */
 export const BYTES_PER_OWNER_MAX = 64 * 1024 * 1024;
+/** Memory for all objects together in a process of the manifests, in MiB. */
+export const STORED_MIB = 96;

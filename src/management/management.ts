@@ -1,6 +1,6 @@
 import { systemChance } from "../base/chance.ts";
 import type { Chance } from "../base/chance.ts";
-import { delay, systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { Logger } from "../base/logger.ts";
@@ -29,6 +29,7 @@ import { createInternalRecords } from "./internal-records.ts";
 import { BODY_VALUES_MAX } from "./limits.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
+import { createReadiness } from "./readiness.ts";
 import type { QuotaLimits } from "./quota/quota.ts";
 import { sharedCertificate } from "./replicas/shared-certificate.ts";
 import type { Sharing } from "./replicas/sharing.ts";
@@ -111,8 +112,6 @@ export interface Management {
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
 /** How long requests may take to end when one of several servers stops, in milliseconds. */
 const DRAIN_MS = 10_000;
-/** A store that takes longer to answer is as good as gone, in milliseconds. */
-const READY_MS = 3_000;
 /** Addresses to listen on that are nobody's. */
 const EVERYWHERE: readonly string[] = ["0.0.0.0", "::"];
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
@@ -188,7 +187,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, options),
     addressOf: options.addressOf,
-    ...(sharing && { isReady: () => answersSoon(store, clock) }),
+    notReady: createReadiness({ store, relieve: reliefOf(store, sharing), clock, logger }),
     ...(isEtcdStore(store) && { isAlive: () => store.recovers }),
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
@@ -226,18 +225,9 @@ async function makeCertificate(name: string, { store, clock, chance, logger, hos
   return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
 }
 
-/** Whether the store says within {@link READY_MS} how far it is. */
-async function answersSoon(store: Store, clock: Clock): Promise<boolean> {
-  const over = new AbortController();
-  const answered = store.revision().then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([answered, delay(clock, READY_MS, over.signal).then(() => false)]);
-  } finally {
-    over.abort();
-  }
+/** The server that leads is told to compact by its Lease, which nobody can write when there is no space left. */
+function reliefOf(store: Store, { compact }: Sharing = {}): (() => Promise<void>) | undefined {
+  return compact && (async () => compact(await store.revision()));
 }
 
 /** What a server that listens on an address is called on its machine. */

@@ -96,8 +96,8 @@ export interface ApiServerOptions {
    * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
    */
   readonly visible?: Visible;
-  /** Whether `/readyz` and `/healthz` are to say so; asked while the server serves. Must not reject. Default: they do. */
-  readonly isReady?: () => Promise<boolean>;
+  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
+  readonly notReady?: () => Promise<string | undefined>;
   /** Whether `/livez` is to say so: false where only a process that begins anew can go on. Default: it does. */
   readonly isAlive?: () => boolean;
   /** Told of every watch while it is open, so that it can be ended. */
@@ -199,7 +199,7 @@ class Serving {
       definitions: registry.definitions,
       answering: this.#answering,
       version,
-      ready: async () => this.ready && (await (options.isReady?.() ?? true)),
+      notReady: async () => (this.ready ? options.notReady?.() : "the server is starting or stopping"),
       alive: () => options.isAlive?.() ?? true,
       basePath,
     });

@@ -176,9 +176,19 @@ export function internalError(): EngineError {
   return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
-/** 503: the server is stopping. */
+/** 503: what the answer depends on is not there for now. */
 export function unavailable(message: string): EngineError {
-  return failure({ code: 503, reason: "ServiceUnavailable", message });
+  return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
+}
+
+/** 500: what the server keeps everything in does not do what it has to. */
+export function storeRefuses(message: string): EngineError {
+  return failure({ code: 500, reason: "InternalError", message, details: {} });
+}
+
+/** 507: there is no room for what is to be stored. */
+export function insufficientStorage(message: string): EngineError {
+  return failure({ code: 507, reason: "InsufficientStorage", message });
 }
 
 /** 504: nobody can tell in time what became of a write. */

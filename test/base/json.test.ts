@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, isDeeperThan, isRecord, jsonEqual, jsonSize, parseJson, typeInWords } from "../../src/base/json.ts";
+import { canonicalJson, heldBytes, isDeeperThan, isRecord, jsonEqual, parseJson, typeInWords } from "../../src/base/json.ts";
 import { jsonValue, parsed, shuffled } from "./arbitrary.ts";
 
 describe("isRecord", () => {
@@ -153,13 +153,20 @@ describe("canonicalJson", () => {
   });
 });
 
-test("the size of data is about the length of its text", () => {
-  fc.assert(
-    fc.property(jsonValue, (value) => {
-      const characters = canonicalJson(value).length;
-      // Escaped characters and long numbers count less than their text, short ones more.
-      expect(jsonSize(value)).toBeGreaterThanOrEqual(characters / 7);
-      expect(jsonSize(value)).toBeLessThanOrEqual(4 * characters + 4);
-    }),
-  );
+describe("what data takes in memory", () => {
+  test("is no less than its characters, and grows with each part", () => {
+    fc.assert(
+      fc.property(jsonValue, jsonValue, (value, more) => {
+        // Escaped characters and long numbers count less than their text.
+        expect(heldBytes(value)).toBeGreaterThanOrEqual(canonicalJson(value).length / 7 - 1);
+        expect(heldBytes([value, more])).toBeGreaterThanOrEqual(heldBytes([value]) + heldBytes(more));
+        expect(heldBytes({ value, more })).toBeGreaterThan(heldBytes({ value }) + heldBytes(more));
+      }),
+    );
+  });
+
+  test("is twice as much for texts that one byte for each character cannot hold", () => {
+    expect(heldBytes("ü".repeat(10_000))).toBeLessThan(11_000);
+    expect(heldBytes(`漢${"a".repeat(10_000)}`)).toBeGreaterThan(20_000);
+  });
 });

@@ -123,6 +123,9 @@ function bound(store: ReturnType<typeof createMemoryStore>) {
     create: store.create.bind(store),
     update: store.update.bind(store),
     delete: store.delete.bind(store),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     compact: () => store.compact(),
   };
 }

@@ -198,7 +198,7 @@ describeEtcd("management servers on one etcd", () => {
     const health = async (path: string) => (await fetch(`${servers[0]!.url}${path}`)).status;
     expect(await health("/readyz")).toBe(200);
     etcd.pause();
-    expect(await health("/readyz")).toBe(503);
+    await vi.waitFor(async () => expect(await health("/readyz")).toBe(503), WAIT);
     expect(await health("/livez")).toBe(200);
     expect([503, 504]).toContain((await admins[0]!.send("GET", "/teams")).code);
     expect([503, 504]).toContain((await admins[1]!.send("POST", "/teams", { metadata: { name: "late" }, spec: {} })).code);

@@ -96,15 +96,15 @@ describe("a queue that is cut", () => {
     let ends = 0;
     const queue = createWatchQueue({ capacity: 1, onEnd: () => (ends += 1) });
     const last = { type: "ERROR" as const, object: {} };
-    queue.push({ type: "ADDED", object: {} });
+    queue.push({ type: "ADDED", object: {} }, 1);
     queue.cut(last);
-    queue.push({ type: "ADDED", object: {} });
+    queue.push({ type: "ADDED", object: {} }, 1);
     expect([await queue.take(), await queue.take(), queue.ended, ends]).toEqual([[last], undefined, true, 1]);
   });
 
   test("that ended before drops what is left", async () => {
     const queue = createWatchQueue({ capacity: 1, onEnd: () => {} });
-    queue.push({ type: "ADDED", object: {} });
+    queue.push({ type: "ADDED", object: {} }, 1);
     queue.end();
     queue.cut();
     expect(await queue.take()).toBeUndefined();

@@ -4,9 +4,10 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../command.ts";
 import type { CommandContext } from "../command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../management/limits.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/limits.ts";
 import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
+import { HISTORY_BYTES } from "../../server/store/memory-limits.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
 /** `management`: the management API until it is stopped. */
@@ -53,6 +54,8 @@ export function defineManagement(command: Command, context: CommandContext): voi
       parsePositive,
       BYTES_PER_OWNER_MAX / 1024 / 1024,
     )
+    .option("--max-stored <MiB>", "memory for all objects together; more is refused", parsePositive, STORED_MIB)
+    .option("--max-history <MiB>", "memory for replaced and deleted objects, which watches begin from", parsePositive, HISTORY_BYTES / 1024 / 1024)
     .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
     .option("--read-timeout <seconds>", "64 KiB of a long answer or of a watch must be read within this time", parsePositive, 30)
     .option("--metrics-address <address>", "where /metrics is served, as :8080; nowhere when left out", "")

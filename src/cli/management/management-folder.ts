@@ -10,6 +10,7 @@ import { isEmptyFile } from "../../server/store/sqlite/failures.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import { createServerCertificate } from "../../server/access/certificates.ts";
 import type { ServerCertificate } from "../../server/access/certificates.ts";
+import type { StoreMemory } from "../../server/store/memory-limits.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { SqliteStoreOptions } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -48,6 +49,7 @@ export interface ManagementFolderOptions {
   readonly encryptionKeyFile?: string;
   /** Start with what is left where data are missing. Default false: that is refused. */
   readonly acceptDataLoss?: boolean;
+  readonly memory?: StoreMemory;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
 
@@ -73,8 +75,9 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
   const opening = createBackupCipher(cipher);
+  const { memory } = options;
   const store = await openRecovering(path, () =>
-    openStore({ path: database, cipher: opening.cipher, existing: hadData !== undefined }, () => lostData(place, hadData!)),
+    openStore({ path: database, cipher: opening.cipher, memory, existing: hadData !== undefined }, () => lostData(place, hadData!)),
   );
   try {
     // A new database counts from 1.

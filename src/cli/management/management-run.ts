@@ -19,6 +19,7 @@ import { followConfigFile } from "../../management/config/follow.ts";
 import { startManagement } from "../../management/management.ts";
 import type { Management, ManagementOptions } from "../../management/management.ts";
 import { timestamp } from "../../server/objects/metadata.ts";
+import { createMemoryStore } from "../../server/store/memory-store.ts";
 import { startResealing } from "../../server/store/resealing.ts";
 import { aborted } from "../command.ts";
 import type { CommandContext } from "../command.ts";
@@ -32,7 +33,7 @@ import type { ManagementFolder } from "./management-folder.ts";
 import { exposeProcess } from "../process-metrics.ts";
 import { startProbeServer } from "../probe-server.ts";
 import { tellProblem } from "../output/messages.ts";
-import { namesEtcd } from "./store-flags.ts";
+import { memoryOf, namesEtcd } from "./store-flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of `management`, as commander hands them over. */
@@ -50,6 +51,8 @@ export interface ManagementFlags extends EtcdFlags {
   readonly maxObjectsPerOwner: number;
   /** In MiB. */
   readonly maxBytesPerOwner: number;
+  /** In MiB, as `maxHistory`. */
+  readonly maxStored: number;
   /** In seconds. */
   readonly requestTimeout: number;
   readonly readTimeout: number;
@@ -187,7 +190,7 @@ async function readConfig({ terminal }: CommandContext, { config: file }: Manage
 
 async function openFolder(
   terminal: Terminal,
-  { memory, name, data = `${name}-data`, encryptionKeyFile, acceptDataLoss = false }: ManagementFlags,
+  { memory, name, data = `${name}-data`, encryptionKeyFile, acceptDataLoss = false, ...flags }: ManagementFlags,
 ): Promise<ManagementFolder | undefined> {
   if (memory === true) return undefined;
   return openManagementFolder({
@@ -195,6 +198,7 @@ async function openFolder(
     name,
     terminal,
     acceptDataLoss,
+    memory: memoryOf(flags),
     ...(encryptionKeyFile !== undefined && { encryptionKeyFile }),
   });
 }
@@ -236,6 +240,7 @@ async function start(
     ...(flags.trustedProxies !== undefined && { trustedProxies: flags.trustedProxies }),
     ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
     ...(adminKey !== undefined && { adminKey }),
+    ...(flags.memory === true && { store: createMemoryStore({ memory: memoryOf(flags) }) }),
     ...(folder !== undefined && { store: folder.store, tls: folder.certificate }),
     ...(shared !== undefined && { store: shared.store, sharing: shared.sharing }),
   };

@@ -6,6 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { openEtcdStore } from "../../server/store/etcd-store.ts";
 import type { EtcdStoreOptions } from "../../server/store/etcd-store.ts";
+import type { StoreMemory } from "../../server/store/memory-limits.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { Cipher } from "../../server/store/sqlite/cipher.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -22,7 +23,20 @@ export interface StoreFlags {
   readonly etcdKey?: string;
   readonly etcdUser?: string;
   readonly etcdPasswordFile?: string;
+  /** In MiB, as `maxHistory`; a command that does not serve has no limits. */
+  readonly maxStored?: number;
+  readonly maxHistory?: number;
 }
+
+/** How much memory the options allow a store. */
+export function memoryOf({ maxStored, maxHistory }: Pick<StoreFlags, "maxStored" | "maxHistory">): StoreMemory {
+  return {
+    ...(maxStored !== undefined && { objectBytes: maxStored * MIB }),
+    ...(maxHistory !== undefined && { historyBytes: maxHistory * MIB }),
+  };
+}
+
+const MIB = 1024 * 1024;
 
 /** How a store is opened. */
 export interface OpenStoreOptions {
@@ -106,6 +120,7 @@ async function etcdOptions(flags: StoreFlags, { terminal }: OpenStoreOptions): P
   };
   return {
     endpoints: etcd,
+    memory: memoryOf(flags),
     ...(etcdPrefix !== undefined && { prefix: etcdPrefix }),
     ...(Object.keys(tls).length > 0 && { tls }),
     ...(etcdUser !== undefined && password !== undefined && { credentials: { user: etcdUser, password: password.replace(/\r?\n$/, "") } }),

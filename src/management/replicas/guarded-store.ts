@@ -17,6 +17,9 @@ export function guardedStore(store: Store, demand: () => void): Store {
     create: (key, object, terms) => store.create(key, object, guarded(terms)),
     update: (key, object, expected, terms) => store.update(key, object, expected, guarded(terms)),
     delete: (key, expected, terms) => store.delete(key, expected, guarded(terms)),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     async compact() {
       demand();
       return store.compact();

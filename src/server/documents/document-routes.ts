@@ -19,8 +19,8 @@ export interface DocumentRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
   readonly version: VersionInfo;
-  /** False before the server is ready and while it stops. */
-  readonly ready: () => Promise<boolean>;
+  /** Why the server is not ready; undefined when it is. */
+  readonly notReady: () => Promise<string | undefined>;
   /** False when the process has to begin anew. */
   readonly alive: () => boolean;
   /** What stands before every path on the outside. Default: nothing. */
@@ -38,7 +38,8 @@ export function isOpenPath(path: string): boolean {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */
-export function createDocumentRoutes({ definitions, answering, version, ready, alive, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
+export function createDocumentRoutes(options: DocumentRoutesOptions): DocumentRoutes {
+  const { definitions, answering, version, notReady, alive, basePath = "" } = options;
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
     ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
@@ -52,6 +53,10 @@ export function createDocumentRoutes({ definitions, answering, version, ready, a
     ["/api", { plain: () => coreVersions(definitions), aggregated: aggregated(definitions, { core: true }) }],
     ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
   ]);
+  const reasonAt = async (path: string) => {
+    if (!path.startsWith("/livez")) return notReady();
+    return alive() ? undefined : "this process has to be started anew";
+  };
   const openApi = createOpenApiRoutes({ definitions, answering, basePath });
   return async (exchange) => {
     if (openApi(exchange)) return true;
@@ -60,7 +65,7 @@ export function createDocumentRoutes({ definitions, answering, version, ready, a
     const document = documents.get(path);
     if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
     if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
-    if (HEALTH.test(path)) answerHealth(exchange, path.startsWith("/livez") ? alive() : await ready());
+    if (HEALTH.test(path)) answerHealth(exchange, await reasonAt(path));
     else if (root !== undefined) answerRoot(exchange, root, answering);
     else answering.object(exchange, 200, document!()!);
     return true;
@@ -85,9 +90,9 @@ function versionDocument(version: VersionInfo): object {
   };
 }
 
-function answerHealth({ response }: OpenExchange, healthy: boolean): void {
-  response.writeHead(healthy ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
-  response.end(healthy ? "ok" : "not ready");
+function answerHealth({ response }: OpenExchange, reason: string | undefined): void {
+  response.writeHead(reason === undefined ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
+  response.end(reason === undefined ? "ok" : `not ready: ${reason}`);
 }
 
 function answerRoot(exchange: OpenExchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {

@@ -8,14 +8,19 @@ export interface WatchRecord {
 
 /** Hands records from the store's pace to the reader's. */
 export interface WatchQueue {
-  /** Adds a record, or ends the watch when the reader is too far behind. */
-  push(record: WatchRecord): void;
+  /** Adds a record of the state `revision`, or ends the watch when the reader is too far behind. */
+  push(record: WatchRecord, revision: number): void;
   /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
   take(): Promise<readonly WatchRecord[] | undefined>;
   /** Ends the watch after what is queued. */
   end(): void;
   /** Ends the watch at once: what is queued is dropped for one last record, if there is one. */
   cut(last?: WatchRecord): void;
+  /**
+   * Everything up to `oldest` is kept in memory for this reader alone. One who has not read that far loses the watch with all that waits,
+   * and is told `last`.
+   */
+  forget(oldest: number, last: () => WatchRecord): void;
   /** True from the first end on. */
   readonly ended: boolean;
 }
@@ -26,6 +31,10 @@ export interface WatchQueue {
  */
 export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
   let waiting: WatchRecord[] = [];
+  /** What was taken last, which is being written. */
+  let taken: WatchRecord[] = [];
+  /** The states of which the first of each tell. */
+  let [waitsFrom, takenFrom] = [Infinity, Infinity];
   let ended = false;
   let wake: (() => void) | undefined;
   const rouse = () => {
@@ -38,24 +47,34 @@ export function createWatchQueue({ capacity, onEnd }: { readonly capacity: numbe
     onEnd();
     rouse();
   };
+  const cut = (last?: WatchRecord) => {
+    waiting = last === undefined ? [] : [last];
+    end();
+  };
   return {
-    push(record) {
+    push(record, revision) {
       if (ended) return;
       if (waiting.length >= capacity) return end();
+      if (waiting.length === 0) waitsFrom = revision;
       waiting.push(record);
       rouse();
     },
     async take() {
+      taken = [];
       if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve));
       if (waiting.length === 0) return undefined;
-      const batch = waiting;
+      [taken, takenFrom] = [waiting, waitsFrom];
       waiting = [];
-      return batch;
+      return taken;
     },
     end,
-    cut(last) {
-      waiting = last === undefined ? [] : [last];
-      end();
+    cut,
+    forget(oldest, last) {
+      const from = taken.length > 0 ? takenFrom : waiting.length > 0 ? waitsFrom : Infinity;
+      if (from >= oldest) return;
+      // Whoever writes it finds its end.
+      taken.length = 0;
+      cut(last());
     },
     get ended() {
       return ended;

@@ -2,12 +2,15 @@ import type { WatchRecord } from "../http/watch-queue.ts";
 
 const texts = new WeakMap<object, string>();
 
-/** The JSON text of a frozen object, made once per object however often it is read. */
+/** A longer text is made each time: to keep it would double what the object takes in memory. */
+const KEPT_LENGTH_MAX = 4 * 1024;
+
+/** The JSON text of a frozen object, made once per object however often it is read if it is short. */
 export function textOf(object: object): string {
   let text = texts.get(object);
   if (text === undefined) {
     text = JSON.stringify(object);
-    texts.set(object, text);
+    if (text.length <= KEPT_LENGTH_MAX) texts.set(object, text);
   }
   return text;
 }

@@ -15,6 +15,7 @@ import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
 import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
+import type { StoreMemory } from "./memory-limits.ts";
 import type { Store } from "./store.ts";
 import { ReplicatedStore } from "./etcd/replicated-store.ts";
 import type { EtcdStore } from "./etcd/replicated-store.ts";
@@ -36,6 +37,8 @@ export interface EtcdStoreOptions {
   readonly cipher?: Cipher;
   /** Events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
   /** Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
@@ -52,7 +55,7 @@ export interface EtcdTimes {
   readonly connectMs: number;
   /** Until a member must have answered. */
   readonly requestMs: number;
-  /** For how long a read or write that has failed is repeated. */
+  /** For how long after its begin a read or write that fails is repeated. It is answered `requestMs` later at the latest. */
   readonly giveUpMs: number;
   /** Silence of the watch, while there is something to tell, after which another one is begun. */
   readonly silentMs: number;
@@ -80,7 +83,8 @@ export const ETCD_TIMES: EtcdTimes = {
  * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
  * was shown before.
  *
- * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read; CONFIG_VALUE when an endpoint is no
+ * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read or takes more memory than there
+ *   is; CONFIG_VALUE when an endpoint is no
  *   address. Reads and writes throw API_UNAVAILABLE while etcd can not be reached.
  *
  * @example
@@ -89,7 +93,7 @@ export const ETCD_TIMES: EtcdTimes = {
  * await store.close();
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
-  const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, prefix = "/endpoint-sync/" } = options;
+  const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, memory = {}, prefix = "/endpoint-sync/" } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const times = { ...ETCD_TIMES, ...options.times };
   const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
@@ -97,18 +101,19 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
   const begin = async (contents: EtcdContents) => {
-    const parts = { connection, client, layout, cipher, history, contents, times, clock, logger, metrics, processId: chance.uuid() };
+    const common = { connection, client, layout, cipher, history, memory, contents, times, clock, logger, metrics };
+    const parts = { ...common, processId: chance.uuid() };
     const store = new ReplicatedStore(parts);
     await store.start();
     return store;
   };
   try {
     try {
-      return await begin(await loadPast({ client, layout, cipher, history }));
+      return await begin(await loadPast({ client, layout, cipher, memory, history }));
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED")) throw error;
       // What was sealed with a key that has been replaced since is no reason to refuse what is there now.
-      return await begin(await loadContents({ client, layout, cipher }));
+      return await begin(await loadContents({ client, layout, cipher, memory }));
     }
   } catch (error) {
     connection.close();

@@ -1,9 +1,10 @@
-import { jsonSize } from "../../base/json.ts";
+import { heldBytes } from "../../base/json.ts";
 import type { StoredObject, StoreEvent } from "./store.ts";
 
 /** The last events of a store, by revision. */
 export interface History {
-  add(event: StoreEvent): void;
+  /** @param bytes What the state before takes in memory; it is counted when left out. */
+  add(event: StoreEvent, bytes?: number): void;
   /** The oldest state that can be told: every event after it is still here. */
   oldest(): number;
   /** Events of later revisions, in order. `revision` must not be older than {@link History.oldest}. */
@@ -14,24 +15,34 @@ export interface History {
   clear(revision: number): void;
 }
 
-/** Characters of replaced and deleted objects that a history keeps, about; at most twice as many are in memory. */
-export const HISTORY_CHARACTERS_MAX = 64 * 1024 * 1024;
+/** How much of the past is kept. */
+export interface HistoryOptions {
+  /** Events; at most twice as many are in memory. */
+  readonly capacity: number;
+  /** What the states before the events take in memory: never more, and after forgetting half of it. */
+  readonly bytesMax: number;
+  /** The present state. */
+  readonly start: number;
+}
 
 /**
- * A window of at least `capacity` events that starts at state `start`; of fewer when what they replaced is larger than
- * {@link HISTORY_CHARACTERS_MAX}, so that nobody fills the memory by writing one large object again and again.
+ * A window of at least `capacity` events that starts at state `start`; of fewer when what they replaced is too large, so that nobody
+ * fills the memory by writing one large object again and again.
  *
  * @example
- * createHistory({ capacity: 100, start: 1 }).oldest(); // 1
+ * createHistory({ capacity: 100, bytesMax: 1_000_000, start: 1 }).oldest(); // 1
  */
-export function createHistory({ capacity, start }: { readonly capacity: number; readonly start: number }): History {
+export function createHistory({ capacity, bytesMax, start }: HistoryOptions): History {
   let events: StoreEvent[] = [];
+  /** Of the state before each event. */
+  let sizes: number[] = [];
   let oldest = start;
-  let characters = 0;
+  let bytes = 0;
   const drop = (count: number) => {
     oldest = events[count - 1]!.revision;
-    for (const event of events.slice(0, count)) characters -= replacedBy(event);
+    for (const size of sizes.slice(0, count)) bytes -= size;
     events = events.slice(count);
+    sizes = sizes.slice(count);
   };
   const indexAfter = (revision: number) => {
     let low = 0;
@@ -44,14 +55,15 @@ export function createHistory({ capacity, start }: { readonly capacity: number; 
     return low;
   };
   return {
-    add(event) {
+    add(event, size = heldBytes(event.previous)) {
       events.push(event);
-      characters += replacedBy(event);
+      sizes.push(size);
+      bytes += size;
       // Dropping half at once makes the cost of forgetting constant per event.
       if (events.length >= capacity * 2 && events.length > capacity) drop(events.length - capacity);
-      if (characters < HISTORY_CHARACTERS_MAX * 2) return;
+      if (bytes <= bytesMax) return;
       let count = 0;
-      for (let left = characters; left > HISTORY_CHARACTERS_MAX; count += 1) left -= replacedBy(events[count]!);
+      for (let left = bytes; left > bytesMax / 2; count += 1) left -= sizes[count]!;
       drop(count);
     },
     oldest: () => oldest,
@@ -68,13 +80,9 @@ export function createHistory({ capacity, start }: { readonly capacity: number; 
     },
     clear(revision) {
       events = [];
-      characters = 0;
+      sizes = [];
+      bytes = 0;
       oldest = revision;
     },
   };
-}
-
-/** What is in memory for the sake of an event alone. */
-function replacedBy({ previous }: StoreEvent): number {
-  return previous === undefined ? 0 : jsonSize(previous);
 }

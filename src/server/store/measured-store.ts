@@ -36,6 +36,9 @@ export function measuredStore(store: Store, { metrics, clock }: { readonly metri
     create: (key, object, terms) => measured("create", () => store.create(key, object, terms)),
     update: (key, object, expected, terms) => measured("update", () => store.update(key, object, expected, terms)),
     delete: (key, expected, terms) => measured("delete", () => store.delete(key, expected, terms)),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
     compact: () => store.compact(),
     close: () => store.close(),
   };

@@ -1,4 +1,6 @@
 import type { KubeObject } from "../../object/types.ts";
+import { demandRoom } from "./memory-limits.ts";
+import type { HeldObjects, StoreMemory } from "./memory-limits.ts";
 import type { Resealable, ResealStep } from "./resealable.ts";
 import { stamped, StoreView } from "./store-view.ts";
 import type { StoreContents } from "./store-view.ts";
@@ -8,15 +10,14 @@ import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatch
 export interface MemoryStoreOptions {
   /** Events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
   /** Default: nothing. */
   readonly contents?: StoreContents;
 }
 
 /** A store in memory. */
-export interface MemoryStore extends Store, Resealable {
-  /** The oldest state that it can tell. */
-  oldest(): number;
-}
+export interface MemoryStore extends Store, Resealable, HeldObjects {}
 
 /** Events that a store keeps when nobody says otherwise. */
 export const HISTORY_DEFAULT = 10_000;
@@ -39,10 +40,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 }
 
 class StoreInMemory implements MemoryStore {
+  readonly #memory: StoreMemory;
   readonly #view: StoreView;
 
-  constructor({ history = HISTORY_DEFAULT, contents = EMPTY }: MemoryStoreOptions) {
-    this.#view = new StoreView({ history, contents });
+  constructor({ history = HISTORY_DEFAULT, memory = {}, contents = EMPTY }: MemoryStoreOptions) {
+    this.#memory = memory;
+    this.#view = new StoreView({ history, memory, contents });
   }
 
   async revision(): Promise<number> {
@@ -53,6 +56,14 @@ class StoreInMemory implements MemoryStore {
     return this.#view.oldest;
   }
 
+  heldBytes(): number {
+    return this.#view.heldBytes();
+  }
+
+  heldBytesOf(key: string): number {
+    return this.#view.heldBytesOf(key);
+  }
+
   async get(key: string): Promise<StoredObject | undefined> {
     return this.#view.get(key);
   }
@@ -60,6 +71,7 @@ class StoreInMemory implements MemoryStore {
   async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
     terms?.demand?.();
     if (this.#view.get(key) !== undefined) return undefined;
+    demandRoom(this.#view, this.#memory, key, object);
     const stored = this.#next(key, object);
     this.#view.apply({ type: "created", ...stored });
     return stored;
@@ -69,6 +81,7 @@ class StoreInMemory implements MemoryStore {
     terms?.demand?.();
     const before = this.#view.get(key);
     if (before?.revision !== expected) return undefined;
+    demandRoom(this.#view, this.#memory, key, object);
     const stored = this.#next(key, object);
     this.#view.apply({ type: "updated", ...stored, previous: before.object });
     return stored;
@@ -90,6 +103,8 @@ class StoreInMemory implements MemoryStore {
   async watch(options: StoreWatchOptions): Promise<StoreWatch> {
     return this.#view.watch(options);
   }
+
+  async demandWritable(): Promise<void> {}
 
   async compact(): Promise<void> {
     this.#view.forget();

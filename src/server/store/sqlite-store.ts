@@ -3,6 +3,8 @@ import type { KubeObject } from "../../object/types.ts";
 import { deepFreeze } from "../objects/json-data.ts";
 import { createMemoryStore, HISTORY_DEFAULT } from "./memory-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
+import { demandRoom } from "./memory-limits.ts";
+import type { StoreMemory } from "./memory-limits.ts";
 import type { Resealable, ResealStep } from "./resealable.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
@@ -13,6 +15,8 @@ import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatch
 export interface JournaledStoreOptions {
   /** Events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
   /** Writes that may share one transaction, and with it one wait for the disk. Default 256. */
   readonly writesPerCommit?: number;
 }
@@ -45,7 +49,8 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program. Writes throw
+ * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
+ *   than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails; nothing of the write is stored then.
  *
  * @example
@@ -62,7 +67,7 @@ export function openSqliteStore({
   readOnly,
   ...options
 }: SqliteStoreOptions): Store & Resealable {
-  const journal = openJournal({ path, history, cipher, firstRevision, existing, readOnly });
+  const journal = openJournal({ path, history, memory: options.memory, cipher, firstRevision, existing, readOnly });
   try {
     return createJournaledStore(journal, { history, ...options });
   } catch (error) {
@@ -93,14 +98,18 @@ class JournaledStore implements Store, Resealable {
   readonly #journal: Journal;
   /** What is on the disk, no more and no less. */
   readonly #view: MemoryStore;
+  readonly #memory: StoreMemory;
   readonly #writesPerCommit: number;
   readonly #waiting: Pending[] = [];
   #scheduled = false;
   #closed = false;
 
-  constructor(journal: Journal, { history = HISTORY_DEFAULT, writesPerCommit = WRITES_PER_COMMIT }: JournaledStoreOptions) {
+  constructor(journal: Journal, options: JournaledStoreOptions) {
+    const { history = HISTORY_DEFAULT, memory: { historyBytes, ...memory } = {}, writesPerCommit = WRITES_PER_COMMIT } = options;
     this.#journal = journal;
-    this.#view = createMemoryStore({ history, contents: journal.read() });
+    this.#memory = memory;
+    // What is on the disk has its place in memory.
+    this.#view = createMemoryStore({ history, ...(historyBytes !== undefined && { memory: { historyBytes } }), contents: journal.read() });
     this.#writesPerCommit = writesPerCommit;
   }
 
@@ -120,12 +129,22 @@ class JournaledStore implements Store, Resealable {
     return this.#view.watch(options);
   }
 
+  oldest(): number {
+    return this.#view.oldest();
+  }
+
+  heldBytes(): number {
+    return this.#view.heldBytes();
+  }
+
   async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    demandRoom(this.#view, this.#memory, key, object);
     const kept = keep(object);
     return this.#enqueue({ type: "created", key, body: JSON.stringify(kept) }, terms, () => this.#view.create(key, kept));
   }
 
   async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    demandRoom(this.#view, this.#memory, key, object);
     const kept = keep(object);
     const write: Write = { type: "updated", key, body: JSON.stringify(kept), expected };
     return this.#enqueue(write, terms, () => this.#view.update(key, kept, expected));
@@ -133,6 +152,11 @@ class JournaledStore implements Store, Resealable {
 
   async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
     return this.#enqueue({ type: "deleted", key, expected }, terms, () => this.#view.delete(key, expected));
+  }
+
+  async demandWritable(): Promise<void> {
+    this.#demandOpen();
+    this.#journal.probe();
   }
 
   async compact(): Promise<void> {

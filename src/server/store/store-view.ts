@@ -1,9 +1,12 @@
 import { EngineError } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
+import { heldBytes } from "../../base/json.ts";
 import { deepFreeze } from "../objects/json-data.ts";
 import { createHistory } from "./history.ts";
 import type { History } from "./history.ts";
+import { HISTORY_BYTES } from "./memory-limits.ts";
+import type { HeldObjects, StoreMemory } from "./memory-limits.ts";
 import { createSortedKeys } from "./sorted-keys.ts";
 import type { SortedKeys } from "./sorted-keys.ts";
 import type { StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "./store.ts";
@@ -22,6 +25,8 @@ export interface StoreContents {
 export interface StoreViewOptions {
   /** Events kept for watches and pages of older states; at most twice as many are. */
   readonly history: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
   readonly contents: StoreContents;
 }
 
@@ -31,6 +36,7 @@ interface Watcher {
   told: number;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: StoreWatchOptions["onEnd"];
+  readonly onForget: StoreWatchOptions["onForget"];
 }
 
 /**
@@ -39,18 +45,23 @@ interface Watcher {
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
  */
-export class StoreView {
+export class StoreView implements HeldObjects {
   readonly #history: History;
+  /** What each object takes in memory, by key. */
+  readonly #sizes = new Map<string, number>();
   readonly #watchers = new Map<string, Set<Watcher>>();
   #objects = new Map<string, StoredObject>();
   #keys: SortedKeys;
   #revision: number;
+  #bytes = 0;
 
-  constructor({ history, contents: { revision, objects, events } }: StoreViewOptions) {
+  constructor({ history, memory = {}, contents: { revision, objects, events } }: StoreViewOptions) {
+    const start = events.length === 0 ? revision : events[0]!.revision - 1;
     this.#revision = revision;
-    this.#history = createHistory({ capacity: history, start: events.length === 0 ? revision : events[0]!.revision - 1 });
+    this.#history = createHistory({ capacity: history, bytesMax: memory.historyBytes ?? HISTORY_BYTES, start });
     for (const event of events) this.#history.add(event);
     for (const stored of objects) this.#objects.set(stored.key, stored);
+    for (const { key, object } of objects) this.#note(key, object);
     this.#keys = keysOf(this.#objects);
   }
 
@@ -62,6 +73,14 @@ export class StoreView {
   /** The oldest state that it can tell. */
   get oldest(): number {
     return this.#history.oldest();
+  }
+
+  heldBytes(): number {
+    return this.#bytes;
+  }
+
+  heldBytesOf(key: string): number {
+    return this.#sizes.get(key) ?? 0;
   }
 
   get(key: string): StoredObject | undefined {
@@ -78,10 +97,10 @@ export class StoreView {
   }
 
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
-  watch({ prefix, after, onEvent, onEnd }: StoreWatchOptions): StoreWatch {
+  watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
     // A watch may begin within an event; the events of its past are told here, and not once more.
-    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd };
+    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
@@ -97,8 +116,10 @@ export class StoreView {
     else this.#objects.set(key, { key, object, revision });
     if (type === "created") this.#keys.add(key);
     if (type === "deleted") this.#keys.remove(key);
-    this.#history.add(event);
+    const before = this.oldest;
+    this.#history.add(event, this.#note(key, type === "deleted" ? undefined : object));
     this.#announce(event);
+    if (this.oldest > before) for (const { onForget } of this.#running()) onForget?.(this.oldest);
   }
 
   /** Shows the same objects at a later revision: nothing here was written up to it. */
@@ -115,6 +136,9 @@ export class StoreView {
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
+    this.#sizes.clear();
+    this.#bytes = 0;
+    for (const { key, object } of objects) this.#note(key, object);
     this.#keys = keysOf(this.#objects);
     this.#revision = revision;
     this.#history.clear(revision);
@@ -146,6 +170,16 @@ export class StoreView {
     const running = this.#running();
     this.#watchers.clear();
     for (const { onEnd } of running) onEnd?.(false);
+  }
+
+  /** The object of a key is another one, or is gone. Answers what the one before took in memory. */
+  #note(key: string, object: KubeObject | undefined): number {
+    const before = this.heldBytesOf(key);
+    const now = object === undefined ? 0 : heldBytes(object);
+    if (object === undefined) this.#sizes.delete(key);
+    else this.#sizes.set(key, now);
+    this.#bytes += now - before;
+    return before;
   }
 
   #running(): Watcher[] {

@@ -68,6 +68,11 @@ export interface StoreWatchOptions {
    * @param lost What the watch has told is true no more, because the store went back in time. Who watches has to begin with a list.
    */
   readonly onEnd?: (lost: boolean) => void;
+  /**
+   * Called when the history begins later than before: what was told of events up to `oldest` is kept in memory by nobody any more but
+   * by whoever still waits to pass it on. It must not block, throw or write.
+   */
+  readonly onForget?: (oldest: number) => void;
 }
 
 /** On what terms a write happens. */
@@ -92,7 +97,7 @@ export interface Store {
   get(key: string): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list(range: StoreRange): Promise<StorePage>;
-  /** Undefined when the key exists already. */
+  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, as `update`. */
   create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** Undefined when the object is gone or no longer at `expected`. */
   update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
@@ -100,6 +105,17 @@ export interface Store {
   delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
+  /** The oldest state that can be told. */
+  oldest(): number;
+  /** What the present objects take in memory, about, in bytes. */
+  heldBytes(): number;
+  /**
+   * Goes the way that writes go, where that can fail, and changes nothing.
+   *
+   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail for the sake of the store; `details.reason` says why, in words for
+   *   strangers, where that is known.
+   */
+  demandWritable(): Promise<void>;
   /** Forgets the history up to the present state. Running watches go on. */
   compact(): Promise<void>;
   /** Ends every watch. */

@@ -59,7 +59,7 @@ export async function watch(context: ResourceContext, request: WatchRequest = {}
     timers.forEach((timer) => timer.cancel());
   };
   const queue = createWatchQueue({ capacity: (request.queueCapacity ?? QUEUE_CAPACITY) + initial.records.length, onEnd });
-  initial.records.forEach((record) => queue.push(record));
+  initial.records.forEach((record) => queue.push(record, initial.revision));
   const source = await follow(context, request, {
     after: initial.revision,
     recordOf: recorder(context, request, { matches, initial }),
@@ -152,10 +152,12 @@ async function follow(
   const prefix = storePrefix(definition.type, namespace);
   const onEvent = (event: StoreEvent) => {
     const record = recordOf(event);
-    if (record !== undefined) queue.push(record);
+    if (record !== undefined) queue.push(record, event.revision);
   };
+  const onForget = (oldest: number) => queue.forget(oldest, () => ({ type: "ERROR", object: statusOf(tooOldVersion(after, oldest))! }));
   try {
-    return await store.watch({ prefix, after, onEvent, onEnd: (lost) => (lost ? queue.cut(DISOWNED) : queue.end()) });
+    const onEnd = (lost: boolean) => (lost ? queue.cut(DISOWNED) : queue.end());
+    return await store.watch({ prefix, after, onEvent, onEnd, onForget });
   } catch (error) {
     throw startError(error, after);
   }
@@ -187,7 +189,7 @@ function keepTime(context: ResourceContext, request: WatchRequest, { source, que
   if (request.allowWatchBookmarks !== true) return;
   const deadline = clock.monotonic() + lifeMs;
   const mark = () => {
-    queue.push(bookmark(context, source.progress()));
+    queue.push(bookmark(context, source.progress()), source.progress());
     next();
   };
   const next = () => {

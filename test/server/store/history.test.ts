@@ -2,15 +2,17 @@
  * How much of the past a store keeps: so many events, and so much of what they replaced.
  */
 import { describe, expect, test } from "vitest";
-import { createHistory, HISTORY_CHARACTERS_MAX } from "../../../src/server/store/history.ts";
+import { createHistory } from "../../../src/server/store/history.ts";
+import { HISTORY_BYTES } from "../../../src/server/store/memory-limits.ts";
 import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
 import type { StoreEvent } from "../../../src/server/store/store.ts";
 
+const TEXT = JSON.parse(JSON.stringify("x".repeat(3 * 1024 * 1024))) as string;
 const object = (revision: number, characters: number) => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "a", resourceVersion: String(revision) },
-  text: "x".repeat(characters),
+  text: TEXT.slice(0, characters),
 });
 
 /** An update of one object of that size. */
@@ -20,7 +22,7 @@ function update(revision: number, characters: number): StoreEvent {
 
 describe("a history", () => {
   test("of small objects has as many events as were asked for", () => {
-    const history = createHistory({ capacity: 100, start: 1 });
+    const history = createHistory({ capacity: 100, bytesMax: HISTORY_BYTES, start: 1 });
     for (let revision = 2; revision <= 1_001; revision += 1) history.add(update(revision, 1_000));
     expect(history.after(history.oldest()).length).toBeGreaterThanOrEqual(100);
     expect(history.after(history.oldest()).length).toBeLessThanOrEqual(200);
@@ -28,7 +30,7 @@ describe("a history", () => {
 
   test("of large objects has fewer, and still all from one state on", () => {
     const large = 3 * 1024 * 1024;
-    const history = createHistory({ capacity: 10_000, start: 1 });
+    const history = createHistory({ capacity: 10_000, bytesMax: HISTORY_BYTES, start: 1 });
     let most = 0;
     for (let revision = 2; revision <= 1_001; revision += 1) {
       history.add(update(revision, large));
@@ -37,9 +39,9 @@ describe("a history", () => {
       expect(kept.at(-1)?.revision ?? revision).toBe(revision);
       expect(kept.length).toBe(revision - history.oldest());
     }
-    expect(most * large).toBeLessThan(HISTORY_CHARACTERS_MAX * 2);
+    expect(most * large).toBeLessThanOrEqual(HISTORY_BYTES);
     expect(history.before(history.oldest()).get("/a")?.revision).toBe(history.oldest());
-    expect(history.after(history.oldest()).length * large).toBeGreaterThan(HISTORY_CHARACTERS_MAX / 2);
+    expect(history.after(history.oldest()).length * large).toBeGreaterThan(HISTORY_BYTES / 4);
   });
 });
 

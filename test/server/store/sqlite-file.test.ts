@@ -194,7 +194,11 @@ describe("a full disk", () => {
     const messages = (await Promise.allSettled(writing)).map((result) => (result.status === "rejected" ? String(result.reason) : "stored"));
     expect(messages).toEqual(Array(3).fill(`EngineError: Cannot write to "${path}": the disk is full`));
     expect([await tellAll(store), events]).toEqual([before, []]);
+    // A small write would still find room.
+    const told = { details: { reason: "the disk is full", status: { code: 507 } } };
+    await expect(store.demandWritable()).rejects.toMatchObject(told);
     limit(1_000);
+    await store.demandWritable();
     expect((await store.update(key("a"), object("a", "three"), revision))!.revision).toBe(revision + 1);
     await store.close();
     const again = openSqliteStore({ path });
@@ -204,36 +208,53 @@ describe("a full disk", () => {
 });
 
 describe("a device that fails", () => {
-  test("is not trusted again, even when it seems to have recovered", async () => {
+  test("takes writes again when it can, and is said not to meanwhile", async () => {
     const path = newPath();
     const database = openDatabase(path);
     const store = createJournaledStore(createJournal(database, { path, history: 100 }));
     const { revision } = (await store.create(key("a"), object("a")))!;
-    const failures = [];
-    for (const queryOnly of ["ON", "OFF"]) {
-      database.exec(`PRAGMA query_only = ${queryOnly}`);
-      failures.push(await store.create(key("b"), object("b")).catch(String), await store.compact().catch(String));
-    }
-    expect(failures).toEqual(Array(4).fill(`EngineError: Cannot write to "${path}": attempt to write a readonly database`));
+    const told = `EngineError: Cannot write to "${path}": attempt to write a readonly database`;
+    const asked = () => [store.create(key("b"), object("b")), store.compact(), store.demandWritable()];
+    await store.demandWritable();
+    database.exec("PRAGMA query_only = ON");
+    expect(await Promise.all(asked().map((one) => one.catch(String)))).toEqual(Array(3).fill(told));
     expect([await store.revision(), (await store.list({ prefix: "/" })).objects.length]).toEqual([revision, 1]);
+    database.exec("PRAGMA query_only = OFF");
+    await store.demandWritable();
+    expect((await store.create(key("b"), object("b")))!.revision).toBe(revision + 1);
     await store.close();
   });
 
-  test("ends the writes for good, and takes nothing of what was acknowledged", async () => {
+  test("of which another program has changed the file takes no more writes", async () => {
+    const path = newPath();
+    const database = openDatabase(path);
+    const store = createJournaledStore(createJournal(database, { path, history: 100 }));
+    database.exec("PRAGMA query_only = ON");
+    await expect(store.create(key("a"), object("a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    database.exec("PRAGMA query_only = OFF; UPDATE meta SET value = value + 1 WHERE name = 'revision'");
+    for (let times = 0; times < 2; times += 1) await expect(store.create(key("a"), object("a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(store.demandWritable()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await store.close();
+  });
+
+  test("loses nothing of what was acknowledged, and goes on when files may grow again", async () => {
     const path = newPath();
     const filler = join(import.meta.dirname, "../support/store-filler.ts");
     // The system refuses to let any file grow beyond 300 kB, in the middle of a commit.
-    const child = spawnSync("bash", ["-c", 'ulimit -f 300; exec "$0" "$@"', process.execPath, filler, path], { encoding: "utf8" });
+    const child = spawnSync("bash", ["-c", 'ulimit -S -f 300; exec "$0" "$@"', process.execPath, filler, path], { encoding: "utf8" });
     expect(child.stderr).toBe("");
-    const { acknowledged, failures, revision } = JSON.parse(child.stdout) as {
+    const { acknowledged, failures, revision, probed } = JSON.parse(child.stdout) as {
       acknowledged: number[];
       failures: string[];
       revision: number;
+      probed: string[];
     };
     expect(failures).toEqual(Array(2).fill(`EngineError STORE_FAILED: Cannot write to "${path}": disk I/O error`));
-    expect([acknowledged.length > 10, acknowledged.at(-1)]).toEqual([true, revision]);
+    expect(probed).toEqual([`EngineError: Cannot write to "${path}": disk I/O error`, "writable"]);
+    expect([acknowledged.length > 10, acknowledged.at(-1)]).toEqual([true, revision + 1]);
     const store = openSqliteStore({ path });
-    expect((await store.list({ prefix: "/" })).objects.map((stored) => stored.revision)).toEqual(acknowledged);
+    const stored = (await store.list({ prefix: "/" })).objects.map((one) => one.revision);
+    expect(stored.sort((left, right) => left - right)).toEqual(acknowledged);
     await store.close();
   });
 });

@@ -1,6 +1,8 @@
 /**
- * A process that writes to a SQLite store until that fails, tries once more, and tells as JSON what happened. Argument: file.
+ * A process that writes to a SQLite store until that fails, tries once more, lets itself have larger files and goes on, and tells as JSON
+ * what happened. Argument: file.
  */
+import { spawnSync } from "node:child_process";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { openSqliteStore } from "../../../src/server/store/sqlite-store.ts";
 
@@ -22,5 +24,11 @@ for (let count = 0; failures.length < 2; count += 1) {
   }
 }
 const revision = await store.revision();
+const writable = () => store.demandWritable().then(() => "writable", String);
+const probed = [await writable()];
+spawnSync("prlimit", ["--pid", String(process.pid), "--fsize=unlimited:"], { stdio: "inherit" });
+probed.push(await writable());
+const last = await store.create("/core/configmaps/shop/last", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "last" } });
+acknowledged.push(last!.revision);
 await store.close();
-process.stdout.write(JSON.stringify({ acknowledged, failures, revision }));
+process.stdout.write(JSON.stringify({ acknowledged, failures, revision, probed }));

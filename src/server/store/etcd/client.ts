@@ -18,7 +18,7 @@ export interface EtcdClientOptions {
   readonly credentials?: EtcdCredentials | undefined;
   readonly clock: Clock;
   readonly chance: Pick<Chance, "fraction">;
-  /** For how long a request that has failed is repeated, in milliseconds. */
+  /** For how long after its begin a request that fails is repeated, in milliseconds. */
   readonly giveUpMs: number;
 }
 
@@ -34,19 +34,23 @@ export class EtcdClient {
   }
 
   /** One try. @throws EtcdFailure */
-  attempt(path: string, body: object): Promise<unknown> {
-    return this.#asUser((token) => this.#options.connection.post({ path, body, token }));
+  attempt(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
+    return this.#asUser((token) => this.#options.connection.post({ path, body, token, answerBytesMax }));
   }
 
-  /** Repeats a request that may be carried out more than once until it is answered. @throws EtcdFailure the last one. */
-  async call(path: string, body: object): Promise<unknown> {
+  /**
+   * Repeats a request that may be carried out more than once until it is answered.
+   *
+   * @param answerBytesMax A longer answer is a failure. Default: any is read.
+   * @throws EtcdFailure the last one.
+   */
+  async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
     const { clock, giveUpMs } = this.#options;
-    let deadline = Infinity;
+    const deadline = clock.monotonic() + giveUpMs;
     for (let tried = 0; ; tried += 1) {
       try {
-        return await this.attempt(path, body);
+        return await this.attempt(path, body, answerBytesMax);
       } catch (error) {
-        deadline = Math.min(deadline, clock.monotonic() + giveUpMs);
         if (!this.mayPass(error) || clock.monotonic() >= deadline) throw error;
         await this.pause(tried);
       }

@@ -11,7 +11,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
-import { answeredFailure, EtcdFailure, foreignAnswer } from "./failure.ts";
+import { answeredFailure, EtcdFailure, foreignAnswer, largeAnswer } from "./failure.ts";
 import { Gate } from "./gate.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
@@ -46,6 +46,8 @@ export interface WireRequest {
   readonly body: object;
   /** Of a user who has signed in. */
   readonly token?: string | undefined;
+  /** A longer answer is a failure. Default: any is read. */
+  readonly answerBytesMax?: number | undefined;
 }
 
 interface Endpoint {
@@ -159,7 +161,7 @@ export class Connection {
   }
 
   async #ask(endpoint: Endpoint, request: WireRequest, timeoutMs: number): Promise<unknown> {
-    return readBody(await this.#send(endpoint, request, { timeoutMs }), endpoint);
+    return readBody(await this.#send(endpoint, request, { timeoutMs }), { ...endpoint, bytesMax: request.answerBytesMax });
   }
 
   /** Asks, and answers once the answer begins. All of it must be there in time, unless it is a stream. */
@@ -239,13 +241,22 @@ function parseEndpoint(text: string): URL {
   throw new EngineError("CONFIG_VALUE", `Cannot reach etcd: "${text}" is no address such as https://127.0.0.1:2379`);
 }
 
-async function readBody(response: IncomingMessage, { url }: Endpoint): Promise<unknown> {
+async function readBody(
+  response: IncomingMessage,
+  { url, bytesMax = Infinity }: Endpoint & { readonly bytesMax?: number | undefined },
+): Promise<unknown> {
   const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
-    for await (const chunk of response) chunks.push(chunk as Buffer);
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > bytesMax) break;
+    }
   } catch (error) {
     throw new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: true, cause: error });
   }
+  if (bytes > bytesMax) throw largeAnswer(bytesMax);
   const body = parseJson(Buffer.concat(chunks).toString("utf8"));
   if (response.statusCode === 200 && isRecord(body)) return body;
   throw answeredFailure(body, response.statusCode ?? 0);

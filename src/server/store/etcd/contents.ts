@@ -16,6 +16,8 @@ import { isEngineError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../object/types.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
+import { countOpened } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { StoredObject } from "../store.ts";
 import { stamped } from "../store-view.ts";
 import type { EtcdClient } from "./client.ts";
@@ -25,8 +27,10 @@ import type { WireKeyValue, WireRange, WireWatch } from "./protocol.ts";
 
 /** Grows when older programs could no longer work with what newer ones write. */
 const FORMAT = 1;
-/** Objects that are read at once. */
+/** Objects that are read at once, at most. */
 const PAGE = 500;
+/** Bytes of an answer with several objects. One that has more is given up, and fewer are asked for. */
+const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
 export interface Layout {
@@ -142,6 +146,7 @@ export interface LoadOptions {
   readonly client: EtcdClient;
   readonly layout: Layout;
   readonly cipher: Cipher | undefined;
+  readonly memory: StoreMemory;
   /** The state to read. Default: the present one. */
   readonly revision?: number;
 }
@@ -149,26 +154,34 @@ export interface LoadOptions {
 /**
  * Reads everything below the prefix, page after page, at one revision.
  *
- * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written.
+ * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or there is more than memory for.
  */
-export async function loadContents({ client, layout, cipher, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
+export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
   const older = new Map<string, string>();
+  const count = countOpened(memory);
   const take = (key: string, pair: WireKeyValue) => {
     const value = readObject(key, pair, cipher);
+    count(value.stored.object);
     objects.push(value.stored);
     if (value.older !== undefined) older.set(key, value.older);
   };
   const found = { fence: 0, last: lastWrite(undefined) };
   let revision = wanted;
+  let page = PAGE;
   for (let start = encodeBase64(layout.prefix); ;) {
     const range = {
       key: start,
       range_end: prefixEnd(layout.prefix),
-      limit: String(PAGE),
+      limit: String(page),
       ...(revision > 0 && { revision: String(revision) }),
     };
-    const { header, kvs = [], more } = (await client.call("/v3/kv/range", range)) as WireRange;
+    const answer = await client.call("/v3/kv/range", range, page > 1 ? PAGE_BYTES : undefined).catch(ifLarge);
+    if (answer === TOO_LARGE) {
+      page = Math.ceil(page / 8);
+      continue;
+    }
+    const { header, kvs = [], more } = answer as WireRange;
     revision ||= Number(header?.revision);
     for (const pair of kvs) {
       const key = decodeText(pair.key);
@@ -176,9 +189,24 @@ export async function loadContents({ client, layout, cipher, revision: wanted = 
       else if (key === layout.last) found.last = lastWrite(pair);
       else if (key.startsWith(`${layout.objects}/`)) take(key.slice(layout.objects.length), pair);
     }
+    page = nextPage(page, kvs);
     if (more !== true) return { revision, objects, older, ...found };
     start = encodeBase64(Buffer.concat([Buffer.from(kvs.at(-1)!.key, "base64"), Buffer.from([0])]));
   }
+}
+
+const TOO_LARGE = Symbol("an answer that was given up");
+
+function ifLarge(error: unknown): typeof TOO_LARGE {
+  if (error instanceof EtcdFailure && error.tooLarge) return TOO_LARGE;
+  throw error;
+}
+
+/** Twice as many as before, as long as they fit. */
+function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
+  const characters = kvs.reduce((sum, { value = "" }) => sum + value.length, 0);
+  const fitting = Math.floor((PAGE_BYTES * kvs.length) / 2 / Math.max(characters, 1));
+  return Math.max(1, Math.min(page * 2, fitting, PAGE));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
-import { timedOut, tooLarge, unavailable } from "../../status.ts";
+import { insufficientStorage, storeRefuses, timedOut, tooLarge, unavailable } from "../../status.ts";
 
 /**
  * Codes of gRPC, which etcd's gateway passes on. Source: `google.golang.org/grpc/codes`.
@@ -55,6 +55,11 @@ export class EtcdFailure extends Error {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
+  /** The answer is longer than was asked for. */
+  get tooLarge(): boolean {
+    return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
+  }
+
   /** The token is no longer taken: it has expired, or the users have changed since. */
   get tokenRefused(): boolean {
     return this.grpc === GRPC.unauthenticated || /revision of auth store is old|invalid auth token/.test(this.message);
@@ -76,6 +81,14 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
   return new EtcdFailure(String(message), { grpc: streamCode, mayHaveHappened: !NOT_CARRIED_OUT.has(streamCode) });
 }
 
+/** In the words of clients of gRPC. */
+const LARGE_ANSWER = "received message larger than max";
+
+/** An answer was given up after so many bytes. */
+export function largeAnswer(bytesMax: number): EtcdFailure {
+  return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
+}
+
 /** Something answers that is not etcd's gateway, a proxy perhaps, or answers what etcd never does. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`it answers as etcd does not: ${what}`, { mayHaveHappened: true });
@@ -84,7 +97,7 @@ export function foreignAnswer(what: string): EtcdFailure {
 /** The error for a read that failed for good. Errors that are none of etcd's stay as they are. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
-  if (error.passing) return unavailable(`etcd can not be reached: ${error.message}`);
+  if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
   if (/request is too large|message larger than max/.test(error.message)) {
     return tooLarge(`Request entity too large: the object does not fit into a request to etcd (${error.message})`);
   }
@@ -117,6 +130,20 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function refused(error: EtcdFailure): EngineError {
+  if (/database space exceeded/.test(error.message)) return alarmRaised("NOSPACE", error);
   const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Look into etcd's own log";
-  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint } });
+  const { status } = storeRefuses(`etcd refuses: ${error.message}. ${hint}`).details;
+  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
+}
+
+/** The error for writes that etcd does not take because of an alarm, such as NOSPACE. */
+export function alarmRaised(alarm: string, cause?: unknown): EngineError {
+  const full = alarm === "NOSPACE";
+  const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;
+  const hint = full
+    ? "Free space: etcdctl compact, etcdctl defrag, then etcdctl alarm disarm; or give etcd a larger --quota-backend-bytes"
+    : "Look into etcd's own log, and see etcdctl alarm list";
+  const told = `${reason}, so that nothing can be stored. ${hint}`;
+  const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
+  return new EngineError("STORE_FAILED", reason, { cause, details: { hint, reason, status } });
 }

@@ -37,6 +37,8 @@ export class Feed {
   #heard: number;
   /** Streams in a row that were given up without an event of theirs. */
   #fruitless = 0;
+  /** Events of a revision of which more may come. */
+  #rest: readonly WireEvent[] = [];
   #stopped = false;
   #problem: unknown;
 
@@ -111,20 +113,33 @@ export class Feed {
       key: encodeBase64(layout.prefix),
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
+      // What was missed may be more than fits into memory at once.
+      fragment: true,
     };
+    this.#rest = [];
     const { signal } = this.#stream;
     const onMessage = (message: unknown) => void (signal.aborted || this.#take(message as WireWatch));
     return client.stream("/v3/watch", { create_request }, { onMessage, signal });
   }
 
-  #take({ created, canceled, cancel_reason, compact_revision, events = [] }: WireWatch): void {
+  #take({ created, canceled, cancel_reason, compact_revision, fragment, events: told = [] }: WireWatch): void {
     this.#heard = this.#options.clock.monotonic();
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
     if (created === true) this.#options.onBegin();
+    const events = this.#wholeRevisions(told, fragment === true);
     this.#options.onEvents(events);
-    if (events.length === 0) return;
+    if (told.length === 0) return;
     this.#problem = undefined;
     this.#fruitless = 0;
+  }
+
+  /** A message that is one of several may end within a transaction. */
+  #wholeRevisions(told: readonly WireEvent[], more: boolean): readonly WireEvent[] {
+    const events = [...this.#rest, ...told];
+    const last = events.at(-1)?.kv.mod_revision;
+    const whole = more ? events.filter(({ kv }) => kv.mod_revision !== last) : events;
+    this.#rest = more ? events.filter(({ kv }) => kv.mod_revision === last) : [];
+    return whole;
   }
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {

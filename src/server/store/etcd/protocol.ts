@@ -51,6 +51,8 @@ export interface WireWatch {
   readonly canceled?: boolean;
   readonly cancel_reason?: string;
   readonly compact_revision?: string;
+  /** More events are to follow that happened at one time with the last of these. */
+  readonly fragment?: boolean;
   readonly events?: readonly WireEvent[];
 }
 

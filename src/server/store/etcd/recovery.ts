@@ -12,6 +12,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
 import type { EtcdClient } from "./client.ts";
@@ -29,6 +30,8 @@ export interface RecoveryOptions {
   readonly client: EtcdClient;
   readonly layout: Layout;
   readonly cipher: Cipher | undefined;
+  /** How much of all is read. */
+  readonly memory: StoreMemory;
   readonly replica: Replica;
   readonly processId: string;
   readonly clock: Clock;
@@ -97,7 +100,7 @@ export class Recovery {
 
   /** False when etcd was restored meanwhile. */
   async #tried(why: RecoveryReason): Promise<boolean> {
-    const { replica, client, layout, cipher, logger, metrics, follow } = this.#options;
+    const { replica, client, layout, cipher, memory, logger, metrics, follow } = this.#options;
     const known = { revision: replica.view.revision, last: replica.last };
     const present = await this.#ask(known);
     if (!this.#lost && present.past === "other") this.#lose(known, present);
@@ -105,7 +108,7 @@ export class Recovery {
     if (!lost) metrics.count(METRIC, { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
     if (lost) await this.#raiseAbove(known.revision);
-    const contents = await loadContents({ client, layout, cipher });
+    const contents = await loadContents({ client, layout, cipher, memory });
     if (!(await this.#isWhole(contents, lost ? undefined : known))) return false;
     replica.replace(contents, lost);
     follow();

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../../object/types.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
 import { stamped, StoreView } from "../store-view.ts";
@@ -13,6 +14,7 @@ import { OlderSeals } from "./older-seals.ts";
 export interface ReplicaOptions {
   readonly contents: EtcdContents;
   readonly history: number;
+  readonly memory: StoreMemory;
   readonly layout: Layout;
   readonly cipher: Cipher | undefined;
 }
@@ -49,10 +51,10 @@ export class Replica {
   #past = 0;
 
   constructor(options: ReplicaOptions) {
-    const { contents, history, cipher } = options;
+    const { contents, history, memory, cipher } = options;
     this.#options = options;
     this.olderSeals = new OlderSeals(cipher?.keys, contents);
-    this.view = new StoreView({ history, contents: { ...contents, events: [] } });
+    this.view = new StoreView({ history, memory, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
     this.#last = contents.last;
   }

@@ -6,12 +6,14 @@ import type { KubeObject } from "../../../object/types.ts";
 import { deepFreeze } from "../../objects/json-data.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
+import { demandRoom } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
-import { EtcdFailure, storeError } from "./failure.ts";
+import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
 import { Feed } from "./feed.ts";
 import type { WireRange } from "./protocol.ts";
 import { askPresent } from "./question.ts";
@@ -30,9 +32,16 @@ export interface ReplicatedStoreOptions {
   readonly layout: Layout;
   readonly cipher: Cipher | undefined;
   readonly history: number;
+  readonly memory: StoreMemory;
   readonly contents: EtcdContents;
   /** In milliseconds. */
-  readonly times: { readonly giveUpMs: number; readonly silentMs: number; readonly heartbeatMs: number; readonly recoverMs: number };
+  readonly times: {
+    readonly requestMs: number;
+    readonly giveUpMs: number;
+    readonly silentMs: number;
+    readonly heartbeatMs: number;
+    readonly recoverMs: number;
+  };
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -81,7 +90,7 @@ export class ReplicatedStore implements EtcdStore {
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
-    const { client, clock, layout, logger, metrics, times, processId, cipher } = options;
+    const { client, clock, layout, logger, metrics, times, processId, cipher, memory } = options;
     this.#options = options;
     const replica = new Replica(options);
     this.#replica = replica;
@@ -93,7 +102,7 @@ export class ReplicatedStore implements EtcdStore {
       onGap: (why) => this.#recovery.run(why),
     });
     this.#recovery = new Recovery({
-      ...{ client, layout, cipher, replica, processId, clock, logger, metrics },
+      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics },
       follow: () => this.#feed.restart(),
       onRestored: () => this.#restored.forEach((listener) => listener()),
     });
@@ -112,12 +121,26 @@ export class ReplicatedStore implements EtcdStore {
   async start(): Promise<void> {
     void this.#feed.run();
     try {
-      await this.revision();
+      await this.#arrive();
     } catch (error) {
       this.#feed.stop();
       throw error;
     }
     this.#beat();
+  }
+
+  /** Large objects of the past take their time: as long as more of them come, the present will. */
+  async #arrive(): Promise<void> {
+    for (let before = -1; ;) {
+      try {
+        await this.revision();
+        return;
+      } catch (error) {
+        const { revision } = this.#replica.view;
+        if (this.#end !== undefined || revision === before) throw error;
+        before = revision;
+      }
+    }
   }
 
   async revision(): Promise<number> {
@@ -142,6 +165,14 @@ export class ReplicatedStore implements EtcdStore {
     return this.#replica.view.watch(options);
   }
 
+  oldest(): number {
+    return this.#replica.view.oldest;
+  }
+
+  heldBytes(): number {
+    return this.#replica.view.heldBytes();
+  }
+
   async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
     return this.#write({ ...terms, key, object: keep(object), expected: 0 });
   }
@@ -152,6 +183,14 @@ export class ReplicatedStore implements EtcdStore {
 
   async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
     return expected > 0 ? this.#write({ ...terms, key, expected }) : undefined;
+  }
+
+  async demandWritable(): Promise<void> {
+    await this.#catchUp();
+    // All members agree on the answer as they do on a write.
+    const ask = () => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }) as Promise<WireAlarms>;
+    const [raised] = (await this.#call(ask)).alarms ?? [];
+    if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
   }
 
   async compact(): Promise<void> {
@@ -202,17 +241,37 @@ export class ReplicatedStore implements EtcdStore {
   async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
     this.#demandOpen();
-    const writing = this.#writer.write(write);
+    if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
+    const answered = { late: false };
+    const demand = () => {
+      if (answered.late) throw unavailable("nobody waits for this write any more");
+      write.demand?.();
+    };
+    const writing = this.#writer.write({ ...write, demand });
     this.#writing.add(writing);
-    try {
-      return await writing;
-    } finally {
-      this.#writing.delete(writing);
-    }
+    const forget = () => void this.#writing.delete(writing);
+    writing.then(forget, forget);
+    return this.#inTime(writing, () => {
+      answered.late = true;
+      return unknownOutcome("etcd does not answer");
+    });
   }
 
   /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
-  async #catchUp(): Promise<void> {
+  #catchUp(): Promise<void> {
+    return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
+  }
+
+  /** Whoever asks is answered in time, counted from when the question comes, whatever others wait for. */
+  #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
+    const { clock, times } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.schedule(times.giveUpMs + times.requestMs, () => reject(late()), { keepAlive: true });
+      act.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  async #follow(): Promise<void> {
     for (;;) {
       this.#demandOpen();
       const { revision, last, fence, of } = await this.#present();
@@ -304,6 +363,11 @@ export class ReplicatedStore implements EtcdStore {
     this.#replica.view.end();
     this.#options.connection.close();
   }
+}
+
+/** Alarms that are raised: `NOSPACE`, for example. */
+interface WireAlarms {
+  readonly alarms?: readonly { readonly alarm?: string }[];
 }
 
 /** What the caller does to the object while it waits is no longer part of the write. */

@@ -45,7 +45,7 @@ export interface WriterOptions {
   readonly clock: Clock;
   /** Unlike that of any other process. */
   readonly processId: string;
-  /** For how long a write that has failed is repeated, in milliseconds. */
+  /** For how long after its begin a write that fails is repeated, in milliseconds. */
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
@@ -109,7 +109,7 @@ export class Writer {
   async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
     const { client, clock, giveUpMs, replica } = this.#options;
     const { past } = replica;
-    let deadline = Infinity;
+    const deadline = clock.monotonic() + giveUpMs;
     for (let tried = 0; ;) {
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
@@ -124,7 +124,6 @@ export class Writer {
       } catch (error) {
         if (attempt.own.stored !== undefined) return attempt.own.stored;
         if (!client.mayPass(error)) throw storeError(error);
-        deadline = Math.min(deadline, clock.monotonic() + giveUpMs);
         if (await this.#happened(attempt, error)) return attempt.own.stored;
         if (clock.monotonic() >= deadline) throw storeError(error);
         await client.pause(tried);

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isRecord } from "../../../base/json.ts";
+import { heldBytes, isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../object/types.ts";
 import { deepFreeze } from "../../objects/json-data.ts";
+import { countOpened, HISTORY_BYTES } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { StoreContents } from "../store-view.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
 import type { Cipher } from "./cipher.ts";
@@ -25,18 +27,21 @@ interface HistoryRow {
 export interface ContentsSource {
   readonly path: string;
   readonly cipher?: Cipher | undefined;
+  readonly memory?: StoreMemory | undefined;
 }
 
 /**
  * Everything that a database holds, parsed and frozen. What the program relies on is checked on the way, so that a damaged
- * file is found when it is opened and not in the middle of the work.
+ * file is found when it is opened and not in the middle of the work. Of the history there is as much as may be in memory.
  *
- * @throws CONFIG_FILE when a row is not as it was written.
+ * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there are more objects than memory for them.
  */
 export function readContents(database: DatabaseSync, source: ContentsSource): StoreContents {
   const objects = new Map<string, StoredObject>();
+  const count = countOpened(source.memory ?? {});
   for (const row of database.prepare("SELECT key, revision, body FROM objects").iterate()) {
     const stored = readObject(row as unknown as ObjectRow, source);
+    count(stored.object);
     objects.set(stored.key, stored);
   }
   const revision = readRevision(database, source.path);
@@ -63,7 +68,8 @@ interface Present {
 
 /** From the newest to the oldest: what an event replaced is what the one before it led to. */
 function readEvents(database: DatabaseSync, { objects, revision, source }: Present): StoreEvent[] {
-  const { path } = source;
+  const { path, memory: { historyBytes = HISTORY_BYTES } = {} } = source;
+  let bytes = 0;
   const events: StoreEvent[] = [];
   const states = new Map<string, KubeObject | undefined>();
   for (const row of database.prepare("SELECT * FROM history ORDER BY revision DESC").iterate() as Iterable<unknown>) {
@@ -73,6 +79,8 @@ function readEvents(database: DatabaseSync, { objects, revision, source }: Prese
     const left = states.has(key) ? states.get(key) : objects.get(key)?.object;
     const object = type === "deleted" ? previous && stamped(previous, at) : left;
     if (object?.metadata.resourceVersion !== String(at)) throw damagedFile(path, `revision ${at} of ${JSON.stringify(key)}`);
+    bytes += heldBytes(previous);
+    if (bytes > historyBytes) break;
     states.set(key, previous);
     events.push({ type, key, revision: at, object, ...(previous && { previous }) });
   }

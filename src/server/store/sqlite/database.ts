@@ -17,6 +17,8 @@ import { loadSqlite } from "./load-sqlite.ts";
 
 /** Marks a file as ours, in the field that SQLite's file format has for it. */
 const APPLICATION_ID = 0x6b_6f_62_6a;
+/** The write-ahead log is cut to so many bytes once all of it is in the database. */
+const LOG_BYTES = 16 * 1024 * 1024;
 /** Grows when older programs could no longer read the file. */
 const SCHEMA = 1;
 
@@ -103,6 +105,8 @@ function prepare(database: DatabaseSync, { path, firstRevision = 1, existing }: 
   const mode = readNumberOrText(database, "PRAGMA journal_mode = WAL");
   assert(mode === "wal", "a local file can have a write-ahead log");
   database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF");
+  // The log grows with the largest transaction; it does not stay that long.
+  database.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}`);
   if (empty) database.exec(`BEGIN; ${tables(firstRevision)} COMMIT;`);
 }
 

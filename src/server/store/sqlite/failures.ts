@@ -1,5 +1,6 @@
 import { EngineError, isEngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
+import { insufficientStorage, unavailable } from "../../status.ts";
 
 /** Result codes of SQLite. Source: its documentation, "Result and Error Codes". */
 const ERROR = 1;
@@ -96,17 +97,24 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
 }
 
-/** The error for whatever a write threw. Nothing of the write is stored. */
+/** The error for whatever a write threw. Nothing of the write is stored. Whoever asked for it is told, without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
-  const hint = isDiskFull(error) ? "Free space on it; the store goes on by itself" : "Check the device, then start the program again";
-  const reason = isDiskFull(error) ? "the disk is full" : messageOf(error);
-  return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint } });
+  const full = resultCode(error) === FULL;
+  const reason = full ? "the disk is full" : messageOf(error);
+  const hint = isLasting(error)
+    ? "Stop the program, and restore the file from a backup"
+    : `${full ? "Free space on it" : "Check the device"}; the store goes on by itself as soon as it can write`;
+  const told = `the server cannot store anything: ${reason}. ${hint}`;
+  const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
+  return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 
-/** Tells whether a write failed for want of space only, so that a later one may succeed. */
-export function isDiskFull(error: unknown): boolean {
-  return resultCode(error) === FULL;
+/** Tells whether the file itself is to blame, so that no later write can succeed either. */
+export function isLasting(error: unknown): boolean {
+  return LASTING.has(resultCode(error));
 }
+
+const LASTING: ReadonlySet<number> = new Set([CORRUPT, NOTADB]);
 
 /** The primary result code of an error of SQLite; 0 for other errors. */
 function resultCode(error: unknown): number {

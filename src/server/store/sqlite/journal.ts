@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EngineError } from "../../../base/errors.ts";
 import type { StoreContents } from "../store-view.ts";
+import type { StoreMemory } from "../memory-limits.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { StoreEvent } from "../store.ts";
 import { readContents, readRevision } from "./contents.ts";
 import type { Cipher } from "./cipher.ts";
 import { openDatabase } from "./database.ts";
 import type { OpenDatabaseOptions } from "./database.ts";
-import { isDiskFull, openFailure, writeFailure } from "./failures.ts";
+import { isLasting, openFailure, writeFailure } from "./failures.ts";
 import { Resealer } from "./reseal.ts";
 
 /** One write that may or may not happen. */
@@ -25,17 +26,23 @@ export interface Journal {
   /**
    * Everything that is stored.
    *
-   * @throws CONFIG_FILE when a row is not as it was written.
+   * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there is more than memory for.
    */
   read(): StoreContents;
   /**
    * Carries out writes in their order, each on top of those before it, in one transaction. Answers the revision of each, or
    * undefined where a condition did not hold. On return everything is on the disk. History up to the state `oldest` is forgotten.
    *
-   * @throws STORE_FAILED when it can not be stored; nothing of it is then. After anything but a full disk there is no telling
-   *   what the device still does, so the journal takes no more writes.
+   * @throws STORE_FAILED when it cannot be stored; nothing of it is then. The next write is tried again, once the file is seen to be
+   *   where this process is; after one that shows that the file is damaged no other is taken.
    */
   commit(writes: readonly Write[], oldest?: number): readonly (number | undefined)[];
+  /**
+   * Writes to the disk and changes nothing: after a failure as much as failed then.
+   *
+   * @throws STORE_FAILED as {@link Journal.commit}.
+   */
+  probe(): void;
   /** Forgets the history. @throws STORE_FAILED as {@link Journal.commit}. */
   compact(): void;
   /** See `Resealable.sealedBy`; nothing is counted where keys are never replaced. */
@@ -51,9 +58,15 @@ export interface JournalOptions extends OpenDatabaseOptions {
   readonly path: string;
   /** Events kept. */
   readonly history: number;
+  /** How much of all is read. */
+  readonly memory?: StoreMemory | undefined;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher | undefined;
 }
+
+/** What a character takes on the disk once it is sealed, rather too much. */
+const SEALED_BYTES = 2;
+const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 
 /**
  * Opens the journal in a file.
@@ -85,7 +98,8 @@ class SqliteJournal implements Journal {
   readonly #statements: Statements;
   readonly #resealer: Resealer | undefined;
   #revision: number;
-  #failure: EngineError | undefined;
+  /** The last write that failed, and how many characters it had, until as many were written since. */
+  #failed: { readonly failure: EngineError; readonly characters: number; readonly lasting: boolean } | undefined;
 
   constructor(database: DatabaseSync, options: JournalOptions) {
     this.#database = database;
@@ -107,7 +121,8 @@ class SqliteJournal implements Journal {
   }
 
   commit(writes: readonly Write[], oldest = 0): readonly (number | undefined)[] {
-    return this.#transact(() => {
+    const characters = writes.reduce((sum, { body = "" }) => sum + body.length, 0);
+    return this.#transact(characters, () => {
       let last = this.#revision;
       const revisions = writes.map((write) => (this.#carryOut(write, last + 1) ? (last += 1) : undefined));
       if (last > this.#revision) this.#remember(last, oldest);
@@ -115,8 +130,19 @@ class SqliteJournal implements Journal {
     });
   }
 
+  probe(): void {
+    const last = this.#revision;
+    const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
+    // What failed takes its room in the file, and gives it back.
+    if (bytes > 0) this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
+    this.#transact(0, () => {
+      this.#statements.setRevision.run(last);
+      return this.#changeNothing("DROP TABLE IF EXISTS probe");
+    });
+  }
+
   compact(): void {
-    this.#transact(() => {
+    this.#transact(0, () => {
       this.#statements.forget.run(this.#revision);
       return { result: undefined, last: this.#revision };
     });
@@ -132,7 +158,7 @@ class SqliteJournal implements Journal {
     if (resealer.through) return this.#sweep(resealer);
     const replacements = resealer.next(most);
     if (replacements.length > 0) {
-      this.#transact(() => {
+      this.#transact(0, () => {
         for (const { statement, body, key, revision } of replacements) statement.run(body, key, revision);
         return { result: undefined, last: this.#revision };
       });
@@ -145,13 +171,18 @@ class SqliteJournal implements Journal {
   }
 
   #sweep(resealer: Resealer): ResealStep {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.#demandUsable();
     try {
       resealer.sweep();
       return { resealed: 0, done: true };
     } catch (error) {
-      throw this.#undo(error);
+      throw this.#undo(error, 0);
     }
+  }
+
+  #changeNothing(sql: string) {
+    this.#database.exec(sql);
+    return { result: undefined, last: this.#revision };
   }
 
   #carryOut({ type, key, body: plain = "", expected = 0 }: Write, revision: number): boolean {
@@ -174,28 +205,45 @@ class SqliteJournal implements Journal {
     this.#statements.forget.run(Math.max(revision - this.#options.history, oldest));
   }
 
-  #transact<T>(action: () => { readonly result: T; readonly last: number }): T {
-    if (this.#failure !== undefined) throw this.#failure;
+  #transact<T>(characters: number, action: () => { readonly result: T; readonly last: number }): T {
+    this.#demandUsable();
     try {
       this.#database.exec("BEGIN");
       const { result, last } = action();
       this.#database.exec("COMMIT");
       this.#revision = last;
+      if (this.#failed !== undefined && characters >= this.#failed.characters) this.#failed = undefined;
       return result;
     } catch (error) {
-      throw this.#undo(error);
+      throw this.#undo(error, characters);
     }
   }
 
-  #undo(error: unknown): EngineError {
+  /** After a failure the file must be where this process is, or what is written next would be the wrong revision. */
+  #demandUsable(): void {
+    if (this.#failed === undefined) return;
+    const { failure, lasting, characters } = this.#failed;
+    if (lasting) throw failure;
+    let found: number;
+    try {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      found = readRevision(this.#database, this.#options.path);
+    } catch (error) {
+      throw this.#undo(error, characters);
+    }
+    if (found === this.#revision) return;
+    this.#failed = { failure, characters, lasting: true };
+    throw failure;
+  }
+
+  #undo(error: unknown, characters: number): EngineError {
     const failure = writeFailure(this.#options.path, error);
+    this.#failed = { failure, characters: Math.max(characters, this.#failed?.characters ?? 0), lasting: isLasting(error) };
     try {
       // SQLite ends some transactions that fail by itself.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      if (!isDiskFull(error)) this.#failure = failure;
     } catch {
-      // The first failure says more than the one that it led to.
-      this.#failure = failure;
+      // The first failure says more than the one that it led to, and the next write begins with it.
     }
     return failure;
   }

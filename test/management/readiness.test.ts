@@ -1,0 +1,60 @@
+/** Readiness says what the store's writes say, and when they say something else again. */
+import { expect, test, vi } from "vitest";
+import { createLineLogger } from "../../src/base/logger.ts";
+import { createReadiness } from "../../src/management/readiness.ts";
+import { alarmRaised } from "../../src/server/store/etcd/failure.ts";
+import { writeFailure } from "../../src/server/store/sqlite/failures.ts";
+import { createFakeClock, settle } from "../support/fake-clock.ts";
+
+/** A store whose writes end as `fate` says. */
+function start() {
+  const clock = createFakeClock();
+  const lines: string[] = [];
+  const logger = createLineLogger({ write: (line) => lines.push(line), now: () => 0, format: "text", level: "info" });
+  const store = { fate: async (): Promise<void> => {}, asked: 0 };
+  const relieve = vi.fn(async () => {});
+  const demandWritable = () => {
+    store.asked += 1;
+    return store.fate();
+  };
+  return { clock, lines, store, relieve, notReady: createReadiness({ store: { demandWritable }, relieve, clock, logger }) };
+}
+
+const failing = (error: Error) => () => Promise.reject(error);
+const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
+
+test("says why there are no writes, without paths, until there are again, and logs both", async () => {
+  const { clock, lines, store, relieve, notReady } = start();
+  expect(await notReady()).toBe(undefined);
+  store.fate = failing(writeFailure("/secret/management.db", full));
+  await clock.advance(1_000);
+  expect(await notReady()).toBe("the disk is full");
+  await clock.advance(1_000);
+  expect(await notReady()).toBe("the disk is full");
+  expect(lines.splice(0)).toEqual([expect.stringMatching(/Not ready .*the disk is full.*\/secret\/management\.db/)]);
+  store.fate = async () => {};
+  await clock.advance(1_000);
+  expect(await notReady()).toBe(undefined);
+  expect(lines).toEqual([expect.stringContaining("Ready again")]);
+  expect(relieve).toHaveBeenCalledTimes(1);
+});
+
+test("lets a store without room be compacted once each time", async () => {
+  const { clock, store, relieve, notReady } = start();
+  for (const fate of [failing(alarmRaised("NOSPACE")), failing(alarmRaised("NOSPACE")), failing(alarmRaised("CORRUPT"))]) {
+    store.fate = fate;
+    expect(await notReady()).toContain("alarm");
+    await clock.advance(1_000);
+  }
+  expect(relieve).toHaveBeenCalledTimes(1);
+});
+
+test("of a store that does not answer is over after three seconds, and the same for all who ask", async () => {
+  const { clock, store, notReady } = start();
+  store.fate = () => new Promise(() => {});
+  const asking = Promise.all([notReady(), notReady()]);
+  await settle();
+  await clock.advance(3_000);
+  expect(await asking).toEqual(Array(2).fill("what keeps the objects does not answer"));
+  expect([await notReady(), store.asked]).toEqual(["what keeps the objects does not answer", 1]);
+});
