@@ -17,13 +17,12 @@ import type { Store } from "../../server/store/store.ts";
 import { makeFolder } from "../data-folder.ts";
 import { openRecovering } from "./data-source.ts";
 import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
-import { readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
-import type { KeptServer } from "./server-file.ts";
+import { noteClosed, readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
 export interface ManagementFolder {
-  /** Everything in it is encrypted on the disk. */
+  /** Everything in it is encrypted on the disk. Closing it throws CONFIG_FILE when that cannot be remembered; it is closed all the same. */
   readonly store: Store & Resealable;
   readonly path: string;
   readonly cipher: Cipher;
@@ -34,10 +33,8 @@ export interface ManagementFolder {
   readonly keyIsBeside: boolean;
   /** How large the files of the store are, in bytes. */
   size(): number;
-  /** Remembers certificate and port, and that the data are open. @throws CONFIG_FILE when that fails. */
+  /** Remembers certificate and port, and that the data are open until the store is closed. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
-  /** Remembers that they are not, before the store is closed. @throws CONFIG_FILE when that fails. */
-  release(): Promise<void>;
 }
 
 /** How the folder is opened. */
@@ -86,20 +83,30 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
     const { caPem, certPem, keyPem } = certificate;
-    let served: KeptServer | undefined;
     return {
       ...{ store, path, cipher, certificate: { caPem, certPem, keyPem }, port: kept?.port, keyIsBeside: isBeside },
       size: () => sizeOf(database) + sizeOf(log),
       async keep(port) {
-        served = { caPem, certPem, keyPem, port };
-        await writeServerFile(path, { ...served, open: true });
+        await writeServerFile(path, { caPem, certPem, keyPem, port, open: true });
+        noteWhenClosed(store, path);
       },
-      release: async () => served && writeServerFile(path, served),
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Before it is closed: a log that is gone would be missed by the next start, and one that is there harms nobody. */
+function noteWhenClosed(store: Store, folder: string): void {
+  const close = store.close.bind(store);
+  store.close = async () => {
+    try {
+      await noteClosed(folder);
+    } finally {
+      await close();
+    }
+  };
 }
 
 function openStore(options: SqliteStoreOptions, lost: () => Error): Store & Resealable {

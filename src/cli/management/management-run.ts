@@ -135,9 +135,6 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     } finally {
       await followed?.stop();
       await upkeep?.stop();
-      await folder
-        ?.release()
-        .catch((error) => logger.warn("The next start will miss a log that is not needed", { error: messageOf(error) }));
       await management.stop();
     }
   } finally {
