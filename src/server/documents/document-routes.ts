@@ -38,7 +38,14 @@ export function isOpenPath(path: string): boolean {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
 /** Discovery, schemas, version and health. */
-export function createDocumentRoutes({ definitions, answering, version, ready, alive, basePath = "" }: DocumentRoutesOptions): DocumentRoutes {
+export function createDocumentRoutes({
+  definitions,
+  answering,
+  version,
+  ready,
+  alive,
+  basePath = "",
+}: DocumentRoutesOptions): DocumentRoutes {
   const documents = new Map<string, () => object | undefined>([
     ["/version", () => versionDocument(version)],
     ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
