@@ -52,7 +52,7 @@ describe("the numbers of the management API", () => {
     "letters of a key that is given, at least without a warning": [of("access/access-keys.ts", "KEY_LENGTH_STRONG")],
     "keys that are made with one another, the first among them": [of("access/key-permit.ts", "KEY_CHAIN_MAX")],
     "bytes of an encryption key (AES-256-GCM)": [of("encryption.ts", "ENCRYPTION_KEY_BYTES")],
-    "bytes of the secret that digests of keys are made with": [of("management-api.ts", "PEPPER_BYTES")],
+    "bytes of the secret that digests of keys are made with": [of("access/pepper.ts", "PEPPER_BYTES")],
     "cost of a password hash (scrypt: N)": [of("access/password.ts", "N")],
     "bytes of the salt of a password": [of("access/password.ts", "SALT_BYTES")],
     "seconds that a login lasts": [of("config/auth-schema.ts", "LOGIN_TTL_SECONDS")],

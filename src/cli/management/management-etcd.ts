@@ -30,7 +30,8 @@ export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"
 
 const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
-const PLAIN = "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
+const PLAIN =
+  "The way to etcd is not encrypted: who stands on it reads the names of objects, and changes what is written; name https addresses";
 /** Longer than anybody waits, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 

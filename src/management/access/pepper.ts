@@ -13,12 +13,12 @@ export interface Pepper {
 }
 
 const [KIND, NAME] = ["Pepper", "access-keys"];
-const BYTES = 32;
+const PEPPER_BYTES = 32;
 
 /** Follows the pepper of an installation, which is made once. It changes when a store is put back to the data of another installation. */
 export async function followPepper(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Pepper> {
   const of = (text: string) => ({ text, digest: createKeyDigest(Buffer.from(text, "base64")) });
-  let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(BYTES)).toString("base64")));
+  let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64")));
   const following = await records.follow(KIND, (_name, text) => void (text !== undefined && (current = of(text))));
   return {
     digest: { of: (value) => current.digest.of(value) },

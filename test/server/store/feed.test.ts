@@ -32,7 +32,14 @@ async function start(eventsMs: number) {
       });
     });
   const client = { stream, pause: () => Promise.resolve(), forgetToken: () => undefined } as unknown as EtcdClient;
-  const options = { clock, logger: silentLogger, known: () => 1, onEvents: () => undefined, onBegin: () => undefined, onGap: () => Promise.resolve() };
+  const options = {
+    clock,
+    logger: silentLogger,
+    known: () => 1,
+    onEvents: () => undefined,
+    onBegin: () => undefined,
+    onGap: () => Promise.resolve(),
+  };
   const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });
   const running = feed.run();
   await settle();

@@ -46,7 +46,6 @@ export interface RecoveryOptions {
 /** Why everything is read anew. */
 export type RecoveryReason = "restored" | "compacted" | "missed";
 
-const METRIC = "management_etcd_reloads_total";
 /** Revisions by which etcd is raised at most; where more are missing, clients that were away begin anew. */
 export const RAISE_MAX = 200_000;
 /** Revisions that are asked for at once. */
@@ -62,7 +61,7 @@ export class Recovery {
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
-    for (const reason of ["restored", "compacted", "missed"]) options.metrics.count(METRIC, { reason }, 0);
+    for (const reason of ["restored", "compacted", "missed"]) options.metrics.count("management_etcd_reloads_total", { reason }, 0);
   }
 
   /** Nothing may be answered before `run` has succeeded. */
@@ -105,7 +104,7 @@ export class Recovery {
     const present = await this.#ask(known);
     if (!this.#lost && present.past === "other") this.#lose(known, present);
     const lost = this.#lost;
-    if (!lost) metrics.count(METRIC, { reason: why });
+    if (!lost) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
     if (lost) await this.#raiseAbove(known.revision);
     const contents = await loadContents({ client, layout, cipher, memory });
@@ -121,7 +120,7 @@ export class Recovery {
   #lose(known: KnownState, { revision, last }: Present): void {
     const { logger, metrics, replica } = this.#options;
     this.#lost = true;
-    metrics.count(METRIC, { reason: "restored" });
+    metrics.count("management_etcd_reloads_total", { reason: "restored" });
     const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
     logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
     replica.view.disown();
