@@ -35,7 +35,8 @@ export function createReadiness({ store, relieve, clock, logger }: ReadinessOpti
     if (reason === undefined && before !== undefined) logger.info("Ready again");
     if (reason === undefined || reason === before) return reason;
     logger.warn("Not ready", { reason, error: messageOf(error) });
-    if (statusOf(error)?.code === 507) relieve?.().catch((failed: unknown) => logger.warn("Cannot free space", { error: messageOf(failed) }));
+    if (statusOf(error)?.code === 507)
+      relieve?.().catch((failed: unknown) => logger.warn("Cannot free space", { error: messageOf(failed) }));
     return reason;
   };
   return () => {

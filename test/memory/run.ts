@@ -45,11 +45,16 @@ async function play(store: "memory" | "sqlite" | "etcd"): Promise<string> {
   writeFileSync(join(folder, "admin.key"), ADMIN_KEY);
   writeFileSync(join(folder, "encryption.key"), Buffer.alloc(32, 7).toString("base64"));
   const etcd = store === "etcd" ? await startEtcd() : undefined;
-  const where = { memory: ["--memory"], sqlite: ["--data", "data", "--encryption-key-file", "encryption.key"], etcd: ["--etcd", etcd?.url ?? "", "--encryption-key-file", "encryption.key"] }[store];
+  const where = {
+    memory: ["--memory"],
+    sqlite: ["--data", "data", "--encryption-key-file", "encryption.key"],
+    etcd: ["--etcd", etcd?.url ?? "", "--encryption-key-file", "encryption.key"],
+  }[store];
   const start = async () => {
     const one = new Command(["management", ...where, "--http", "--port", String(port), "--admin-key-file", "admin.key"], {
       folder,
-      node: values.heap === "0" ? [] : [`--max-old-space-size=${values.heap}`, ...(process.env["NODE_MORE"] ?? "").split(" ").filter(Boolean)],
+      node:
+        values.heap === "0" ? [] : [`--max-old-space-size=${values.heap}`, ...(process.env["NODE_MORE"] ?? "").split(" ").filter(Boolean)],
     });
     if (!(await one.said("Access key of the administrator"))) throw new Error(one.output);
     return one;
@@ -57,7 +62,8 @@ async function play(store: "memory" | "sqlite" | "etcd"): Promise<string> {
   let server = await start();
   try {
     const url = `http://127.0.0.1:${port}`;
-    const data = (count: number) => JSON.stringify({ metadata: { name: "large" }, spec: { data: { a: Buffer.alloc(750_000, count).toString("base64") } } });
+    const data = (count: number) =>
+      JSON.stringify({ metadata: { name: "large" }, spec: { data: { a: Buffer.alloc(750_000, count).toString("base64") } } });
     await send(url, "POST", SECRETS, data(0));
     const told = [`start ${memoryOf(server.child.pid!).now}`];
     for (let count = 1; count <= Number(values.updates); count += 1) {
@@ -75,6 +81,11 @@ async function play(store: "memory" | "sqlite" | "etcd"): Promise<string> {
     await etcd?.remove();
   }
 }
-const stores = (["memory", "sqlite", "etcd"] as const).filter((s) => s !== "etcd" || etcdVersion !== undefined).filter((name) => name.includes(values.only));
-await runCases(stores.map((name) => ({ name, run: () => play(name) })), { lanes: 1 });
+const stores = (["memory", "sqlite", "etcd"] as const)
+  .filter((s) => s !== "etcd" || etcdVersion !== undefined)
+  .filter((name) => name.includes(values.only));
+await runCases(
+  stores.map((name) => ({ name, run: () => play(name) })),
+  { lanes: 1 },
+);
 process.exit();

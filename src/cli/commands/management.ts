@@ -55,7 +55,12 @@ export function defineManagement(command: Command, context: CommandContext): voi
       BYTES_PER_OWNER_MAX / 1024 / 1024,
     )
     .option("--max-stored <MiB>", "memory for all objects together; more is refused", parsePositive, STORED_MIB)
-    .option("--max-history <MiB>", "memory for replaced and deleted objects, which watches begin from", parsePositive, HISTORY_BYTES / 1024 / 1024)
+    .option(
+      "--max-history <MiB>",
+      "memory for replaced and deleted objects, which watches begin from",
+      parsePositive,
+      HISTORY_BYTES / 1024 / 1024,
+    )
     .option("--request-timeout <seconds>", "all of a request must have arrived within this time", parsePositive, 60)
     .option("--read-timeout <seconds>", "64 KiB of a long answer or of a watch must be read within this time", parsePositive, 30)
     .option("--metrics-address <address>", "where /metrics is served, as :8080; nowhere when left out", "")

@@ -53,7 +53,14 @@ export async function openSharedStore(
   flags: EtcdFlags & { readonly kubeconfig: string },
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
 ): Promise<SharedStore> {
-  const { etcdCompactionInterval: minutes = 0, etcdRecoveryTimeout: seconds, publicUrl, kubeconfig, acceptDataLoss = false, etcd = [] } = flags;
+  const {
+    etcdCompactionInterval: minutes = 0,
+    etcdRecoveryTimeout: seconds,
+    publicUrl,
+    kubeconfig,
+    acceptDataLoss = false,
+    etcd = [],
+  } = flags;
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
   const plain = etcd.filter((url) => url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname));
   if (plain.length > 0) logger.warn(PLAIN, { etcd: plain.join(",") });

@@ -134,7 +134,8 @@ class SqliteJournal implements Journal {
     const last = this.#revision;
     const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
     // What failed takes its room in the file, and gives it back.
-    if (bytes > 0) this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
+    if (bytes > 0)
+      this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
     this.#transact(0, () => {
       this.#statements.setRevision.run(last);
       return this.#changeNothing("DROP TABLE IF EXISTS probe");
