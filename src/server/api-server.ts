@@ -375,7 +375,8 @@ class Serving {
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // Whoever left in the middle of his request is no failure of the server.
     const crashed = status === undefined && !response.destroyed;
-    if (crashed || isEngineError(error, "STORE_FAILED")) this.#options.logger.error("Cannot answer a request", { method: request.method, error });
+    if (crashed || isEngineError(error, "STORE_FAILED"))
+      this.#options.logger.error("Cannot answer a request", { method: request.method, error });
     if (crashed) record?.panic(error);
     if (response.headersSent) {
       response.destroy();

@@ -34,7 +34,9 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
   const growth = heldBytes(object) - held.heldBytesOf(key);
   if (growth <= 0 || held.heldBytes() + growth <= objectBytes) return;
   const most = Math.floor(objectBytes / MIB);
-  throw insufficientStorage(`there is no room for more: the server holds at most ${most} MiB of objects. Delete some, or raise --max-stored`);
+  throw insufficientStorage(
+    `there is no room for more: the server holds at most ${most} MiB of objects. Delete some, or raise --max-stored`,
+  );
 }
 
 /**
