@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { assert } from "../base/errors.ts";
+import { assert, isEngineError } from "../base/errors.ts";
 import type { Chance } from "../base/chance.ts";
 import { delay } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
@@ -48,6 +48,7 @@ import {
   REQUEST_MS,
 } from "./http/limits.ts";
 import type { ServerLimits } from "./http/limits.ts";
+import { dropBody } from "./http/unread-body.ts";
 import { Warnings } from "./http/warnings.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import type { CountedRequest, RequestMetrics } from "./request-metrics.ts";
@@ -120,6 +121,9 @@ export interface ApiServer {
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
+/** How long answers that were made may take to leave, in milliseconds. */
+const FLUSH_MS = 1_000;
+const LOOK_MS = 50;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /**
@@ -167,7 +171,16 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
   serving.ready = false;
   const closed = once(server, "close");
   server.close();
-  if (drainMs > 0) await serving.drain(drainMs);
+  if (drainMs > 0) {
+    await serving.drain(drainMs);
+    // Answers that are made may still be on their way; a connection is done when it has none.
+    let open = true;
+    void closed.then(() => (open = false));
+    for (let passed = 0; open && passed < FLUSH_MS; passed += LOOK_MS) {
+      server.closeIdleConnections();
+      await serving.within(LOOK_MS, closed);
+    }
+  }
   serving.disconnect();
   server.closeAllConnections();
   await closed;
@@ -189,6 +202,7 @@ class Serving {
   readonly #ends = new Set<() => void>();
   /** Requests that are being answered. */
   readonly #answered = new Set<Promise<void>>();
+  #draining = false;
 
   constructor(options: ApiServerOptions) {
     const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
@@ -212,6 +226,8 @@ class Serving {
       visible,
       onWatch: (user, end, caller) => {
         this.#ends.add(end);
+        // It was on its way when the others were ended.
+        if (this.#draining) end();
         const over = onWatch?.(user, end, caller);
         return () => {
           this.#ends.delete(end);
@@ -236,10 +252,16 @@ class Serving {
 
   /** Ends watches in order and waits for what is under way, for so many milliseconds at most. */
   async drain(drainMs: number): Promise<void> {
+    this.#draining = true;
     for (const end of this.#ends) end();
+    await this.within(drainMs, Promise.all(this.#answered));
+  }
+
+  /** Waits for something, for so many milliseconds at most. */
+  async within(waitMs: number, what: Promise<unknown>): Promise<void> {
     const over = new AbortController();
-    const all = Promise.all(this.#answered).finally(() => over.abort());
-    await Promise.race([all, delay(this.#options.clock, drainMs, over.signal)]);
+    const done = what.finally(() => over.abort());
+    await Promise.race([done, delay(this.#options.clock, waitMs, over.signal)]);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -385,17 +407,19 @@ class Serving {
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // Whoever left in the middle of his request is no failure of the server.
     const crashed = status === undefined && !response.destroyed;
-    if (crashed) this.#options.logger.error("Cannot answer a request", { method: request.method, error });
+    if (crashed || isEngineError(error, "STORE_FAILED"))
+      this.#options.logger.error("Cannot answer a request", { method: request.method, error });
     if (crashed) record?.panic(error);
     if (response.headersSent) {
       response.destroy();
       return record?.complete(response.statusCode);
     }
     // A body that was not read would be taken for the next request.
-    if (!request.complete) response.setHeader("Connection", "close");
+    const unread = !request.complete;
+    if (unread) response.setHeader("Connection", "close");
     if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
     const answer = status ?? statusOf(internalError())!;
-    this.#answering.status({ request, response, audit: record }, answer);
+    this.#answering.status({ request, response, audit: record }, answer, unread ? dropBody(request, this.#options.clock) : undefined);
     record?.complete(answer.code);
   }
 }

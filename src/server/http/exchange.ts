@@ -106,21 +106,27 @@ export class Answering {
     write(response, 200, type, text);
   }
 
-  /** A Status; always in JSON when the client accepts nothing that is known. */
-  status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status): void {
+  /**
+   * A Status; always in JSON when the client accepts nothing that is known.
+   *
+   * @param before What is waited for between the last byte and the end of the answer. Default: nothing.
+   */
+  status({ request, response, audit }: Pick<OpenExchange, "request" | "response" | "audit">, status: Status, before?: Promise<void>): void {
     audit?.responseObject(() => status);
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
     response.setHeader("X-Content-Type-Options", "nosniff");
     const query = new URLSearchParams(request.url?.split("?", 2)[1]);
-    write(response, status.code, "application/json", pretty(request, query) ? indented(status) : `${JSON.stringify(status)}\n`);
+    write(response, status.code, "application/json", pretty(request, query) ? indented(status) : `${JSON.stringify(status)}\n`, before);
   }
 }
 
-function write(response: ServerResponse, code: number, type: string, text: string): void {
+function write(response: ServerResponse, code: number, type: string, text: string, before?: Promise<void>): void {
   const bytes = Buffer.from(text);
   response.writeHead(code, { "Content-Type": type, "Content-Length": bytes.length });
-  response.end(bytes);
+  if (before === undefined) return void response.end(bytes);
+  response.write(bytes);
+  void before.then(() => response.end());
 }
 
 function partsOf(object: object, format: Format, forPeople: boolean): Iterable<string> {

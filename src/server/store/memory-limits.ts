@@ -42,16 +42,21 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
 /**
  * Counts objects while a store is read, so that one that is too large is found before all of it is in memory.
  *
- * @throws STORE_FAILED by the function that is returned, once there are more than a store with these limits opens with.
+ * @throws STORE_FAILED by the function that is returned, as {@link demandOpens}.
  */
-export function countOpened({ objectBytes = Infinity }: StoreMemory): (object: KubeObject) => void {
+export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   let bytes = 0;
   return (object) => {
-    bytes += objectBytes === Infinity ? 0 : heldBytes(object);
-    if (bytes <= objectBytes * OPENS_WITH) return;
-    const most = Math.floor(objectBytes / MIB);
-    throw new EngineError("STORE_FAILED", `Cannot open the store: its objects take more memory than the ${most} MiB that they may have`, {
-      details: { hint: "Give the process more memory, and a larger --max-stored" },
-    });
+    bytes += memory.objectBytes === undefined ? 0 : heldBytes(object);
+    demandOpens(bytes, memory);
   };
+}
+
+/** @throws STORE_FAILED when a store that is opened holds more than one with these limits opens with. */
+export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
+  if (bytes <= objectBytes * OPENS_WITH) return;
+  const most = Math.floor(objectBytes / MIB);
+  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects take more memory than the ${most} MiB that they may have`, {
+    details: { hint: "Give the process more memory, and a larger --max-stored" },
+  });
 }

@@ -83,3 +83,25 @@ test("nobody waits for ever for events", async () => {
   expect(Math.max(...times)).toBeLessThanOrEqual(31_000);
   await stop();
 });
+
+test("a transaction that is told in two messages is taken whole", async () => {
+  const event = (key: string, revision: number) => ({ kv: { key, mod_revision: String(revision) } });
+  const messages = [
+    { events: [event("a", 2), event("b", 3)], fragment: true },
+    { events: [event("c", 3), event("d", 4)], fragment: true },
+    { events: [event("e", 4)] },
+  ];
+  const taken: string[] = [];
+  const stream = async (_path: string, _body: object, { onMessage }: StreamOptions) => {
+    messages.splice(0).forEach(onMessage);
+    await new Promise(() => {});
+  };
+  const client = { stream, pause: () => Promise.resolve(), forgetToken: () => undefined } as unknown as EtcdClient;
+  const onEvents = (events: readonly { readonly kv: { readonly key: string } }[]) => taken.push(events.map(({ kv }) => kv.key).join(""));
+  const options = { clock: createFakeClock(), logger: silentLogger, known: () => 1, onEvents, onGap: () => Promise.resolve() };
+  const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });
+  void feed.run();
+  await settle();
+  expect(taken).toEqual(["a", "bc", "de"]);
+  feed.stop();
+});

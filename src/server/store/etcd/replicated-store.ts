@@ -6,7 +6,7 @@ import type { KubeObject } from "../../../object/types.ts";
 import { deepFreeze } from "../../objects/json-data.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
-import { demandRoom } from "../memory-limits.ts";
+import { demandOpens, demandRoom } from "../memory-limits.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
@@ -97,7 +97,11 @@ export class ReplicatedStore implements EtcdStore {
     this.#feed = new Feed({
       ...{ client, layout, clock, logger },
       known: () => replica.view.revision,
-      onEvents: (events) => replica.take(events),
+      onEvents: (events) => {
+        replica.take(events);
+        // Later the others decide how much there is.
+        if (this.#heartbeat === undefined) demandOpens(replica.view.heldBytes(), options.memory);
+      },
       onBegin: () => void this.#tryToCatchUp(),
       onGap: (why) => this.#recovery.run(why),
     });
