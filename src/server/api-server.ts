@@ -4,22 +4,15 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { assert, isEngineError } from "../base/errors.ts";
-import type { Chance } from "../base/chance.ts";
 import { delay } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
 import { noMetrics } from "../base/metrics.ts";
-import type { Metrics } from "../base/metrics.ts";
-import type { Authenticate } from "./access/authentication.ts";
 import { withoutValues } from "./access/audit.ts";
-import type { Audit } from "./access/audit.ts";
 import { attributesOf, demandAllowed } from "./access/authorization.ts";
-import type { Attributes, Authorizer } from "./access/authorization.ts";
+import type { Attributes } from "./access/authorization.ts";
 import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
-import type { DocumentRoutes, VersionInfo } from "./documents/document-routes.ts";
+import type { DocumentRoutes } from "./documents/document-routes.ts";
 import { createAnswerWriter } from "./http/answer-writer.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
-import type { AddressOf } from "./http/client-address.ts";
 import { createConnections } from "./http/connections.ts";
 import type { Connections } from "./http/connections.ts";
 import { Answering, statusOf } from "./http/exchange.ts";
@@ -29,7 +22,6 @@ import type { InFlight } from "./http/in-flight.ts";
 import { beginRecord } from "./access/passage.ts";
 import type { Known, Passage } from "./access/passage.ts";
 import { impersonated } from "./access/impersonation.ts";
-import type { Registry } from "./registry.ts";
 import { createKnownCallers } from "./http/known-callers.ts";
 import type { KnownCallers } from "./http/known-callers.ts";
 import { createPace } from "./http/pace.ts";
@@ -47,67 +39,15 @@ import {
   READ_MS,
   REQUEST_MS,
 } from "./http/limits.ts";
-import type { ServerLimits } from "./http/limits.ts";
 import { dropBody } from "./http/unread-body.ts";
 import { Warnings } from "./http/warnings.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import type { CountedRequest, RequestMetrics } from "./request-metrics.ts";
 import { createResourceRoutes, isWatch } from "./resource-routes.ts";
-import type { OnWatch, ResourceRoutes, Visible } from "./resource-routes.ts";
+import type { ResourceRoutes } from "./resource-routes.ts";
 import { internalError, noSuchPath, unauthorized } from "./status.ts";
 import type { UserInfo } from "./access/user-info.ts";
-
-/** An API server's parts and where it listens. */
-export interface ApiServerOptions {
-  readonly registry: Registry;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
-  readonly authenticate: Authenticate;
-  /**
-   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
-   * does. Default: whoever was known then stays known.
-   */
-  readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
-  readonly administers?: (user: UserInfo) => boolean;
-  /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
-  readonly authorizer?: Authorizer;
-  readonly version: VersionInfo;
-  /** Certificate and key as PEM texts; plain HTTP when left out. */
-  readonly tls?: { readonly certPem: string; readonly keyPem: string };
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Default 0, any free one. */
-  readonly port?: number;
-  readonly limits?: ServerLimits;
-  /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
-  readonly addressOf?: AddressOf;
-  /** Default: nobody counts. */
-  readonly metrics?: Metrics;
-  /**
-   * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
-   * `/.well-known/` in both places. Default: nothing.
-   */
-  readonly basePath?: string;
-  /** Asked about paths outside of the base path; false for those that it does not answer. Whoever asks is not known there. */
-  readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
-  /**
-   * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
-   * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
-   */
-  readonly visible?: Visible;
-  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
-  readonly notReady?: () => Promise<string | undefined>;
-  /** Whether `/livez` is to say so: false where only a process that begins anew can go on. Default: it does. */
-  readonly isAlive?: () => boolean;
-  /** Told of every watch while it is open, so that it can be ended. */
-  readonly onWatch?: OnWatch;
-  /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
-  readonly onListening?: () => Promise<void>;
-  /** Told of every request, those that are refused among them. Default: nobody is told. */
-  readonly audit?: Audit;
-}
+import type { ApiServerOptions } from "./api-server-options.ts";
 
 /** A server that listens. */
 export interface ApiServer {

@@ -125,7 +125,7 @@ test.runIf(existsSync("/bin/bash"))("a cluster with no room for its objects says
     metadata: { namespace: "default", name: "large" },
     data: { a: "x".repeat(900_000) },
   };
-  await expect(client.create(CONFIG_MAPS, configMap)).rejects.toThrow("Internal error occurred");
+  await expect(client.create(CONFIG_MAPS, configMap)).rejects.toThrow("the server cannot store anything");
   expect(cluster.stderr).toMatch(/ error Cannot answer a request method=POST error="Cannot write to .*cluster\.db.*: .+"\n/);
   expect((await client.list(NAMESPACES)).items.length).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { ApiServerOptions } from "../../src/server/api-server.ts";
+import type { ApiServerOptions } from "../../src/server/api-server-options.ts";
 import type { Status } from "../../src/object/status.ts";
 import { statusOf } from "../../src/server/http/exchange.ts";
 import { unauthorized } from "../../src/server/status.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { ApiServerOptions } from "../../../src/server/api-server.ts";
+import type { ApiServerOptions } from "../../../src/server/api-server-options.ts";
 import { sourceIPsOf } from "../../../src/server/access/audit.ts";
 import type { AuditFacts } from "../../../src/server/access/audit.ts";
 import { forbiddenRequest } from "../../../src/server/status.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { ApiServerOptions } from "../../../src/server/api-server.ts";
+import type { ApiServerOptions } from "../../../src/server/api-server-options.ts";
 import { LOCKS_PATH, startLockServer } from "../support/lock-server.ts";
 
 const BASE = "/kubernetes/management";

@@ -98,7 +98,14 @@ test("a transaction that is told in two messages is taken whole", async () => {
   };
   const client = { stream, pause: () => Promise.resolve(), forgetToken: () => undefined } as unknown as EtcdClient;
   const onEvents = (events: readonly { readonly kv: { readonly key: string } }[]) => taken.push(events.map(({ kv }) => kv.key).join(""));
-  const options = { clock: createFakeClock(), logger: silentLogger, known: () => 1, onEvents, onGap: () => Promise.resolve() };
+  const options = {
+    clock: createFakeClock(),
+    logger: silentLogger,
+    known: () => 1,
+    onEvents,
+    onBegin: () => {},
+    onGap: () => Promise.resolve(),
+  };
   const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });
   void feed.run();
   await settle();
