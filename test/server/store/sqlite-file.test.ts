@@ -203,7 +203,8 @@ describe("a device that fails", () => {
     database.exec("PRAGMA query_only = ON");
     await expect(store.create(key("a"), object("a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
     database.exec("PRAGMA query_only = OFF; UPDATE meta SET value = value + 1 WHERE name = 'revision'");
-    for (let times = 0; times < 2; times += 1) await expect(store.create(key("a"), object("a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    for (let times = 0; times < 2; times += 1)
+      await expect(store.create(key("a"), object("a"))).rejects.toMatchObject({ code: "STORE_FAILED" });
     await expect(store.demandWritable()).rejects.toMatchObject({ code: "STORE_FAILED" });
     await store.close();
   });
