@@ -70,7 +70,7 @@ test("the limits are those of the source", () => {
     "30",
     "100,000",
     "10,000",
-    "64",
+    "32 MiB",
   ]);
   expect(source("server/http/limits.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
   expect(source("server/http/in-flight.ts")).toContain(
@@ -80,6 +80,6 @@ test("the limits are those of the source", () => {
   expect(source("server/http/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
   expect(source("server/http/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;[^]*READ_MS = 30_000;/);
   expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
-  expect(source("server/store/history.ts")).toContain("HISTORY_CHARACTERS_MAX = 64 * 1024 * 1024;");
+  expect(source("server/store/memory-limits.ts")).toContain("HISTORY_BYTES = 32 * 1024 * 1024;");
   expect(source("clusters/cluster.ts")).toContain("Default 10,000");
 });

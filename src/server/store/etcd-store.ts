@@ -111,8 +111,9 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     try {
       return await begin(await loadPast({ client, layout, cipher, memory, history }));
     } catch (error) {
-      if (!isEngineError(error, "STORE_FAILED")) throw error;
-      // What was sealed with a key that has been replaced since is no reason to refuse what is there now.
+      if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
+      // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
+      // refuse what is there now.
       return await begin(await loadContents({ client, layout, cipher, memory }));
     }
   } catch (error) {

@@ -192,7 +192,7 @@ describeEtcd("an etcd that is full", () => {
     const fill = async () => {
       for (let count = 0; count < 100; count += 1) await store.create(key(`n${count}`), object("n", "x".repeat(100_000)));
     };
-    expect(await failureOf(fill())).toMatch(/^STORE_FAILED 0 etcd refuses: .*space exceeded/);
+    expect(await failureOf(fill())).toMatch(/^STORE_FAILED 507 etcd has no space left/);
     expect(await store.get(key("n0"))).toBeDefined();
     await store.close();
     await etcd.remove();

@@ -117,7 +117,7 @@ describeEtcd("a store behind a network with faults", () => {
     proxy.stallWatches();
     proxy.decide = (request) => (isWrite(request) ? "lose-answer" : "swallow");
     expect(await failureOf(hasty.create(key("a"), object("a")))).toMatch(/^API_UNAVAILABLE 504 .*may or may not have been carried out/);
-    expect(await failureOf(hasty.get(key("a")))).toMatch(/^API_UNAVAILABLE 503 .*etcd can not be reached/);
+    expect(await failureOf(hasty.get(key("a")))).toMatch(/^API_UNAVAILABLE 503 .*etcd cannot be reached/);
     proxy.decide = () => "pass";
     expect(await hasty.get(key("a"))).toBeDefined();
     await hasty.close();
