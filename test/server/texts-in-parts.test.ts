@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { indentedParts, jsonParts } from "../../src/server/presentation/json-text.ts";
+import { describe, expect, test } from "vitest";
+import { indentedParts, jsonParts, listBytes } from "../../src/server/presentation/json-text.ts";
 import { formatYaml, yamlParts } from "../../src/server/presentation/yaml-text.ts";
 
 const head = { kind: "List", apiVersion: "v1", metadata: { resourceVersion: "7" } };
@@ -16,4 +16,34 @@ test.each([
   expect(whole(jsonParts(object))).toBe(JSON.stringify(object));
   expect(whole(indentedParts(object))).toBe(`${JSON.stringify(object, null, 2)}\n`);
   expect(whole(yamlParts(object))).toBe(formatYaml(object));
+});
+
+describe("a short list of stored objects", () => {
+  const stored = (text: string) => Object.freeze({ kind: "A", data: text });
+  const list = (...elements: object[]) => ({ ...head, items: elements });
+  const whole = (object: object) => listBytes(object) && Buffer.concat(listBytes(object)!).toString();
+  const [a, b, c] = [stored("a"), stored("ü"), stored("c")] as const;
+
+  test("is encoded as it is, whatever of it was encoded before", () => {
+    for (const object of [list(a, b), list(a, b), list(a, c), list(a, b, c), list(a, b), { ...list(a, b), kind: "Other" }]) {
+      expect(whole(object)).toBe(JSON.stringify(object));
+    }
+  });
+
+  test("is encoded once while it stays the same, though it is another list", () => {
+    expect(listBytes(list(a, b, c))![1]).toBe(listBytes({ ...list(a, b, c), metadata: { resourceVersion: "8" } })![1]);
+    expect(listBytes(list(a, b, c))![1]).not.toBe(listBytes(list(a, b, stored("c")))![1]);
+  });
+
+  test("is not taken for one when it is none, has an object that may change, or is long", () => {
+    expect(listBytes(a)).toBeUndefined();
+    expect(listBytes(list(a, { kind: "A" }))).toBeUndefined();
+    expect(listBytes(list(...Array.from({ length: 70 }, () => stored("x".repeat(1_000)))))).toBeUndefined();
+  });
+
+  test("is forgotten when others take its place", () => {
+    const kept = listBytes(list(a, b))![1];
+    for (let n = 0; n < 200; n += 1) listBytes(list(stored(`${n}`.repeat(20_000)), stored("")));
+    expect(listBytes(list(a, b))![1]).not.toBe(kept);
+  });
 });

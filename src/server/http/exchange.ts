@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isEngineError } from "../../base/errors.ts";
 import type { Status } from "../../object/status.ts";
 import type { AuditRecord } from "../access/audit-record.ts";
-import { indentedParts, jsonParts } from "../presentation/json-text.ts";
+import { indentedParts, jsonParts, listBytes } from "../presentation/json-text.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { Judge } from "../resource-definition.ts";
 import { negotiate } from "./negotiation.ts";
@@ -89,10 +89,13 @@ export class Answering {
   }
 
   /** An answer whose form is settled, of any size. */
-  send({ request, response, query, audit, caller }: Exchange, { code, format, object, audited }: Answer): Promise<void> {
+  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, audited }: Answer): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
-    return this.#writer.write(response, head, partsOf(object, format, pretty(request, query)));
+    const forPeople = pretty(request, query);
+    const bytes = format === "json" && !forPeople ? listBytes(object) : undefined;
+    if (bytes !== undefined) return this.#writer.writeBytes(response, head, bytes);
+    return this.#writer.write(response, head, partsOf(object, format, forPeople));
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */

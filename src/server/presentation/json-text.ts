@@ -15,26 +15,48 @@ export function textOf(object: object): string {
   return text;
 }
 
-type Lines = Partial<Record<WatchRecord["type"], Buffer>>;
+/** Remembers what was made of objects, as long as it fits: what was made first goes first. */
+class Kept<Made extends { readonly bytes: number }> {
+  readonly #made = new Map<object, Made>();
+  readonly #max: number;
+  #bytes = 0;
 
-/** Bytes of lines that are remembered. Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
-const LINES_BYTES_MAX = 8 * 1024 * 1024;
-const lines = new Map<object, Lines>();
-let lineBytes = 0;
+  /** @param max Bytes of all. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(object: object): Made | undefined {
+    return this.#made.get(object);
+  }
+
+  set(object: object, made: Made): void {
+    this.#bytes += made.bytes - (this.#made.get(object)?.bytes ?? 0);
+    this.#made.delete(object);
+    this.#made.set(object, made);
+    for (const [oldest, { bytes }] of this.#made) {
+      if (this.#bytes <= this.#max) break;
+      this.#made.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+interface Lines {
+  readonly of: Partial<Record<WatchRecord["type"], Buffer>>;
+  readonly bytes: number;
+}
+
+/** Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
+const lines = new Kept<Lines>(8 * 1024 * 1024);
 
 /** The line of a watch stream for a record, made once for all its watchers. */
 export function lineOf({ type, object }: WatchRecord): Buffer {
-  const known = lines.get(object)?.[type];
-  if (known !== undefined) return known;
+  const known = lines.get(object);
+  if (known?.of[type] !== undefined) return known.of[type];
   // The text of a passing version is not kept: only what is listed again and again is worth that.
   const line = Buffer.from(`{"type":"${type}","object":${texts.get(object) ?? JSON.stringify(object)}}\n`);
-  lines.set(object, { ...lines.get(object), [type]: line });
-  lineBytes += line.length;
-  for (const [oldest, forgotten] of lines) {
-    if (lineBytes <= LINES_BYTES_MAX) break;
-    lines.delete(oldest);
-    for (const { length } of Object.values(forgotten)) lineBytes -= length;
-  }
+  lines.set(object, { of: { ...known?.of, [type]: line }, bytes: (known?.bytes ?? 0) + line.length });
   return line;
 }
 
@@ -61,6 +83,41 @@ export function* jsonParts(object: object): Iterable<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
   for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(elements[index]!)}`;
   yield "]}";
+}
+
+interface Elements {
+  readonly elements: readonly object[];
+  readonly text: Buffer;
+  readonly bytes: number;
+}
+
+/** By their first element. Most lists are asked for again before anything in them has changed. */
+const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
+/** Longer lists are written in pieces. */
+const ELEMENTS_BYTES_MAX = 64 * 1024;
+const END = Buffer.from("]}");
+
+/** The JSON text of a short list of stored objects, whose elements are encoded once while they stay the same; undefined for everything else. */
+export function listBytes(object: object): readonly Buffer[] | undefined {
+  const listing = listingOf(object);
+  if (listing === undefined || listing.elements.length < 2) return undefined;
+  const text = elementsText(listing.elements);
+  return text && [Buffer.from(`${JSON.stringify(listing.head).slice(0, -1)},"${listing.name}":[`), text, END];
+}
+
+function elementsText(elements: readonly object[]): Buffer | undefined {
+  const known = elementsKept.get(elements[0]!);
+  if (known?.elements.length === elements.length && known.elements.every((element, index) => element === elements[index]))
+    return known.text;
+  let length = 0;
+  for (const element of elements) {
+    if (!Object.isFrozen(element)) return undefined;
+    length += textOf(element).length + 1;
+    if (length > ELEMENTS_BYTES_MAX) return undefined;
+  }
+  const text = Buffer.from(elements.map(textOf).join());
+  elementsKept.set(elements[0]!, { elements, text, bytes: text.length });
+  return text;
 }
 
 /** What is stored is read again and again; everything else is made for one answer. */
