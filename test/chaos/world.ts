@@ -38,7 +38,7 @@ const AGREED_MS = 240_000;
 /** Kinds of fault in one storm on one way, at most. */
 const KINDS_MAX = 4;
 /** Lines of the journal that a failure prints. */
-const TOLD_MAX = 40;
+const TOLD_MAX = 120;
 /** Last lines of each log that a failure prints. */
 const LOG_LINES = 12;
 
@@ -95,8 +95,8 @@ export class World {
       const note = (text: string) => this.#note(text);
       const chance = () => new Chance(this.#chance.below(2 ** 31));
       const ways = {
-        tenant: await ChaosProxy.start(`tenant of ${virtual.namespace}`, tenant.api, chance(), note),
-        host: await ChaosProxy.start(`host of ${virtual.namespace}`, host.api, chance(), note),
+        tenant: await ChaosProxy.start("tenant", virtual.namespace, { api: tenant.api, chance: chance(), note }),
+        host: await ChaosProxy.start("host", virtual.namespace, { api: host.api, chance: chance(), note }),
       };
       const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES } } };
       const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config });
@@ -320,7 +320,9 @@ export class World {
   /** What happened to the objects that a failure names, and what the syncers said last. */
   #around(message: string): string {
     const names = [...new Set(message.match(/\bo-\d+\b/g) ?? [])].slice(0, 3);
-    const about = this.#journal.filter((line) => names.length === 0 || !/\bo-\d+\b/.test(line) || names.some((name) => named(line, name)));
+    // Whose cluster it is, is asked before most writes.
+    const told = this.#journal.filter((line) => !line.includes("/namespaces/kube-system"));
+    const about = told.filter((line) => names.length === 0 || !/\bo-\d+\b/.test(line) || names.some((name) => named(line, name)));
     const logs = this.#members.flatMap(({ virtual, syncer }) => {
       const lines = syncer.log.trim().split("\n");
       const own = lines.slice(0, -LOG_LINES).filter((line) => names.some((name) => named(line, name)));
