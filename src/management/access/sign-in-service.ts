@@ -105,7 +105,7 @@ class SignInService implements SignInPorts {
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, { groups: told, issuer: _issuer, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, { groups: told, issuer: _issuer, idClaim: _claim, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
     const now = timestamp(this.#options.clock.now());
     const hasTokens = Object.values(tokens).some((token) => token !== undefined);
     return {
