@@ -53,13 +53,18 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** The JSON text of an object in parts, one for each element of a list. */
-export function* jsonParts(object: object): Iterable<string> {
+/** What an element of a list is written as. */
+export type Each = (element: object) => object;
+
+const asItIs: Each = (element) => element;
+
+/** The JSON text of an object in parts, one for each element of a list; `each` is asked for an element when its part is. */
+export function* jsonParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined) return yield elementText(object);
   const { head, name, elements } = listing;
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
-  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(elements[index]!)}`;
+  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(each(elements[index]!))}`;
   yield "]}";
 }
 
@@ -69,13 +74,13 @@ function elementText(object: object): string {
 }
 
 /** The same, indented for people. */
-export function* indentedParts(object: object): Iterable<string> {
+export function* indentedParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined || listing.elements.length === 0) return yield `${JSON.stringify(object, null, 2)}\n`;
   const { head, name, elements } = listing;
   yield `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`;
   for (let index = 0; index < elements.length; index += 1) {
-    yield `${index === 0 ? "" : ","}\n${JSON.stringify(elements[index], null, 2).replace(/^/gm, "    ")}`;
+    yield `${index === 0 ? "" : ","}\n${JSON.stringify(each(elements[index]!), null, 2).replace(/^/gm, "    ")}`;
   }
   yield "\n  ]\n}\n";
 }
