@@ -1,11 +1,12 @@
 /** No digest of a password is made in one piece on the thread that serves everybody. */
+import type * as nodeCrypto from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
 import { MERGE_PATCH, startPlatform } from "./platform.ts";
 import type { Platform } from "./platform.ts";
 
 const inOnePiece = vi.hoisted(() => ({ count: 0 }));
 vi.mock("node:crypto", async (original) => {
-  const crypto = await original<typeof import("node:crypto")>();
+  const crypto = await original<typeof nodeCrypto>();
   const counted = (...given: Parameters<typeof crypto.scryptSync>) => {
     inOnePiece.count += 1;
     return crypto.scryptSync(...given);

@@ -115,7 +115,10 @@ describe("a sign-in", () => {
     await api.stop();
     const metrics = createMetrics();
     const log: string[] = [];
-    const logger = { ...silentLogger, warn: (message: string, fields?: LogFields) => void log.push(`${message} ${JSON.stringify(fields)}`) };
+    const logger = {
+      ...silentLogger,
+      warn: (message: string, fields?: LogFields) => void log.push(`${message} ${JSON.stringify(fields)}`),
+    };
     await open("", { metrics, logger, quota: { objects: 4 } });
     const groups = Array.from({ length: 20 }, (_none, index) => `group-${index}`);
     const teams = async () => (await all(TEAMS)).map(({ metadata }) => metadata.name);

@@ -60,7 +60,8 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
         const uid = key.metadata.uid!;
         const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
         // Whoever keeps deleted logins would have as many as he likes.
-        if (!gone && tooMany.has(key)) await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
+        if (!gone && tooMany.has(key))
+          await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {
         if (!stopped && !isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
           logger.error("Cannot delete a key that has ended", { error });
