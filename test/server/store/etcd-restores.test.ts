@@ -116,6 +116,17 @@ describeEtcd(
       expect(restored()).toBe(1);
     });
 
+    test("notices it although nothing but the fence has become older", async () => {
+      const store = await open({ metrics });
+      await store.create(key("kept"), object("kept"));
+      const file = etcd.save();
+      await store.raiseFence();
+      await etcd.restore(file, { before: (ask) => writeElsewhere(ask, 9) });
+      expect(await store.create(key("new"), object("new"))).toBeDefined();
+      expect(await names(store)).toBe("kept new");
+      expect(restored()).toBe(1);
+    });
+
     test("creates what was asked for before it, and writes nothing that was made from what is no more", async () => {
       const store = await open();
       const kept = (await store.create(key("kept"), object("kept", "one")))!;

@@ -100,7 +100,7 @@ export class Recovery {
   /** False when etcd was restored meanwhile. */
   async #tried(why: RecoveryReason): Promise<boolean> {
     const { replica, client, layout, cipher, memory, logger, metrics, follow } = this.#options;
-    const known = { revision: replica.view.revision, last: replica.last };
+    const { known } = replica;
     const present = await this.#ask(known);
     if (!this.#lost && present.past === "other") this.#lose(known, present);
     const lost = this.#lost;

@@ -8,6 +8,7 @@ import { lastWrite, readObject } from "./contents.ts";
 import type { EtcdContents, LastWrite, Layout } from "./contents.ts";
 import { decodeText } from "./protocol.ts";
 import type { WireEvent } from "./protocol.ts";
+import type { KnownState } from "./question.ts";
 import { OlderSeals } from "./older-seals.ts";
 
 /** What a replica begins with. */
@@ -57,6 +58,11 @@ export class Replica {
     this.view = new StoreView({ history, memory, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
     this.#last = contents.last;
+  }
+
+  /** All by which the state that is known here can be told from one of another past. */
+  get known(): KnownState {
+    return { revision: this.view.revision, last: this.#last, fence: this.#fence };
   }
 
   /** The revision of the fence in the state that is known here. */

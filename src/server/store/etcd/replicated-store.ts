@@ -292,13 +292,12 @@ export class ReplicatedStore implements EtcdStore {
     const { client, layout } = this.#options;
     const replica = this.#replica;
     // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
-    const { past: of, last, view } = replica;
-    const known = { revision: view.revision, last };
+    const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
       if (of !== replica.past || (present.past === "same" && !this.#recovery.due)) return { ...present, of };
       await this.#recovery.run("compacted");
-      return { revision: view.revision, last: replica.last, fence: replica.fence, of: replica.past };
+      return { ...replica.known, of: replica.past };
     };
     return this.#call(ask);
   }

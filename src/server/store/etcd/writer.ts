@@ -121,6 +121,10 @@ export class Writer {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return undefined;
         await this.#options.catchUp();
+        // What it counts on is what is known still: it does not help to ask at once.
+        if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
+        await client.pause(tried);
+        tried += 1;
       } catch (error) {
         if (attempt.own.stored !== undefined) return attempt.own.stored;
         if (!client.mayPass(error)) throw storeError(error);
