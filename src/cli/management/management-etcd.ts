@@ -4,6 +4,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { ManagementOptions } from "../../management/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { readCipher } from "./encryption-keys.ts";
 import { leaveEtcdSign, readEtcdSign } from "./etcd-sign.ts";
 import { openStoreFromFlags, placeOf } from "./store-flags.ts";
@@ -66,13 +67,15 @@ export async function openSharedStore(
   if (plain.length > 0) logger.warn(PLAIN, { etcd: plain.join(",") });
   const hadData = acceptDataLoss ? undefined : await readEtcdSign(kubeconfig, flags);
   const recoverMs = seconds === undefined ? undefined : seconds * 1_000;
-  const store = await openStoreFromFlags(flags, { terminal, cipher, logger, metrics, ...(recoverMs !== undefined && { recoverMs }) });
-  try {
-    await demandServable(store, { hadData, place: placeOf(flags) });
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  const admit = (found: Pick<Store, "get" | "list">) => demandServable(found, { hadData, place: placeOf(flags) });
+  const store = await openStoreFromFlags(flags, {
+    terminal,
+    cipher,
+    logger,
+    metrics,
+    admit,
+    ...(recoverMs !== undefined && { recoverMs }),
+  });
   if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
   const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };

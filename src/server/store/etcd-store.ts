@@ -39,6 +39,11 @@ export interface EtcdStoreOptions {
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
+  /**
+   * Asked at the start, and again before a store that runs goes on with what is in etcd after a restoration, whether it may: throws when not.
+   * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
+   */
+  readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
   /** Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
@@ -95,26 +100,37 @@ export const ETCD_TIMES: EtcdTimes = {
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, memory = {}, prefix = "/endpoint-sync/" } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
+  const admit = options.admit ?? (async () => {});
   const times = { ...ETCD_TIMES, ...options.times };
   const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
   const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
   const begin = async (contents: EtcdContents) => {
-    const common = { connection, client, layout, cipher, history, memory, contents, times, clock, logger, metrics };
+    const common = { connection, client, layout, cipher, history, memory, admit, contents, times, clock, logger, metrics };
     const parts = { ...common, processId: chance.uuid() };
     const store = new ReplicatedStore(parts);
     await store.start();
     return store;
   };
-  try {
+  const beginInPast = async () => {
     try {
       return await begin(await loadPast({ client, layout, cipher, memory, history }));
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
       // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
       // refuse what is there now.
-      return await begin(await loadContents({ client, layout, cipher, memory }));
+      return begin(await loadContents({ client, layout, cipher, memory }));
+    }
+  };
+  try {
+    const store = await beginInPast();
+    try {
+      await admit(store);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
     }
   } catch (error) {
     connection.close();

@@ -15,6 +15,7 @@ import type { Connection } from "./connection.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
 import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
 import { Feed } from "./feed.ts";
+import type { Glance } from "./glance.ts";
 import type { WireRange } from "./protocol.ts";
 import { askPresent } from "./question.ts";
 import type { Present } from "./question.ts";
@@ -33,6 +34,8 @@ export interface ReplicatedStoreOptions {
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
+  /** Demands that what is there after a restoration may be gone on with. */
+  readonly admit: (found: Glance) => Promise<void>;
   readonly contents: EtcdContents;
   /** In milliseconds. */
   readonly times: {
@@ -90,7 +93,7 @@ export class ReplicatedStore implements EtcdStore {
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
-    const { client, clock, layout, logger, metrics, times, processId, cipher, memory } = options;
+    const { client, clock, layout, logger, metrics, times, processId, cipher, memory, admit } = options;
     this.#options = options;
     const replica = new Replica(options);
     this.#replica = replica;
@@ -106,12 +109,13 @@ export class ReplicatedStore implements EtcdStore {
       onGap: (why) => this.#recovery.run(why),
     });
     this.#recovery = new Recovery({
-      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics },
+      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics, admit },
       follow: () => this.#feed.restart(),
       onRestored: () => this.#restored.forEach((listener) => listener()),
     });
     const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
-    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, ...moving });
+    const isLost = () => this.#recovery.due;
+    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
     this.#resealer = new Resealer({
       ...{ layout, replica, keys: cipher?.keys },
       call: (path, body) => this.#call(() => client.call(path, body) as Promise<WireRange>),

@@ -49,6 +49,8 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
+  /** What is known here is no part of etcd's history, and nothing else is known yet. */
+  readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
 }
@@ -111,6 +113,7 @@ export class Writer {
     const { past } = replica;
     const deadline = clock.monotonic() + giveUpMs;
     for (let tried = 0; ;) {
+      if (this.#options.isLost()) await this.#options.catchUp();
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
       // In one moment with the question: whoever takes the right to write away raises the fence then.
