@@ -14,6 +14,9 @@ import type { EtcdTls } from "./etcd/connection.ts";
 import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
 import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
+import { glanceAt } from "./etcd/glance.ts";
+import type { SeenState } from "./etcd/question.ts";
+import { raiseUnlessSame } from "./etcd/raise.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
 import type { StoreMemory } from "./memory-limits.ts";
 import type { Store } from "./store.ts";
@@ -22,6 +25,7 @@ import type { EtcdStore } from "./etcd/replicated-store.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 
 export type { EtcdCredentials } from "./etcd/client.ts";
+export type { SeenState } from "./etcd/question.ts";
 export type { EtcdStore } from "./etcd/replicated-store.ts";
 export type { EtcdTls } from "./etcd/connection.ts";
 
@@ -44,6 +48,11 @@ export interface EtcdStoreOptions {
    * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
    */
   readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
+  /**
+   * How far an earlier process has got that clients come back from. Unless etcd's history goes on from there, etcd was restored: it is raised
+   * above that first, and history from before is not told. Default: nobody comes back.
+   */
+  readonly seen?: SeenState | undefined;
   /** Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
@@ -106,10 +115,10 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
+  const processId = chance.uuid();
   const begin = async (contents: EtcdContents) => {
     const common = { connection, client, layout, cipher, history, memory, admit, contents, times, clock, logger, metrics };
-    const parts = { ...common, processId: chance.uuid() };
-    const store = new ReplicatedStore(parts);
+    const store = new ReplicatedStore({ ...common, processId });
     await store.start();
     return store;
   };
@@ -124,6 +133,9 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     }
   };
   try {
+    if (options.seen !== undefined) {
+      await raiseUnlessSame(options.seen, () => admit(glanceAt({ client, layout, cipher })), { client, layout, processId, logger });
+    }
     const store = await beginInPast();
     try {
       await admit(store);

@@ -21,6 +21,12 @@ export interface KnownState {
   readonly fence: number;
 }
 
+/** How far an earlier process has got, as it has noted it now and then. */
+export interface SeenState extends KnownState {
+  /** By how many revisions more it may have got before its end; 0 when it has noted its last state. */
+  readonly ahead: number;
+}
+
 /** The state of etcd at the moment of the question. */
 export interface Present {
   /** Of everything in etcd. */

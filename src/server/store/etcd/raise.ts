@@ -9,6 +9,8 @@ import type { EtcdClient } from "./client.ts";
 import type { Layout } from "./contents.ts";
 import { encodeBase64 } from "./protocol.ts";
 import type { WireRange } from "./protocol.ts";
+import { askPresent } from "./question.ts";
+import type { KnownState, Present, SeenState } from "./question.ts";
 
 /** What etcd is raised with. */
 export interface RaiseOptions {
@@ -16,6 +18,28 @@ export interface RaiseOptions {
   readonly layout: Layout;
   readonly processId: string;
   readonly logger: Logger;
+}
+
+/** Says what became of the past that is known. */
+export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
+  const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
+  if (past === "other") logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
+  else logger.warn("etcd has compacted what this server knew: nothing tells whether a backup was restored meanwhile", states);
+}
+
+/**
+ * Raises etcd above what an earlier process has seen, unless etcd's history goes on from there.
+ *
+ * @param admit Asked before anything is written.
+ * @throws EtcdFailure, and what `admit` throws.
+ */
+export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
+  const { client, layout, logger } = options;
+  const present = await askPresent(seen, { layout, call: (path, body) => client.call(path, body) });
+  if (present.past === "same") return;
+  await admit();
+  tellLost(logger, seen, present);
+  await raiseAbove(seen.revision + seen.ahead, options);
 }
 
 /** Revisions by which etcd is raised at most; where more are missing, clients that were away begin anew. */

@@ -26,7 +26,7 @@ import { glanceAt } from "./glance.ts";
 import type { Glance } from "./glance.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present } from "./question.ts";
-import { raiseAbove } from "./raise.ts";
+import { raiseAbove, tellLost } from "./raise.ts";
 import type { Replica } from "./replica.ts";
 
 /** What a recovery works with. */
@@ -120,13 +120,11 @@ export class Recovery {
     return true;
   }
 
-  #lose(known: KnownState, { revision, last, past }: Present): void {
+  #lose(known: KnownState, present: Present): void {
     const { logger, metrics, replica } = this.#options;
-    this.#lost = past === "other" ? "restored" : "compacted";
+    this.#lost = present.past === "other" ? "restored" : "compacted";
     metrics.count("management_etcd_reloads_total", { reason: this.#lost });
-    const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
-    if (past === "other") logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
-    else logger.warn("etcd has compacted what this server knew: nothing tells whether a backup was restored meanwhile", states);
+    tellLost(logger, known, present);
     replica.view.disown();
   }
 

@@ -18,7 +18,7 @@ import { Feed } from "./feed.ts";
 import type { Glance } from "./glance.ts";
 import type { WireRange } from "./protocol.ts";
 import { askPresent } from "./question.ts";
-import type { Present } from "./question.ts";
+import type { KnownState, Present } from "./question.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
@@ -73,6 +73,8 @@ export interface EtcdStore extends Store, Resealable {
   raiseFence(): Promise<void>;
   /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
   readonly recovers: boolean;
+  /** How far this process is, for the next one's `seen`; also after `close`. */
+  readonly known: KnownState;
   /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
   onRestored(listener: () => void): void;
 }
@@ -227,6 +229,10 @@ export class ReplicatedStore implements EtcdStore {
   get recovers(): boolean {
     const { recoverMs } = this.#options.times;
     return recoverMs === 0 || this.#recovery.stuckMs < recoverMs;
+  }
+
+  get known(): KnownState {
+    return this.#replica.known;
   }
 
   onRestored(listener: () => void): void {
