@@ -2,12 +2,12 @@
  * A platform that once had data never starts empty by itself: what is left beside the data says that there were some.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
 import { cipherOf } from "../conformance/resealable.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
+import { describeEtcd, lacksRestore, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { portFor, useServingCommands } from "./serving-commands.ts";
 import { run } from "./support.ts";
@@ -171,14 +171,59 @@ describeEtcd("a server on an etcd", () => {
     await empty("/lost/");
     const { code, stdout, stderr } = await run(argvOf(on("/lost/"), kubeconfig));
     expect([code === 0, stdout]).toEqual([false, ""]);
-    expect(stderr).toContain(`there are no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on them`);
+    expect(stderr).toContain(
+      `there are no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on ${etcd.url} below /lost/`,
+    );
     const anew = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
     expect(anew.terminal.stdout).toContain("shown once");
   });
 
-  test("starts below another prefix, which was never its own", async () => {
+  test("that was emptied does not start under another spelling either, or as another one", async () => {
     const kubeconfig = newPath("kubeconfig");
-    await (await serve(argvOf(on("/one/"), kubeconfig), READY)).stop();
-    expect((await serve(argvOf(on("/other/"), kubeconfig), READY)).terminal.stdout).toContain("shown once");
+    await (await serve(argvOf(on("/spelled/"), kubeconfig), READY)).stop();
+    await empty("/spelled/");
+    const others = [on("/spelled"), on("/other/"), ["--etcd", etcd.url.replace("127.0.0.1", "localhost"), ...on("/spelled/").slice(2)]];
+    for (const where of others) {
+      const { code, stdout, stderr } = await run(argvOf(where, kubeconfig));
+      expect([code === 0, stdout]).toEqual([false, ""]);
+      expect(stderr).toContain(`"${kubeconfig}.etcd" says that a server has run on ${etcd.url} below /spelled/`);
+    }
   });
 });
+
+describeEtcd(
+  "an etcd",
+  () => {
+    let etcd: Etcd;
+    beforeAll(async () => void (etcd = await startEtcd()));
+    afterAll(() => etcd.remove());
+    const where = () => ["--etcd", etcd.url, "--etcd-prefix", "/restored/", "--public-url", "https://127.0.0.1:1"];
+
+    test("that was restored while no server ran counts on from above what the last one has seen", async () => {
+      const kubeconfig = newPath("kubeconfig");
+      const seen = async () =>
+        (JSON.parse(readFileSync(`${kubeconfig}.etcd`, "utf8")) as { seen: { revision: number; ahead: number } }).seen;
+      const startAndStop = async () => {
+        await (await serve(argvOf(where(), kubeconfig), READY)).stop();
+        return seen();
+      };
+      await startAndStop();
+      const file = etcd.save();
+      const before = await startAndStop();
+      expect(before.ahead).toBe(0);
+      await etcd.restore(file);
+      const floor = async () =>
+        ((await etcd.ask("/v3/kv/range", { key: Buffer.from("/restored/floor").toString("base64") }))["kvs"] ?? []) as {
+          mod_revision: string;
+        }[];
+      expect(await floor()).toEqual([]);
+      expect((await startAndStop()).revision).toBeGreaterThan(before.revision);
+      const [raised] = await floor();
+      expect(Number(raised!.mod_revision)).toBeGreaterThan(before.revision);
+      // A start on what goes on raises nothing.
+      await startAndStop();
+      expect(await floor()).toEqual([raised]);
+    });
+  },
+  lacksRestore,
+);
