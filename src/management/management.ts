@@ -17,7 +17,6 @@ import { createAddressOf } from "../server/http/client-address.ts";
 import type { AddressOf } from "../server/http/client-address.ts";
 import type { OpenExchange } from "../server/http/exchange.ts";
 import { formatKubeconfig } from "../server/access/kubeconfig.ts";
-import { isEtcdStore } from "../server/store/etcd-store.ts";
 import { createMemoryStore } from "../server/store/memory-store.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Store } from "../server/store/store.ts";
@@ -190,7 +189,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     routes: createOutsideRoutes(api, options),
     addressOf: options.addressOf,
     notReady,
-    ...(isEtcdStore(store) && { isAlive: () => store.recovers }),
+    isAlive: () => store.recovers !== false,
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
