@@ -142,14 +142,14 @@ describeEtcd(
       const before = await store.revision();
       await etcd.restore(file, { before: (ask) => writeAsStore(ask, 9) });
       const second = await open();
-      const { ends } = await follow(second);
       expect(await names(store)).toBe(await names(second));
-      await settled(() => ends.length > 0);
+      // Each has seen the floor as soon as it is at the present.
+      await second.revision();
       const third = await open();
       for (const one of [second, third]) {
         expect(await failureOf(one.watch({ prefix: PREFIX, after: before, onEvent: () => {} }))).toBe("API_EXPIRED");
       }
-      expect([ends, restored()]).toEqual([[true], 1]);
+      expect(restored()).toBe(1);
     });
 
     test("asks whether it may go on with what is there, shows nothing meanwhile, and writes nothing", async () => {
@@ -165,9 +165,8 @@ describeEtcd(
       await etcd.restore(file);
       const revision = async () => ((await etcd.ask("/v3/kv/range", { key: "AA==" }))["header"] as { revision: string }).revision;
       const found = await revision();
-      for (const asked of [store.get(key("kept")), store.create(key("new"), object("new")), store.list({ prefix: PREFIX })]) {
-        expect(await failureOf(asked)).toBe("API_UNAVAILABLE");
-      }
+      const asks = [() => store.get(key("kept")), () => store.create(key("new"), object("new")), () => store.list({ prefix: PREFIX })];
+      for (const ask of asks) expect(await failureOf(ask())).toBe("API_UNAVAILABLE");
       expect(await revision()).toBe(found);
       await expect(open({ admit })).rejects.toThrow("a copy was not finished");
       isWhole = true;

@@ -108,7 +108,8 @@ export class Recovery {
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
     await admit(glanceAt(this.#options));
-    if (lost !== undefined) await raiseAbove(known.revision, this.#options);
+    // What only this server has missed ends nobody else's watches.
+    if (lost === "restored") await raiseAbove(known.revision, this.#options);
     const contents = await loadContents({ client, layout, cipher, memory });
     if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;
     await admit(glanceAt(this.#options, contents.revision));

@@ -107,7 +107,10 @@ export class ReplicatedStore implements EtcdStore {
         // Later the others decide how much there is.
         if (this.#heartbeat === undefined) demandOpens(replica.view.heldBytes(), options.memory);
       },
-      onBegin: () => void this.#tryToCatchUp(),
+      onBegin: async () => {
+        await this.#readPresent();
+        void this.#tryToCatchUp();
+      },
       onGap: (why) => this.#recovery.run(why),
     });
     this.#recovery = new Recovery({
