@@ -117,7 +117,9 @@ describe("a server that was killed", () => {
     expect([ended, stdout, looksOf(copy)]).toEqual([true, "", before]);
     expect(stderr).toContain(`"${join(copy, LOG)}" is missing; the server that had the data open did not close them`);
     expect(stderr).toContain("--accept-data-loss");
-    expect((await begin(copy, "--port", "0", "--accept-data-loss")).terminal.stdout).toContain("shown once");
+    // What SQLite has moved into the database by then is chance.
+    const again = await begin(copy, "--port", "0", "--accept-data-loss");
+    expect(again.terminal.stdout).toMatch(/shown once|is the one of the first start/);
   });
 
   test("starts with its log, once something else has opened the data, and after a start with another key", async () => {
