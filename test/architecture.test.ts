@@ -80,10 +80,10 @@ describe("the picture", () => {
 
   test("has each room above those that it imports, or beside them", () => {
     const imports = importsBetweenRooms();
-    expect(imports.length).toBeGreaterThan(60);
+    expect(imports.length).toBeGreaterThan(20);
     expect(imports.filter(([from, to]) => height.get(from)! > height.get(to)!)).toEqual([]);
     const beside = imports.filter(([from, to]) => height.get(from) === height.get(to)).map(([from, to]) => `${from} ${to}`);
-    expect(beside.sort()).toEqual(["object base", "playground testing", "sandbox expression"]);
+    expect(beside).toEqual([]);
   });
 });
 
