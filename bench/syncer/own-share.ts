@@ -209,7 +209,7 @@ async function syncer(source: string, addresses: number): Promise<Change> {
   const { createInformedAccess, createMetrics, createSyncer, resolveConfig, systemChance, systemClock } = (await load(
     "index.ts",
   )) as typeof Package;
-  const { readWatch } = (await load("client/watch-stream.ts")) as typeof Streams;
+  const { readWatch } = (await load("kube/client/watch/watch-stream.ts")) as typeof Streams;
   const [tenant, host] = [cluster(readWatch, systemClock), cluster(readWatch, systemClock)];
   const seed = (plural: string, object: KubeObject) =>
     tenant.kindOf({ plural }).store(object.metadata.name!, JSON.stringify(object), tenant.next(), "ADDED");

@@ -72,14 +72,14 @@ test("the limits are those of the source", () => {
     "10,000",
     "32 MiB",
   ]);
-  expect(source("server/http/limits.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
-  expect(source("server/http/in-flight.ts")).toContain(
+  expect(source("apiserver/http/limits/limits.ts")).toContain("BODY_BYTES_MAX = 3 * 1024 * 1024");
+  expect(source("apiserver/http/limits/in-flight.ts")).toContain(
     "{ reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares }",
   );
-  expect(source("server/http/limits.ts")).toMatch(/BODY_VALUES_MAX = 1_000_000;[^]*CONNECTIONS_MAX = 4_000;/);
-  expect(source("server/http/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
-  expect(source("server/http/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;[^]*READ_MS = 30_000;/);
-  expect(source("server/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
-  expect(source("server/store/memory-limits.ts")).toContain("HISTORY_BYTES = 32 * 1024 * 1024;");
-  expect(source("clusters/cluster.ts")).toContain("Default 10,000");
+  expect(source("apiserver/http/limits/limits.ts")).toMatch(/BODY_VALUES_MAX = 1_000_000;[^]*CONNECTIONS_MAX = 4_000;/);
+  expect(source("apiserver/http/limits/in-flight.ts")).toContain("{ callerShare = 0.25, administratorShare = 0.1 }");
+  expect(source("apiserver/http/limits/limits.ts")).toMatch(/HEADERS_MS = 10_000;[^]*REQUEST_MS = 60_000;[^]*READ_MS = 30_000;/);
+  expect(source("apiserver/access/tokens.ts")).toContain("EXPIRING_MAX = 100_000");
+  expect(source("apiserver/store/memory-limits.ts")).toContain("HISTORY_BYTES = 32 * 1024 * 1024;");
+  expect(source("cluster/cluster.ts")).toContain("Default 10,000");
 });

@@ -82,7 +82,7 @@ function headings(text: string): string[] {
 }
 
 describe("decisions", () => {
-  const folder = join(DOCS, "decisions");
+  const folder = join(DOCS, "internals/decisions");
   const records = readdirSync(folder)
     .filter((name) => name !== "README.md")
     .sort();
