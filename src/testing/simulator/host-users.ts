@@ -39,6 +39,16 @@ function hasService(options: UserActOptions): Act {
   });
 }
 
+/** An operator's own Service in the place of one that another syncer should have made: it stands for nothing in the tenant cluster. */
+function hasOwnService(options: UserActOptions): Act {
+  const act = userAct("host has an operator's own Service", options, (world, random, key) => {
+    const { resource, side } = options;
+    if (present(world, side, resource, key) !== undefined) return undefined;
+    return world.write(side, (writer) => writer.create(resource, drawObject(random, resource, key)));
+  });
+  return { ...act, isPossible: (world) => world.generation.rules[0]!.services === "external" };
+}
+
 function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: ObjectKey): boolean {
   const place = hostKeyOf(world, resource, tenant);
   return place !== undefined && sameKey(place, key);
@@ -98,6 +108,7 @@ export const HOST_USERS: readonly Act[] = [
   changes("host strips a Service's markers", of(SERVICES, 0.3), stripMarkers),
   creates("host has a foreign Endpoints", of(ENDPOINTS, 0.7)),
   hasService(of(SERVICES, 0.7)),
+  hasOwnService(of(SERVICES, 4)),
   hasMarked(of(ENDPOINTS, 0.7)),
   hasMarked(of(SERVICES, 0.5)),
   deletes("host deletes Endpoints", of(ENDPOINTS, 1)),

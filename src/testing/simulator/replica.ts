@@ -175,6 +175,16 @@ export class Replica {
     return Math.min(...this.#due.values());
   }
 
+  /** Ids of objects of which a cluster keeps saying otherwise than a cache. */
+  get contradicted(): readonly string[] {
+    return this.#core.contradicted();
+  }
+
+  /** Some object is written too often, and waits. */
+  get isSlowed(): boolean {
+    return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "WRITES_SLOWED"));
+  }
+
   /** Something was refused, and will be tried again in a minute. */
   get retriesRefused(): boolean {
     return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "API_INVALID" || code === "HOST_NAMESPACE_MISSING"));

@@ -56,6 +56,20 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
     : { namespace: operation.object.metadata.namespace ?? "", name: operation.object.metadata.name ?? "" };
 }
 
+/** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
+function lie(action: "create" | "update" | "delete"): Act {
+  const fits = ({ request }: Flight) => request.type === "write" && request.operation.side === "host" && request.operation.action === action;
+  return requestFault(`${action} only said to be done`, 2, fits, (world, { flight }) => {
+    if (flight.request.type !== "write") return;
+    const { operation } = flight.request;
+    if (operation.action === "delete") return void (flight.response = { type: "absent" });
+    const { metadata } = operation.object;
+    const { uid = "never-stored" } = metadata;
+    const resourceVersion = String(world.clusters[operation.side].revision + 1);
+    flight.response = { type: "object", object: withMeta(operation.object, { ...metadata, uid, resourceVersion }) };
+  });
+}
+
 /** Somebody else writes the very object in the last moment; many of these in a row are a storm of conflicts. */
 const rival: Act = {
   name: "rival writes first",
@@ -87,6 +101,9 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   rival,
+  lie("create"),
+  lie("update"),
+  lie("delete"),
   answered("answered 409", "API_CONFLICT", 1, isWrite),
   answered("answered 429", "API_TOO_MANY_REQUESTS", 1),
   answered("answered 503", "API_UNAVAILABLE", 1),
