@@ -55,7 +55,7 @@ function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: Obje
 }
 
 /** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
-function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
+export function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
   const own = translatorOf(world).vcluster;
   const vcluster = differs === "another name" ? "red" : own.name;

@@ -5,14 +5,17 @@ import { noMetrics } from "../../base/metrics.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { Ending, Planner, Request, Response } from "../../reconcile/machine.ts";
 import { targetSide } from "../../reconcile/reference-copy.ts";
+import { FairLane } from "../../runtime/fair-lane.ts";
 import { decideRetry, Failures } from "../../runtime/retry.ts";
 import { createSyncCore } from "../../sync/core.ts";
 import type { SyncCore, SyncCoreOptions } from "../../sync/core.ts";
 import { createSyncMemory } from "../../sync/memory.ts";
+import { namespaceOfId } from "../../sync/sync-id.ts";
 import type { SyncHooks, Turn } from "../../sync/turn.ts";
 import { SimulatedCache } from "./cache.ts";
 import type { SimulatedCluster, Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
+import { createFairness } from "./oracles/fairness.ts";
 
 /** A turn, and the answer to its request once a cluster has made one. */
 export interface Flight {
@@ -43,6 +46,9 @@ export interface ReplicaOptions {
 /** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
 export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
+/** Notes of what is tried again every now and then, though nothing has changed. */
+const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_FOREIGN"]);
+
 /** One syncer process: caches of its own, the real core, a queue and turns under way. */
 export class Replica {
   readonly #options: ReplicaOptions;
@@ -58,6 +64,9 @@ export class Replica {
   /** Taken up as soon as no turn of the old one is under way. */
   #next: Generation | undefined;
   readonly #queue = new Set<string>();
+  /** The same ids, in the order in which a process takes them. */
+  readonly #order = new FairLane<true>(namespaceOfId);
+  #fairness = createFairness();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
   readonly #failures = new Failures();
@@ -114,7 +123,8 @@ export class Replica {
   #swap(): void {
     if (this.#next === undefined || this.flights.length > 0) return;
     this.#core.close();
-    for (const waiting of [this.#queue, this.#again, this.#due]) waiting.clear();
+    for (const waiting of [this.#queue, this.#order, this.#again, this.#due]) waiting.clear();
+    this.#fairness = createFairness();
     this.generation = this.#next;
     this.#next = undefined;
     this.#core = this.#makeCore();
@@ -123,7 +133,12 @@ export class Replica {
 
   enqueue(id: string): void {
     if (this.flights.some((flight) => flight.id === id)) this.#again.add(id);
-    else this.#queue.add(id);
+    else this.#wait(id);
+  }
+
+  #wait(id: string): void {
+    this.#queue.add(id);
+    if (!this.#order.has(id)) this.#order.push(id, true);
   }
 
   get waiting(): readonly string[] {
@@ -134,9 +149,19 @@ export class Replica {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
   }
 
+  /** Begins the turn of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
+  takeNext(complain: (message: string) => void): string {
+    const [id] = this.#order.shift()!;
+    this.take(id);
+    const wrong = this.#fairness.took(id, this.waiting);
+    if (wrong !== undefined) complain(wrong);
+    return id;
+  }
+
   /** Begins a turn of an id that waits. */
   take(id: string): void {
     this.#queue.delete(id);
+    this.#order.remove(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
     const turn = finish(this.#core.begin(id));
@@ -152,7 +177,7 @@ export class Replica {
     if (turn.request.type !== "done") return void (flight.request = turn.request);
     this.flights.splice(this.flights.indexOf(flight), 1);
     this.#ended(id, turn.request.ending);
-    if (this.#again.delete(id)) this.#queue.add(id);
+    if (this.#again.delete(id)) this.#wait(id);
     this.#swap();
   }
 
@@ -187,7 +212,7 @@ export class Replica {
 
   /** Something was refused, and will be tried again in a minute. */
   get retriesRefused(): boolean {
-    return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "API_INVALID" || code === "HOST_NAMESPACE_MISSING"));
+    return this.#core.records().some(({ notes }) => notes.some(({ code }) => TRIED_AGAIN.has(code)));
   }
 
   /** Enqueues what is due by now. */

@@ -58,7 +58,8 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
 
 /** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
 function lie(action: "create" | "update" | "delete"): Act {
-  const fits = ({ request }: Flight) => request.type === "write" && request.operation.side === "host" && request.operation.action === action;
+  const fits = ({ request }: Flight) =>
+    request.type === "write" && request.operation.side === "host" && request.operation.action === action;
   return requestFault(`${action} only said to be done`, 2, fits, (world, { flight }) => {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;

@@ -101,6 +101,7 @@ export async function run(options: RunOptions): Promise<Run> {
     replicas,
     workers: 1 + random.below(4),
     names: drawNames(random),
+    inOrder: random.happens(0.3),
     oracles: (of) => ORACLES.map((oracle) => oracle(of)),
     ...(hooks && { hooks }),
     ...(createCore && { createCore }),

@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly replicas: number;
   readonly workers: number;
   readonly names: readonly TenantName[];
+  /** What waits has its turn in the order of the real queue, in which namespaces share; else in any order. */
+  readonly inOrder: boolean;
   readonly oracles: (world: World) => readonly Oracle[];
   readonly hooks?: SyncHooks;
   readonly planner?: Planner;

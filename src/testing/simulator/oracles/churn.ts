@@ -24,7 +24,9 @@ export function churn(world: World): Oracle {
     saw({ author }) {
       if (author.kind !== "replica") allowed += perWrite;
       else written += 1;
-      return written > allowed && world.options.setting.restless !== true ? `replicas wrote ${written} times, with reason for ${allowed}` : undefined;
+      return written > allowed && world.options.setting.restless !== true
+        ? `replicas wrote ${written} times, with reason for ${allowed}`
+        : undefined;
     },
   };
 }
