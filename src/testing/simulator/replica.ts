@@ -47,7 +47,7 @@ export interface ReplicaOptions {
 export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
 /** Notes of what is tried again every now and then, though nothing has changed. */
-const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_FOREIGN"]);
+const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
 
 /** One syncer process: caches of its own, the real core, a queue and turns under way. */
 export class Replica {
