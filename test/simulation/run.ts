@@ -72,7 +72,6 @@ function work(index: number): Promise<void> {
   const task: WorkerTask = { steps, replicas };
   const thread = new Worker(new URL("./worker.ts", import.meta.url), { workerData: task });
   const next = () => {
-    if (performance.now() > endMs) chunks.length = 0;
     const chunk = chunks.shift();
     if (chunk === undefined) void thread.terminate();
     else thread.postMessage(chunk);
@@ -84,6 +83,7 @@ function work(index: number): Promise<void> {
       record?.add(part);
       add(part);
       last = Math.max(last, part.last);
+      if (performance.now() > endMs) chunks.length = 0;
       left = chunks.length > 0;
       next();
     });
