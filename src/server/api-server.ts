@@ -19,6 +19,7 @@ import { Answering, statusOf } from "./http/exchange.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight, sharedBy } from "./http/in-flight.ts";
 import type { InFlight } from "./http/in-flight.ts";
+import { oncePerObject } from "./objects/json-data.ts";
 import { beginRecord } from "./access/passage.ts";
 import type { Known, Passage } from "./access/passage.ts";
 import { impersonated } from "./access/impersonation.ts";
@@ -261,7 +262,7 @@ class Serving {
     const { user, caller } = await this.#identify(passage, path, attributes);
     if (target instanceof Error) throw target;
     const { administers = isMaster } = this.#options;
-    const share = { name: `user ${caller.name}`, administers: administers(caller) };
+    const share = { name: nameOfShare(caller), administers: administers(caller) };
     const body = this.#inFlight.body(share);
     const { authorizer, known } = this.#options;
     const judge = (verb?: "create") => {
@@ -363,6 +364,9 @@ class Serving {
     record?.complete(answer.code);
   }
 }
+
+/** Made once for each caller: a text that was just put together has to be read once more to be found in a map. */
+const nameOfShare = oncePerObject(({ name }: UserInfo) => `user ${name}`);
 
 function isMaster({ groups }: UserInfo): boolean {
   return groups.includes("system:masters");

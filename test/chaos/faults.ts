@@ -72,7 +72,8 @@ export const FAULTS: readonly Fault[] = [
   answered("an empty answer", always, { status: 200, type: "application/json", text: "" }),
   {
     name: "a write is said to be done",
-    meets: ({ method, plural }) => (method === "POST" || method === "PUT") && COPIED.has(plural),
+    // An update of the tenant's object that was never made cannot be told from one that the tenant has undone at once.
+    meets: ({ method, plural, side }) => COPIED.has(plural) && (method === "POST" || (method === "PUT" && side === "host")),
     async act({ asked, tell }) {
       const body = JSON.parse(asked.body) as { metadata: object };
       const metadata = { uid: "00000000-0000-4000-8000-000000000000", resourceVersion: "1", ...body.metadata };

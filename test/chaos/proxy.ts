@@ -16,8 +16,12 @@ import { readText } from "../outside/api.ts";
 import type { Answer, Api } from "../outside/api.ts";
 import type { Chance } from "../outside/cases.ts";
 
+export type Side = "tenant" | "host";
+
 /** What a request is about. */
 export interface Asked {
+  /** Before whose API server the proxy stands. */
+  readonly side: Side;
   readonly method: string;
   readonly url: string;
   readonly verb: "get" | "list" | "watch" | "write";
@@ -73,9 +77,18 @@ export type Weather = readonly (readonly [Fault | LineFault, number])[];
 
 const CERTIFICATE = createServerCertificate({ name: "chaos", clock: systemClock, chance: systemChance });
 
+/** What a proxy works with. */
+export interface ProxyOptions {
+  readonly api: Api;
+  readonly chance: Chance;
+  /** Told in a line what is done to a request. */
+  readonly note: (text: string) => void;
+}
+
 /** One proxy. It knows every write that the server has stored, and counts what it has done to whom. */
 export class ChaosProxy {
   readonly name: string;
+  readonly #side: Side;
   readonly #api: Api;
   readonly #chance: Chance;
   readonly #note: (text: string) => void;
@@ -90,8 +103,9 @@ export class ChaosProxy {
   readonly counts = new Map<string, number>();
   weather: Weather = [];
 
-  private constructor(name: string, api: Api, chance: Chance, note: (text: string) => void) {
-    this.name = name;
+  private constructor(side: Side, of: string, { api, chance, note }: ProxyOptions) {
+    this.name = `${side} of ${of}`;
+    this.#side = side;
     this.#api = api;
     this.#chance = chance;
     this.#note = note;
@@ -108,9 +122,9 @@ export class ChaosProxy {
     });
   }
 
-  /** @param note Told in a line what is done to a request. */
-  static async start(name: string, api: Api, chance: Chance, note: (text: string) => void): Promise<ChaosProxy> {
-    const proxy = new ChaosProxy(name, api, chance, note);
+  /** @param of The virtual cluster, for people. */
+  static async start(side: Side, of: string, options: ProxyOptions): Promise<ChaosProxy> {
+    const proxy = new ChaosProxy(side, of, options);
     await proxy.#listen();
     return proxy;
   }
@@ -175,7 +189,7 @@ export class ChaosProxy {
 
   async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = request.method === "GET" ? "" : await readText(request);
-    const asked = describe(request, body);
+    const asked = { side: this.#side, ...describe(request, body) };
     await this.#thawed;
     const way = this.#wayOf(asked, request, response);
     const fault = this.weather.find(([one, share]) => "act" in one && one.meets(asked) && this.#chance.fraction() < share)?.[0] as Fault;
@@ -196,6 +210,7 @@ export class ChaosProxy {
     };
     const ask = async () => {
       const answer = await this.#api.ask(asked.method, asked.url, { body: asked.body, type });
+      if (asked.plural === "events" && asked.verb === "write") this.#note(`${this.name}: told ${toldIn(asked.body)}`);
       if (asked.verb === "write" && !NO_COPIES.has(asked.plural)) {
         this.stored.push({ ...asked, status: answer.status });
         this.#note(`${this.name}: ${asked.method} ${asked.plural} ${asked.namespace}/${asked.name} is ${answer.status}`);
@@ -268,11 +283,18 @@ export function uidOf(line: string): string {
 const NO_COPIES = new Set(["events", "leases", "selfsubjectaccessreviews", "selfsubjectrulesreviews"]);
 const PLACE = /^\/(?:api|apis\/[^/]+)\/v1(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/?]+))?/;
 
-function describe({ method = "", url = "" }: IncomingMessage, body: string): Asked {
+function describe({ method = "", url = "" }: IncomingMessage, body: string): Omit<Asked, "side"> {
   const [, namespace = "", plural = "", inAddress = ""] = PLACE.exec(url) ?? [];
   const name = inAddress || nameIn(body);
   const read = url.includes("watch=true") ? "watch" : inAddress === "" && plural !== "" ? "list" : "get";
   return { method, url, verb: method === "GET" ? read : "write", plural, namespace, name, body };
+}
+
+/** What an Event says, and of what. */
+function toldIn(body: string): string {
+  const { reason, note, message, regarding, involvedObject } = JSON.parse(body) as Record<string, unknown>;
+  const { namespace, name } = (regarding ?? involvedObject ?? {}) as Record<string, unknown>;
+  return `${String(namespace)}/${String(name)} ${String(reason)}: ${String(note ?? message)}`;
 }
 
 function nameIn(body: string): string {

@@ -2,10 +2,11 @@
  * Storms over real processes: faults on every way to both API servers, random changes on all sides, kills and pauses, and a checker of its
  * own that follows every change to its end.
  *
- *   npm run test:chaos -- --minutes 60 [--seed 1] [--only TEXT] [--with REF]
+ *   npm run test:chaos -- --minutes 60 [--seed 1] [--only TEXT] [--alone] [--with REF]
  *
- * `--only` takes the faults whose name has the text; `--with` looks at an earlier version. A failure prints what happened around the
- * object, and the seed: the same seed makes the same choices, as far as processes allow. The exit code is 1 after a failure.
+ * `--only` takes the faults whose name has the text; with `--alone` there is one virtual cluster; `--with` looks at an earlier version. A
+ * failure prints what happened around the object, and the seed: the same seed makes the same choices, as far as processes allow. The exit
+ * code is 1 after a failure.
  */
 import { parseArgs } from "node:util";
 import { seedOf } from "../outside/cases.ts";
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "2" },
     seed: { type: "string" },
     only: { type: "string", default: "" },
+    alone: { type: "boolean", default: false },
     with: { type: "string" },
   },
 });
@@ -29,9 +31,10 @@ if (root === undefined) {
 const seed = seedOf(values.seed);
 const until = performance.now() + 60_000 * Number(values.minutes);
 console.log(`seed ${seed}, ${values.minutes} minutes`);
-const world = await World.start({ seed, root, only: values.only });
+const world = new World({ seed, root, only: values.only, alone: values.alone });
 let storms = 0;
 try {
+  await world.begin();
   while (performance.now() < until) {
     const from = performance.now();
     const faults = await world.storm();

@@ -30,10 +30,15 @@ const HOST_NAMESPACES = ["vc-a", "vc-b", "h-team-a"];
 const OBJECTS = 8;
 /** Nothing is written for so long, in milliseconds, before everything counts as at rest. */
 const QUIET_MS = 2_000;
+/**
+ * So long, in milliseconds, may it take after a storm until both sides agree. A server that says again and again that it has made a copy,
+ * and does not have it, looks like somebody who keeps deleting it: the syncer makes that copy every two minutes then.
+ */
+const AGREED_MS = 240_000;
 /** Kinds of fault in one storm on one way, at most. */
 const KINDS_MAX = 4;
 /** Lines of the journal that a failure prints. */
-const TOLD_MAX = 40;
+const TOLD_MAX = 120;
 /** Last lines of each log that a failure prints. */
 const LOG_LINES = 12;
 
@@ -54,6 +59,8 @@ export interface WorldOptions {
   readonly root: string;
   /** Names of the faults that may happen. Default: all. */
   readonly only?: string;
+  /** The host has one virtual cluster, not two of one name. */
+  readonly alone?: boolean;
 }
 
 /** What happened in a world. */
@@ -69,43 +76,38 @@ export class World {
   #host!: ClusterProcess;
   changes = 0;
 
-  private constructor(options: WorldOptions) {
+  constructor(options: WorldOptions) {
     this.#options = options;
     this.#chance = new Chance(options.seed);
   }
 
-  static async start(options: WorldOptions): Promise<World> {
-    const world = new World(options);
-    await world.#begin();
-    return world;
-  }
-
-  async #begin(): Promise<void> {
+  /** Starts everything, in fair weather. @throws Error when both sides do not come to agree. */
+  async begin(): Promise<void> {
     const folder = temporaryFolder();
     const host = (this.#host = await startClusterProcess("host", folder));
     this.#clusters.push(host);
     await host.api.namespaces(...HOST_NAMESPACES);
     await this.#operate();
-    for (const [number, virtual] of VIRTUALS.entries()) {
+    for (const [number, virtual] of VIRTUALS.slice(this.#options.alone === true ? 1 : 0).entries()) {
       const tenant = await startClusterProcess(`tenant-${number}`, folder);
       this.#clusters.push(tenant);
       await tenant.api.namespaces(...NAMESPACES);
       const note = (text: string) => this.#note(text);
       const chance = () => new Chance(this.#chance.below(2 ** 31));
       const ways = {
-        tenant: await ChaosProxy.start(`tenant of ${virtual.namespace}`, tenant.api, chance(), note),
-        host: await ChaosProxy.start(`host of ${virtual.namespace}`, host.api, chance(), note),
+        tenant: await ChaosProxy.start("tenant", virtual.namespace, { api: tenant.api, chance: chance(), note }),
+        host: await ChaosProxy.start("host", virtual.namespace, { api: host.api, chance: chance(), note }),
       };
       const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES } } };
       const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config });
       const isForeign = (id: string) => !model.owned.has(id);
-      const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1 };
+      const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1, again: true };
       const model: Model = new Model({ ...common, chance: chance(), isForeign });
       await model.begin(OBJECTS);
       await syncer.begin([], this.#options.root);
       this.#members.push({ virtual, model, syncer, ways, paused: false });
     }
-    await this.#agreed();
+    await this.#explained(() => this.#agreed());
   }
 
   /** What the operator of the host has: beside the copies, under names that look like theirs, and with a Service that wants backends. */
@@ -140,18 +142,25 @@ export class World {
   /** One storm, and the calm after it. @throws Error with what is wrong, and what happened around it. */
   async storm(): Promise<string> {
     const kinds = this.#stormy();
-    try {
+    await this.#explained(async () => {
       const steps = 10 + this.#chance.below(30);
       for (let step = 0; step < steps; step += 1) await this.#step();
       await this.#calm();
       await this.#agreed();
       await this.#rests();
       holdNone(await this.#foreign(), "not the syncer's own");
+    });
+    this.#journal.length = 0;
+    return kinds.join(", ");
+  }
+
+  /** Adds to a failure what happened around the object that it names. */
+  async #explained(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${this.#around((error as Error).message)}`, { cause: error });
     }
-    this.#journal.length = 0;
-    return kinds.join(", ");
   }
 
   /** Sets the weather of every way. */
@@ -263,6 +272,7 @@ export class World {
         return wrong.length === 0;
       },
       () => wrong.slice(0, 6).join("; "),
+      AGREED_MS,
     );
   }
 
@@ -310,7 +320,9 @@ export class World {
   /** What happened to the objects that a failure names, and what the syncers said last. */
   #around(message: string): string {
     const names = [...new Set(message.match(/\bo-\d+\b/g) ?? [])].slice(0, 3);
-    const about = this.#journal.filter((line) => names.length === 0 || !/\bo-\d+\b/.test(line) || names.some((name) => named(line, name)));
+    // Whose cluster it is, is asked before most writes.
+    const told = this.#journal.filter((line) => !line.includes("/namespaces/kube-system"));
+    const about = told.filter((line) => names.length === 0 || !/\bo-\d+\b/.test(line) || names.some((name) => named(line, name)));
     const logs = this.#members.flatMap(({ virtual, syncer }) => {
       const lines = syncer.log.trim().split("\n");
       const own = lines.slice(0, -LOG_LINES).filter((line) => names.some((name) => named(line, name)));

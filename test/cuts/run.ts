@@ -90,9 +90,11 @@ async function play(pair: Pair, { cuts, then, first }: Story, how: Cut): Promise
   };
   const both = ["leader", "standby"] as const;
   for (const who of both) way(who, (one) => one.cut(how));
-  await Promise.all(both.map((who) => saysWhatItLacks(members[who], cuts[who] ?? [])));
-  // Where neither sees both, nothing is promised but that it stays as it is.
-  if (then !== undefined) await leads(then, cuts[then] === undefined);
+  await Promise.all([
+    ...both.map((who) => saysWhatItLacks(members[who], cuts[who] ?? [])),
+    // Counted from the cut. Where neither sees both, nothing is promised but that it stays as it is.
+    then !== undefined && leads(then, cuts[then] === undefined),
+  ]);
   if (then !== undefined && cuts[then] === undefined) await pair.arrived();
   if (first !== undefined) {
     way(first, (one) => one.heal());

@@ -23,13 +23,16 @@ test("names scripts that exist", () => {
   expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
 
-test("has a row for every suite, and for what .ci/run runs", () => {
+test("has a row for every suite, and for what .ci/run and .ci/long run", () => {
   const listed = rowsOf("suites").map(({ command = "" }) => command.replace(/^npm (run )?/, ""));
   const suites = Object.keys(scripts).filter((name) => /^test(:|$)/.test(name));
   expect(suites.filter((name) => !listed.includes(name))).toEqual([]);
   const ci = readFileSync(join(ROOT, ".ci/run"), "utf8");
   const run = [...ci.matchAll(/^npm run --silent ([\w:-]+)/gm)].map((match) => match[1]!);
   expect(run.length).toBeGreaterThan(10);
+  const long = [...readFileSync(join(ROOT, ".ci/long"), "utf8").matchAll(/^long ([\w:-]+)/gm)].map((match) => match[1]!);
+  expect(long.length).toBeGreaterThan(10);
+  expect(long.filter((name) => !listed.includes(name))).toEqual([]);
   expect(run.filter((name) => !["docs", "build", "bench:syncer"].includes(name) && !listed.includes(name))).toEqual([]);
 });
 

@@ -49,6 +49,8 @@ export interface ModelOptions {
   readonly number?: number;
   /** Objects in host namespaces that are not this virtual cluster's: `endpoints h-team-a/legacy`. Default: there are none. */
   readonly isForeign?: (id: string) => boolean;
+  /** The same is changed again on the same side before it has arrived. The first version is known to lose such edits. Default false. */
+  readonly again?: boolean;
 }
 
 /** Makes changes, and knows what must come of all of them. */
@@ -57,8 +59,10 @@ export class Model {
   readonly #known = new Map<string, Known>();
   /** Host objects that were ever to be copies: `endpoints vc-blue/db-x-shop-x-blue`. */
   readonly owned = new Set<string>();
-  /** What was changed since both sides agreed last. The same is not changed on the other side before they agree again. */
-  readonly #touched = new Set<string>();
+  /** Where what was changed since both sides agreed last. It is not changed on the other side before they agree again. */
+  readonly #touched = new Map<string, Side>();
+  /** The last change of a label or an annotation: the next one is often of the same, before it has arrived. */
+  #again: (() => Promise<string | undefined>) | undefined;
   #made = 0;
   #value = 0;
 
@@ -90,7 +94,11 @@ export class Model {
     if (dice === 3) return this.#setPort(known);
     const side = dice % 2 === 0 ? "tenant" : "host";
     if (dice < 8) return this.#setBody(side, known);
-    return this.#setKey(side, known);
+    if (dice < 12 && this.#options.again === true && this.#again !== undefined) return this.#again();
+    const field = chance.below(3) === 0 ? "labels" : "annotations";
+    const key = chance.one(field === "labels" ? LABELS : [...NOTES, TEAM]);
+    this.#again = () => this.#setKey(side, known, field, key);
+    return this.#again();
   }
 
   async #create(): Promise<string> {
@@ -146,26 +154,23 @@ export class Model {
   }
 
   async #setBody(side: Side, known: Known): Promise<string | undefined> {
-    if (this.#isTouched(known, "body")) return undefined;
+    if (this.#isTouched(known, "body", side)) return undefined;
     known.ip = this.#ip();
     await this.#merge(side, known, subsetsOf(known.ip));
-    this.#touch(known, "body");
+    this.#touch(known, "body", side);
     return `address of ${known.place.join("/")} becomes ${known.ip} on the ${side}`;
   }
 
-  async #setKey(side: Side, known: Known): Promise<string | undefined> {
-    const { chance } = this.#options;
-    const field = chance.below(3) === 0 ? "labels" : "annotations";
-    const key = chance.one(field === "labels" ? LABELS : [...NOTES, TEAM]);
-    if (this.#isTouched(known, key)) return undefined;
+  async #setKey(side: Side, known: Known, field: "labels" | "annotations", key: string): Promise<string | undefined> {
+    if (!this.#known.has(known.place.join("/")) || this.#isTouched(known, key, side)) return undefined;
     const values = known[field];
-    const away = values.has(key) && chance.below(3) === 0;
+    const away = values.has(key) && this.#options.chance.below(3) === 0;
     const text = this.#text();
     if (away) values.delete(key);
     else values.set(key, text);
     const value = away ? null : side === "host" && key === TEAM ? `blue-${text}` : text;
     await this.#merge(side, known, { metadata: { [field]: { [key]: value } } });
-    this.#touch(known, key);
+    this.#touch(known, key, side);
     return `${key} of ${known.place.join("/")} ${away ? "goes" : `becomes ${text}`} on the ${side}`;
   }
 
@@ -178,15 +183,17 @@ export class Model {
     return hostPlace(this.#options.virtual, place);
   }
 
-  #touch({ place }: Known, what = "all"): void {
-    this.#touched.add(`${place.join("/")} ${what}`);
+  #touch({ place }: Known, what = "all", side: Side = "tenant"): void {
+    this.#touched.set(`${place.join("/")} ${what}`, side);
   }
 
-  /** With no part: anything of it. */
-  #isTouched({ place }: Known, what?: string): boolean {
+  /** With no part: anything of it. With a side: only what was changed on the other one. */
+  #isTouched({ place }: Known, what?: string, side?: Side): boolean {
     const name = place.join("/");
     if (this.#touched.has(`${name} all`)) return true;
-    return what === undefined ? [...this.#touched].some((one) => one.startsWith(`${name} `)) : this.#touched.has(`${name} ${what}`);
+    if (what === undefined) return [...this.#touched.keys()].some((one) => one.startsWith(`${name} `));
+    const changed = this.#touched.get(`${name} ${what}`);
+    return changed !== undefined && (this.#options.again !== true || changed !== side);
   }
 
   /** What is not as it must be. When nothing is, both sides agree. */

@@ -95,12 +95,17 @@ export class Command {
 }
 
 /** Resolves once `condition` holds. @throws Error with what `told` says when that does not come. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, told: () => unknown = () => ""): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  told: () => unknown = () => "",
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
   const from = performance.now();
   for (;;) {
-    const late = performance.now() - from > PATIENCE_MS;
+    const late = performance.now() - from > patienceMs;
     if (await condition()) return;
-    if (late) throw new Error(`not so after ${PATIENCE_MS / 1000} s: ${what}. ${textOf(told()).slice(0, 1_500)}`);
+    if (late) throw new Error(`not so after ${patienceMs / 1000} s: ${what}. ${textOf(told()).slice(0, 1_500)}`);
     await new Promise((go) => setTimeout(go, LOOK_MS));
   }
 }

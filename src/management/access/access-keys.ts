@@ -14,7 +14,7 @@ import type { ManagedObjects } from "./managed-objects.ts";
 /** Which key has which value, without knowing any. */
 export interface AccessKeys {
   /** The key of a value, as it is stored; undefined when there is none. The time it takes does not tell which values come close. */
-  find(value: string): KubeObject | undefined;
+  find(value: string, connection?: object): KubeObject | undefined;
   /** Tells whether the value of a written key, or its being left out, leaves the stored key with the value that it has. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
   /** What a written key becomes in the store: its digest in place of its value, which the author is answered. */
@@ -73,8 +73,8 @@ class KeyIndex implements AccessKeys {
     });
   }
 
-  find(value: string): KubeObject | undefined {
-    return value.length > KEY_LENGTH_MAX ? undefined : this.#keys.get(this.#options.digest.of(value));
+  find(value: string, connection?: object): KubeObject | undefined {
+    return value.length > KEY_LENGTH_MAX ? undefined : this.#keys.get(this.#options.digest.of(value, connection));
   }
 
   keepsValue(object: KubeObject, old: KubeObject): boolean {

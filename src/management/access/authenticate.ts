@@ -83,10 +83,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     known.set(key, user);
     return user;
   };
-  const keyIn = (request: Pick<IncomingMessage, "headers">): KubeObject => {
+  const keyIn = (request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): KubeObject => {
     const value = bearerOf(request);
     if (value === undefined) throw refuse("missing");
-    const key = keys.find(value);
+    const key = keys.find(value, request.socket);
     if (key === undefined) throw refuse("unknown");
     const refusal = lives.refusalOf(key);
     if (refusal !== undefined) throw refuse(refusal);

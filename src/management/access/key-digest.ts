@@ -8,7 +8,8 @@ const PREFIX = "hmac-sha256:";
  * trying.
  */
 export interface KeyDigest {
-  of(value: string): string;
+  /** @param asker What the value came on: of a connection, the last value is not digested again while it lasts. Default: nothing is kept. */
+  of(value: string, asker?: object): string;
 }
 
 /**
@@ -20,7 +21,16 @@ export interface KeyDigest {
 export function createKeyDigest(pepper: Uint8Array): KeyDigest {
   // Taken in once: to do that with every key that is shown takes longer than to digest it.
   const key = createSecretKey(pepper);
-  return { of: (value) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}` };
+  const digest = (value: string) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}`;
+  const last = new WeakMap<object, { readonly value: string; readonly digest: string }>();
+  return {
+    of(value, asker) {
+      if (asker === undefined) return digest(value);
+      let known = last.get(asker);
+      if (known?.value !== value) last.set(asker, (known = { value, digest: digest(value) }));
+      return known.digest;
+    },
+  };
 }
 
 /** Tells whether a text is a digest, or pretends to be one. */

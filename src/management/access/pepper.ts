@@ -21,7 +21,7 @@ export async function followPepper(records: InternalRecords, chance: Pick<Chance
   let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64")));
   const following = await records.follow(KIND, (_name, text) => void (text !== undefined && (current = of(text))));
   return {
-    digest: { of: (value) => current.digest.of(value) },
+    digest: { of: (value, asker) => current.digest.of(value, asker) },
     keep: async () => void (await records.add(KIND, NAME, current.text)),
     stop: () => following.stop(),
   };

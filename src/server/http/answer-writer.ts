@@ -21,6 +21,8 @@ export interface AnswerWriter {
    * lets everybody have a turn after each piece, and keeps no more than one piece of it in memory.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void>;
+  /** Writes what is encoded already, at once. */
+  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, parts: readonly Buffer[]): void;
   /** Resolves when what was written is on its way, or the connection is over. Ends a connection of which nothing is read for too long. */
   drained(response: ServerResponse): Promise<void>;
 }
@@ -50,6 +52,13 @@ export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; r
   };
   return {
     drained,
+    writeBytes(response, { code, type }, parts) {
+      response.writeHead(code, { "Content-Type": type, "Content-Length": parts.reduce((sum, { length }) => sum + length, 0) });
+      response.cork();
+      for (const part of parts) response.write(part);
+      response.end();
+      response.uncork();
+    },
     async write(response, { code, type, caller }, parts) {
       const rest = parts[Symbol.iterator]();
       let text = readPiece(rest);

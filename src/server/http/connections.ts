@@ -3,6 +3,7 @@ import type { Metrics } from "../../base/metrics.ts";
 
 /** Whose connection it is, and what it does. */
 interface Connection {
+  readonly id: string;
   readonly socket: Socket;
   readonly address: string;
   /** Requests on it that are being answered. */
@@ -23,8 +24,15 @@ export interface Connections {
  * of them is idle, it ends itself.
  */
 export function createConnections(max: number, metrics: Metrics): Connections {
-  // In the order in which they were used last. A secure connection and what it runs on are two sockets with the same two ends.
+  // In the order in which they were used last.
   const all = new Map<string, Connection>();
+  // By the socket of its requests, which is looked up once.
+  const bySocket = new WeakMap<Socket, Connection>();
+  const connectionOf = (socket: Socket) => {
+    const connection = bySocket.get(socket) ?? all.get(idOf(socket));
+    if (connection !== undefined) bySocket.set(socket, connection);
+    return connection;
+  };
   const makeRoom = () => {
     const counts = new Map<string, number>();
     for (const { address } of all.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
@@ -40,21 +48,22 @@ export function createConnections(max: number, metrics: Metrics): Connections {
       if (victim !== undefined) all.delete(idOf(victim));
       victim?.destroy();
       if (victim === socket) return;
-      const connection = { socket, address: socket.remoteAddress ?? "", busy: 0 };
+      const connection = { id, socket, address: socket.remoteAddress ?? "", busy: 0 };
       all.set(id, connection);
       socket.once("close", () => {
         if (all.get(id) === connection) all.delete(id);
       });
     },
     use(socket) {
-      const id = idOf(socket);
-      const connection = all.get(id);
+      const connection = connectionOf(socket);
       if (connection === undefined) return () => {};
       connection.busy += 1;
       return () => {
         connection.busy -= 1;
+        if (all.get(connection.id) !== connection) return;
         // It has been idle for the shortest time.
-        if (all.delete(id)) all.set(id, connection);
+        all.delete(connection.id);
+        all.set(connection.id, connection);
       };
     },
     get count() {
@@ -63,6 +72,7 @@ export function createConnections(max: number, metrics: Metrics): Connections {
   };
 }
 
+/** A secure connection and what it runs on are two sockets with the same two ends. */
 function idOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -24,15 +24,15 @@ export interface ResourceTarget {
  * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
  */
 export function parseTarget(path: string): ResourceTarget | undefined {
-  const [root, ...rest] = path.split("/").slice(1).map(decodeSegment);
-  const core = root === "api";
-  if (!core && root !== "apis") return undefined;
-  const versionLength = core ? 1 : 2;
-  const apiVersion = rest.slice(0, versionLength).join("/");
-  const segments = rest.slice(versionLength);
-  const watch = segments[0] === "watch";
-  const below = watch ? segments.slice(1) : segments;
-  if (below.length === 0 || below.includes("") || rest.length < versionLength) return undefined;
+  const segments = path.split("/").map(decodeSegment);
+  // The first one is what comes before the first slash.
+  const core = segments[1] === "api";
+  if (!core && segments[1] !== "apis") return undefined;
+  const apiVersion = core ? segments[2] : `${segments[2]}/${segments[3]}`;
+  const begin = core ? 3 : 4;
+  const watch = segments[begin] === "watch";
+  const below = segments.slice(watch ? begin + 1 : begin);
+  if (apiVersion === undefined || below.length === 0 || below.includes("")) return undefined;
   const target = parseSegments(below);
   return target && { apiVersion, ...target, watch };
 }

@@ -34,8 +34,8 @@ export function cloneJson(value: unknown): unknown {
 export function oncePerObject<From extends object, To>(make: (object: From) => To): (object: From) => To {
   const made = new WeakMap<From, To>();
   return (object) => {
-    const known = made.get(object) ?? make(object);
-    made.set(object, known);
+    let known = made.get(object);
+    if (known === undefined) made.set(object, (known = make(object)));
     return known;
   };
 }

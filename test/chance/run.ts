@@ -1,0 +1,149 @@
+/**
+ * Is a test red by chance? Runs the tests in a random order, on one core, beside programs that keep both cores busy, and on a machine that
+ * stands still for most of the time; names what fails in each way.
+ *
+ *   npm run test:chance -- [--ways order,one-core,busy,slow] [--times 1] [--seed N] [TEST FILES]
+ *
+ * Without files it runs all of `npm test`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
+ * the product that only some machines show. The exit code is 1 when something was red.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { seedOf } from "../outside/cases.ts";
+import { ROOT, temporaryFolder } from "../outside/processes.ts";
+
+/** A slow machine runs for the first and stands still for the second of these, in milliseconds. */
+const RUNS_MS = 25;
+const STANDS_MS = 75;
+
+interface Way {
+  readonly name: string;
+  /** What stands before the command. */
+  readonly before?: readonly string[];
+  readonly options?: (seed: number) => readonly string[];
+  /** Does something to the run while it lasts; returns what ends it. */
+  readonly beside?: (run: ChildProcess) => () => void;
+}
+
+const WAYS: readonly Way[] = [
+  {
+    name: "order",
+    options: (seed) => ["--sequence.shuffle.files", "--sequence.shuffle.tests", `--sequence.seed=${seed}`],
+  },
+  { name: "one-core", before: ["taskset", "-c", "0"] },
+  { name: "busy", beside: keepBusy },
+  { name: "slow", beside: standStill },
+];
+
+/** As many programs as there are cores, and one more, that do nothing but count. */
+function keepBusy(): () => void {
+  const programs = Array.from({ length: availableParallelism() + 1 }, () =>
+    spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
+  );
+  return () => programs.forEach((program) => program.kill("SIGKILL"));
+}
+
+/** Stops and continues all processes of the run, so that clocks run and programs do not. */
+function standStill(run: ChildProcess): () => void {
+  let stands = false;
+  let timer: NodeJS.Timeout;
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-run.pid!, name);
+    } catch {
+      // It is over.
+    }
+  };
+  const turn = (): void => {
+    stands = !stands;
+    signal(stands ? "SIGSTOP" : "SIGCONT");
+    timer = setTimeout(turn, stands ? STANDS_MS : RUNS_MS);
+  };
+  turn();
+  return () => {
+    clearTimeout(timer);
+    signal("SIGCONT");
+  };
+}
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages?: readonly string[];
+    }[];
+  }[];
+}
+
+/** Runs everything in one way, and says what was red. */
+async function play({ before = [], options, beside }: Way, seed: number, files: readonly string[]): Promise<string[]> {
+  const path = join(temporaryFolder(), "report.json");
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${path}`];
+  const [program, ...argv] = [...before, "npm", "test", "--", ...reporters, ...(options?.(seed) ?? []), ...files];
+  const run = spawn(program!, argv, { cwd: ROOT, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [run.stdout, run.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-4_000)));
+  const ended = new Promise<number | null>((done) => run.once("close", done));
+  const end = beside?.(run);
+  const code = await ended;
+  end?.();
+  const report = read(path);
+  if (report === undefined) return [`no report; it ended with ${code}: ${output}`];
+  console.log(`  ${report.numPassedTests} passed`);
+  const red = report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((one) => one.status === "failed");
+    const place = name.slice(ROOT.length + 1);
+    if (failed.length === 0) return status === "failed" ? [`${place}: ${message}`] : [];
+    return failed.map(({ fullName, failureMessages = [] }) => `${place} › ${fullName}\n      ${failureMessages.join("\n").slice(0, 600)}`);
+  });
+  return code === 0 || red.length > 0 ? red : [`it ended with ${code}: ${output}`];
+}
+
+function read(path: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Report;
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    ways: { type: "string", default: WAYS.map(({ name }) => name).join() },
+    times: { type: "string", default: "1" },
+    seed: { type: "string" },
+  },
+});
+const seed = seedOf(values.seed);
+const wanted = values.ways.split(",");
+const unknown = wanted.filter((name) => !WAYS.some((way) => way.name === name));
+if (unknown.length > 0) {
+  console.error(`Unknown: ${unknown.join(", ")}. The ways are ${WAYS.map(({ name }) => name).join(", ")}.`);
+  process.exit(2);
+}
+for (let time = 0; time < Number(values.times); time += 1) {
+  for (const way of WAYS.filter(({ name }) => wanted.includes(name))) {
+    if (way.before !== undefined && spawnSync(way.before[0]!, ["--version"]).status !== 0) {
+      console.log(`${way.name}: skipped, as this machine has no ${way.before[0]}`);
+      continue;
+    }
+    console.log(`${way.name}, seed ${seed + time}`);
+    for (const red of await play(way, seed + time, positionals)) {
+      process.exitCode = 1;
+      console.log(`  RED ${red}`);
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { createKeyDigest } from "../../src/management/access/key-digest.ts";
+
+test("a value has one digest, on whatever it came, and whatever came on it before", () => {
+  const digest = createKeyDigest(Buffer.alloc(32));
+  const other = createKeyDigest(Buffer.alloc(32, 1));
+  const [one, two] = [{}, {}];
+  for (const value of ["a", "b", "b", "a", "a"]) {
+    for (const connection of [undefined, one, two, one]) {
+      expect(digest.of(value, connection)).toBe(digest.of(value));
+      expect(other.of(value, connection)).not.toBe(digest.of(value));
+    }
+  }
+});
