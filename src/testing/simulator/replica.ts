@@ -67,6 +67,8 @@ export class Replica {
   /** The same ids, in the order in which a process takes them. */
   readonly #order = new FairLane<true>(namespaceOfId);
   #fairness = createFairness();
+  /** Ids that have a turn, from before it begins on. */
+  readonly #running = new Set<string>();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
   readonly #failures = new Failures();
@@ -132,7 +134,7 @@ export class Replica {
   }
 
   enqueue(id: string): void {
-    if (this.flights.some((flight) => flight.id === id)) this.#again.add(id);
+    if (this.#running.has(id)) this.#again.add(id);
     else this.#wait(id);
   }
 
@@ -151,10 +153,11 @@ export class Replica {
 
   /** Begins the turn of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
   takeNext(complain: (message: string) => void): string {
+    const { waiting } = this;
     const [id] = this.#order.shift()!;
-    this.take(id);
-    const wrong = this.#fairness.took(id, this.waiting);
+    const wrong = this.#fairness.took(id, waiting);
     if (wrong !== undefined) complain(wrong);
+    this.take(id);
     return id;
   }
 
@@ -162,6 +165,7 @@ export class Replica {
   take(id: string): void {
     this.#queue.delete(id);
     this.#order.remove(id);
+    this.#running.add(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
     const turn = finish(this.#core.begin(id));
@@ -177,11 +181,12 @@ export class Replica {
     if (turn.request.type !== "done") return void (flight.request = turn.request);
     this.flights.splice(this.flights.indexOf(flight), 1);
     this.#ended(id, turn.request.ending);
-    if (this.#again.delete(id)) this.#wait(id);
     this.#swap();
   }
 
   #ended(id: string, ending: Ending): void {
+    this.#running.delete(id);
+    if (this.#again.delete(id)) this.#wait(id);
     if (ending.result === "failed") {
       const failures = this.#failures.count(id, ending.error);
       return this.#later(id, decideRetry({ error: ending.error, failures, random: () => 0.5 }).afterMs);
