@@ -60,13 +60,15 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
 function lie(action: "create" | "update" | "delete"): Act {
   const fits = ({ request }: Flight) =>
     request.type === "write" && request.operation.side === "host" && request.operation.action === action;
-  return requestFault(`${action} only said to be done`, 2, fits, (world, { flight }) => {
+  return requestFault(`${action} only said to be done`, 2, fits, async (world, { flight }) => {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;
     if (operation.action === "delete") return void (flight.response = { type: "absent" });
+    // A version that nothing else will ever have: of one that does, no precondition could tell that the answer was false.
+    await world.clusters.host.goOn();
     const { metadata } = operation.object;
     const { uid = "never-stored" } = metadata;
-    const resourceVersion = String(world.clusters[operation.side].revision + 1);
+    const resourceVersion = String(world.clusters.host.revision);
     flight.response = { type: "object", object: withMeta(operation.object, { ...metadata, uid, resourceVersion }) };
   });
 }
