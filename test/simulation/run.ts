@@ -4,7 +4,7 @@
  *   npm run sim -- --seeds 10000 [--from 1] [--steps 200] [--replicas 2] [--workers 2] [--minutes 60] [--record runs.json]
  *
  * Prints the rate, a table of how often each fault happened, for the first seed that fails the shortest timeline that breaks the
- * same promise, and a line that sums it all up. The exit code is 1 when a seed failed, also when a fault happened in less than 1 %
+ * same promise, and a line that sums it all up. The exit code is 1 when a seed failed, also when an act happened in less than 1 %
  * of 1,000 seeds or more. With `--record` what is done is kept in that file, and a run that was ended goes on where it was. With
  * `--minutes` it ends after that time, and the summary names the last seed.
  */
@@ -21,7 +21,7 @@ const PROGRESS_MS = 10_000;
 const CHUNK_SEEDS = 100;
 /** Rooms that a simulation has nothing of. */
 const UNUSED = ["cli", "client", "management"];
-/** Share of the seeds in which every fault must happen, if there are enough of them to tell. */
+/** Share of the seeds in which everything must happen, if there are enough of them to tell. */
 const FIRED_MIN = 0.01;
 const ENOUGH_SEEDS = 1_000;
 
@@ -124,7 +124,7 @@ async function report(): Promise<void> {
       console.log(`  ${share(name).padStart(6)} %  ${String(fired.times.get(name) ?? 0).padStart(10)}  ${name}`);
     }
   }
-  const rare = faults().filter((name) => (fired.seeds.get(name) ?? 0) < FIRED_MIN * total.seeds);
+  const rare = ACTS.map(({ name }) => name).filter((name) => (fired.seeds.get(name) ?? 0) < FIRED_MIN * total.seeds);
   if (total.seeds >= ENOUGH_SEEDS && rare.length > 0) fail(`\nToo rare: ${rare.join(", ")}`);
   if (failed.length > 0) await reportFailed();
   console.log(`\n${summary()}`);

@@ -212,12 +212,16 @@ export class Replica {
 
   /** Some object is written too often, and waits. */
   get isSlowed(): boolean {
-    return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "WRITES_SLOWED"));
+    return this.#says((code) => code === "WRITES_SLOWED");
   }
 
   /** Something was refused, and will be tried again in a minute. */
   get retriesRefused(): boolean {
-    return this.#core.records().some(({ notes }) => notes.some(({ code }) => TRIED_AGAIN.has(code)));
+    return this.#says((code) => TRIED_AGAIN.has(code));
+  }
+
+  #says(is: (code: string) => boolean): boolean {
+    return this.#core.records().some(({ notes }) => notes.some(({ code }) => is(code)));
   }
 
   /** Enqueues what is due by now. */
