@@ -22,9 +22,13 @@ function hasMarked(options: UserActOptions): Act {
     const { labels, annotations } = random.pick(copies).metadata;
     const derived = withMeta(drawObject(random, resource, key), { ...(labels && { labels }), ...(annotations && { annotations }) });
     const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
-    return world.write(side, (writer) => writer.create(resource, object));
+    const had = resource === ENDPOINTS && random.happens(0.3);
+    return world.write(side, (writer) => writer.create(resource, had ? withMeta(object, { labels: CONTROLLERS }) : object));
   });
 }
+
+/** All labels of what the host's endpoints controller wrote; the marks among the annotations stay. */
+const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
 /** A Service of somebody else; where another syncer makes them, most stand for the tenant Service of the name. */
 function hasService(options: UserActOptions): Act {
@@ -86,8 +90,7 @@ const controllerWrites: Edit = (object, random, world) => {
     .objects(SERVICES)
     .get(formatKey({ namespace: object.metadata.namespace!, name: object.metadata.name! }));
   if ((service as Service | undefined)?.spec?.selector === undefined) return undefined;
-  const labels = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
-  return { ...withMeta(object, { labels }), subsets: drawSubsets(random) };
+  return { ...withMeta(object, { labels: CONTROLLERS }), subsets: drawSubsets(random) };
 };
 
 const touch: Edit = (object, random) =>

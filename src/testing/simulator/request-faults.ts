@@ -57,10 +57,10 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
 }
 
 /** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
-function lie(action: "create" | "update" | "delete"): Act {
+function lie(action: "create" | "update" | "delete", weight: number): Act {
   const fits = ({ request }: Flight) =>
     request.type === "write" && request.operation.side === "host" && request.operation.action === action;
-  return requestFault(`${action} only said to be done`, 2, fits, async (world, { flight }) => {
+  return requestFault(`${action} only said to be done`, weight, fits, async (world, { flight }) => {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;
     if (operation.action === "delete") return void (flight.response = { type: "absent" });
@@ -104,9 +104,9 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   rival,
-  lie("create"),
-  lie("update"),
-  lie("delete"),
+  lie("create", 2),
+  lie("update", 2),
+  lie("delete", 6),
   answered("answered 409", "API_CONFLICT", 1, isWrite),
   answered("answered 429", "API_TOO_MANY_REQUESTS", 1),
   answered("answered 503", "API_UNAVAILABLE", 1),
