@@ -101,8 +101,8 @@ const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: 
 /** What people and controllers of the host cluster do to our copies, and in their way. */
 export const HOST_USERS: readonly Act[] = [
   changes("host changes subsets", of(ENDPOINTS, 1.5), setSubsets),
-  changes("host changes a label", of(ENDPOINTS, 2), setLabel),
-  changes("host changes an annotation", of(ENDPOINTS, 3), setAnnotation),
+  changes("host changes a label", of(ENDPOINTS, 3.5), setLabel),
+  changes("host changes an annotation", of(ENDPOINTS, 5), setAnnotation),
   changes("host touches an object", of(ENDPOINTS, 1), touch),
   changes("host changes a Service's annotation", of(SERVICES, 1), setAnnotation),
   changes("host flips a selector", of(SERVICES, 1.5), flipSelector),
