@@ -57,7 +57,7 @@ export function* planDifference(
     ...parts,
     outcomes,
     notes,
-    operations: hostUpdate(rules, input, { wanted, units, left, waiting, agreed: base, written, edits }),
+    operations: hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits }),
   });
 }
 
@@ -113,29 +113,29 @@ interface Difference {
   readonly left: ReadonlySet<UnitId>;
   /** Those of them that flow later: what both sides agreed on last is still known then. */
   readonly waiting: readonly Unit[];
-  /** What both sides agreed on last, as the copy's base and the stamp on the tenant object say. */
-  readonly agreed: Base;
+  /** What both sides agreed on last: the copy's base, and what has flowed since. */
+  readonly known: Base;
   /** The copy's base. */
-  readonly written: Base;
+  readonly base: Base;
   readonly edits: readonly Unit[];
 }
 
 function hostUpdate(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
-  { wanted, units, left, waiting, agreed, written, edits }: Difference,
+  { wanted, units, left, waiting, known, base, edits }: Difference,
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   const owned = units.filter(({ id }) => !left.has(id));
-  const kept = waiting.flatMap(({ id }) => (agreed.has(id) ? [[id, agreed.get(id)!] as const] : []));
+  const kept = waiting.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id)!] as const] : []));
   const newBase = new Map([...agreedBase(owned), ...kept]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;
-  const nothingNew = changed.length === 0 && sameBase(written, newBase);
-  if (nothingNew && missingOwner(host, owner) === undefined) return [];
+  const agreed = changed.length === 0 && sameBase(base, newBase);
+  if (agreed && missingOwner(host, owner) === undefined) return [];
   const object = updatedCopy({ rules, host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase, owner });
   const restores = changed.length > 0 && changed.every(({ id }) => edits.some((edit) => edit.id === id));
-  const nothingElse = nothingNew ? OWNER : "Both sides agree anew";
+  const nothingElse = agreed ? OWNER : "Both sides agree anew";
   const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
   return [{ action: "update", side: "host", object, reason, ...(restores && { restores }) }];
 }
