@@ -29,7 +29,9 @@ export function ownership(world: World): Oracle {
         .changes(SERVICES)
         .some(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}` === key);
       const taken = action === "update" && plural === "endpoints" && after !== undefined && isCopy(world, after) !== undefined;
-      return taken && besideService && marksOf(world, before) === undefined ? undefined : `${action} of ${plural} ${key}, which is not ours`;
+      return taken && besideService && marksOf(world, before) === undefined
+        ? undefined
+        : `${action} of ${plural} ${key}, which is not ours`;
     },
   };
 }
