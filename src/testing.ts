@@ -78,7 +78,7 @@ export async function createSimulator({ configurations = CONFIGURATIONS, ...opti
   for (const configuration of configurations) {
     const own = await Promise.all(configuration.configs.map((config) => engineOf(config, configuration)));
     engines.push(...own);
-    settings.push({ name: configuration.name, generations: own.map(generationOf) });
+    settings.push({ name: configuration.name, generations: own.map(generationOf), restless: configuration.restless });
   }
   const all = { ...options, settings };
   return {

@@ -111,7 +111,7 @@ const BROKEN: readonly {
     planner: altered((operation) => (operation.side === "tenant" ? undefined : operation)),
   },
   { why: "says nothing", oracles: ["L6", "L1"], planner: (rules, input) => ({ ...plan(rules, input), notes: [] }) },
-  { why: "takes a live source for an absent one", oracles: ["S3"], createCore: deaf("object") },
+  { why: "takes a live source for an absent one", oracles: ["S3", "L5"], createCore: deaf("object") },
   {
     why: "has no delete brake",
     oracles: ["S9"],

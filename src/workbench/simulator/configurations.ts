@@ -11,6 +11,8 @@ export interface SimulatedConfiguration {
   readonly services?: ServicesMode;
   /** Prefix of the markers of another syncer that was here before, and whose copies are to be adopted. */
   readonly adopt?: string;
+  /** An expression never agrees with what it wrote, so that writes go on without end, and are only slowed down. */
+  readonly restless?: boolean;
 }
 
 const TAG = 'metadata.annotations["example.com/tag"]';
@@ -58,6 +60,14 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     ],
   },
   { name: "pairs that disagree", configs: [endpoints({ path: TAG, expression: '"a" + value', reverseExpression: '"b" + value' }), {}] },
+  {
+    name: "expressions that look at the host",
+    configs: [
+      endpoints({ path: "metadata.labels.app", expression: `context.hostObject?.metadata.labels?.app === "a" ? "b" : "a"` }),
+      endpoints({ path: TEAM, expression: `context.hostObject?.metadata.labels?.tier ?? value` }),
+    ],
+    restless: true,
+  },
   { name: "Services of somebody else", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
   { name: "only what is selected", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
   { name: "only beside a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },

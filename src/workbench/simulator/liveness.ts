@@ -13,15 +13,22 @@ const PATIENCE_MS = 130_000;
 const RESYNCS = 3;
 
 /**
- * The faults have stopped: everybody can be reached, every cache is listed once more. From here on things must come to rest as
+ * The faults have stopped: everybody can be reached. Caches that are contradicted must have themselves listed anew (L5), and then
+ * every one is listed, whatever it missed. From here on things must come to rest as
  * the contract wants them (L1, L2, L6), and stay (L4) without a write or a read (L3), also when every replica starts anew.
  */
 export async function checkLiveness(world: World): Promise<void> {
-  await heal(world);
+  await endFaults(world);
+  const isAtRest = await rest(world);
+  const contradicted = world.replicas.flatMap((replica) => replica.contradicted);
+  if (!isAtRest && contradicted.length > 0) return world.fail("L5", `nothing corrects what is known of ${contradicted.join(", ")}`);
+  // An answer that a delete took place is known to be false when the second list shows the object still.
+  for (let times = 0; times < 2; times += 1) for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
   if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest");
   if (world.violation !== undefined) return;
   const wrong = checkConvergence(world);
   if (wrong !== undefined) return world.fail(wrong.oracle, wrong.message);
+  if (world.replicas.some(({ isSlowed }) => isSlowed)) return;
   const { accepted, reads } = world;
   for (let round = 0; round < RESYNCS; round += 1) {
     for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
@@ -47,14 +54,14 @@ function leavesAlone({ replicas, options, resources, unheardCopies }: World): bo
   return codes.includes("LOOP_STOPPED") || codes.includes("DELETE_BRAKE");
 }
 
-async function heal(world: World): Promise<void> {
+async function endFaults(world: World): Promise<void> {
   world.timeline.say(world.step, world.now, "the faults stop");
   world.downUntil.tenant = world.downUntil.host = 0;
   for (const { flight, replica } of world.late.splice(0)) await world.transmit(flight, { index: replica, unheard: true });
-  for (const replica of world.replicas) {
-    replica.pausedUntil = 0;
-    for (const cache of replica.caches) cache.relist();
-  }
+  for (const replica of world.replicas) replica.pausedUntil = 0;
+  // What was only said to be stored is known to be missing once its cluster has come past the version of it.
+  await world.clusters.tenant.goOn();
+  await world.clusters.host.goOn();
 }
 
 /** Lets everything happen that can, in order and without delay, until nothing is left but what waits for long. */
@@ -63,16 +70,16 @@ async function rest(world: World): Promise<boolean> {
   for (let waits = 0; waits < WAITS_MAX; waits += 1) {
     if (!(await drain(world))) return false;
     const due = Math.min(...world.replicas.map(({ nextDue }) => nextDue));
-    if (world.violation !== undefined || due === Infinity || (due > patientUntil && onlyRefused(world))) return true;
+    if (world.violation !== undefined || due === Infinity || (due > patientUntil && onlyWaits(world))) return true;
     world.now = Math.max(world.now, due);
     for (const replica of world.replicas) replica.wake();
   }
   return false;
 }
 
-/** What a server refuses is tried again for ever; that is rest, too. */
-function onlyRefused(world: World): boolean {
-  return world.replicas.every(({ nextDue, retriesRefused }) => nextDue === Infinity || retriesRefused);
+/** What a server refuses is tried again for ever, and what never agrees with itself is written ever more slowly; that is rest, too. */
+function onlyWaits(world: World): boolean {
+  return world.replicas.every(({ nextDue, retriesRefused, isSlowed }) => nextDue === Infinity || retriesRefused || isSlowed);
 }
 
 async function drain(world: World): Promise<boolean> {

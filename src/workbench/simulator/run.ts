@@ -6,6 +6,8 @@ import type { Setting } from "./model/generation.ts";
 import type { Oracle, Violation } from "./model/history.ts";
 import { checkLiveness } from "./liveness.ts";
 import { drawNames } from "./model/names.ts";
+import { backends } from "./oracles/backends.ts";
+import { boundedWrites } from "./oracles/bounded-writes.ts";
 import { brake } from "./oracles/brake.ts";
 import { churn } from "./oracles/churn.ts";
 import { hostEdits } from "./oracles/host-edits.ts";
@@ -85,6 +87,8 @@ const ORACLES: readonly ((world: World) => Oracle)[] = [
   churn,
   brake,
   references,
+  boundedWrites,
+  backends,
 ];
 
 /** Runs one seed: steps with faults, then rest, watched by every oracle. The same options give the same run. */
@@ -97,6 +101,7 @@ export async function run(options: RunOptions): Promise<Run> {
     replicas,
     workers: 1 + random.below(4),
     names: drawNames(random),
+    inOrder: random.happens(0.3),
     oracles: (of) => ORACLES.map((oracle) => oracle(of)),
     ...(hooks && { hooks }),
     ...(createCore && { createCore }),

@@ -3,6 +3,7 @@ import { ADOPTION_USERS } from "./users/adoption-users.ts";
 import { EVENT_FAULTS } from "./faults/event-faults.ts";
 import { HOST_USERS } from "./users/host-users.ts";
 import { MOVES } from "./faults/moves.ts";
+import { NEIGHBOUR_USERS } from "./users/neighbour-users.ts";
 import { PROCESS_FAULTS } from "./faults/process-faults.ts";
 import type { Random } from "./model/random.ts";
 import { REFERENCE_USERS } from "./users/reference-users.ts";
@@ -17,6 +18,7 @@ export const ACTS: readonly Act[] = [
   ...HOST_USERS,
   ...REFERENCE_USERS,
   ...SLICE_USERS,
+  ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
   ...EVENT_FAULTS,
   ...PROCESS_FAULTS,
@@ -39,7 +41,7 @@ export interface Swarm {
  */
 export function drawSwarm(random: Random, adopts = false): Swarm {
   const faults = drawFaults(random);
-  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...(adopts ? ADOPTION_USERS : [])];
+  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...(adopts ? ADOPTION_USERS : [])];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
   const groups = [
     { share: 1, pick: weighted(MOVES.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },

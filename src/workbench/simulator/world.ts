@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly replicas: number;
   readonly workers: number;
   readonly names: readonly TenantName[];
+  /** What waits has its turn in the order of the real queue, in which namespaces share; else in any order. */
+  readonly inOrder: boolean;
   readonly oracles: (world: World) => readonly Oracle[];
   readonly hooks?: SyncHooks;
   readonly planner?: Planner;
@@ -58,7 +60,7 @@ export class World {
   generation: Generation;
   step = 0;
   now = 0;
-  /** Reads of single objects by replicas. */
+  /** Reads of single objects by replicas, of the kinds that they follow: of others a read alone tells. */
   reads = 0;
   /** Writes by replicas that a cluster accepted and that changed something. */
   writes = 0;
@@ -137,12 +139,16 @@ export class World {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
     if (this.isDown(side)) return responseTo(request, unreachable(side));
-    if (request.type === "get") this.reads += 1;
+    if (request.type === "get" && this.#isFollowed(request.resource ?? turn.resource)) this.reads += 1;
     this.#author = { kind: "replica", id, generation, since, ...by };
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
     const response = await send(request, turn.resource, writers);
     if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;
     return response;
+  }
+
+  #isFollowed({ plural }: ResourceType): boolean {
+    return this.resources.some((resource) => resource.plural === plural);
   }
 
   changed(side: Side, resource: ResourceType, { type, object, before }: Change): void {

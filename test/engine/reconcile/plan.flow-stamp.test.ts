@@ -69,6 +69,14 @@ describe("the stamp", () => {
     expect(write(planOf(twice, team(both, "b", "23")))).toEqual(["tenant", "b"]);
   });
 
+  test("is taken into the base where the copy is written while the next edit waits for the tenant cluster", () => {
+    const changed = { ...flowed, metadata: { ...flowed.metadata, labels: { ...flowed.metadata.labels, tier: "x" } } };
+    const again = team(edited, "b", "22");
+    const meanwhile = only(plan(rules, { ...inputFor(rules, { tenant: changed, host: again }), editsWait: true }));
+    expect(meanwhile).toMatchObject({ side: "host", object: { metadata: { labels: { tier: "x" }, annotations: { team: "b" } } } });
+    expect(write(planOf(changed, stored(writtenBy(meanwhile), "23")))).toEqual(["tenant", "b"]);
+  });
+
   test.each(["", "no JSON", "[]", "{}", '{"copy":"uid-host","at":"21","onto":"10","marks":"x","units":{"annotations/team":1}}'])(
     "that cannot be read is none: %s",
     (text) => {

@@ -1,11 +1,12 @@
 /**
  * Many seeds of the simulator on several threads:
  *
- *   npm run sim -- --seeds 10000 [--from 1] [--steps 200] [--replicas 2] [--workers 2] [--record runs.json]
+ *   npm run sim -- --seeds 10000 [--from 1] [--steps 200] [--replicas 2] [--workers 2] [--minutes 60] [--record runs.json]
  *
  * Prints the rate, a table of how often each fault happened, for the first seed that fails the shortest timeline that breaks the
- * same promise, and a line that sums it all up. The exit code is 1 when a seed failed, also when a fault happened in less than 1 %
- * of 1,000 seeds or more. With `--record` what is done is kept in that file, and a run that was ended goes on where it was.
+ * same promise, and a line that sums it all up. The exit code is 1 when a seed failed, also when an act happened in less than 1 %
+ * of 1,000 seeds or more. With `--record` what is done is kept in that file, and a run that was ended goes on where it was. With
+ * `--minutes` it ends after that time, and the summary names the last seed.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,7 +21,7 @@ const PROGRESS_MS = 10_000;
 const CHUNK_SEEDS = 100;
 /** Rooms that a simulation has nothing of. */
 const UNUSED = ["cli", "client", "management"];
-/** Share of the seeds in which every fault must happen, if there are enough of them to tell. */
+/** Share of the seeds in which everything must happen, if there are enough of them to tell. */
 const FIRED_MIN = 0.01;
 const ENOUGH_SEEDS = 1_000;
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     steps: { type: "string", default: "200" },
     replicas: { type: "string", default: "2" },
     workers: { type: "string", default: "2" },
+    minutes: { type: "string", default: "Infinity" },
     record: { type: "string" },
   },
 });
@@ -55,6 +57,9 @@ const known = total.seeds;
 if (known > 0) console.log(`${known} seeds are recorded in ${values.record!} already`);
 const chunks = [...remaining(range, record?.reports ?? [], CHUNK_SEEDS)];
 const startMs = performance.now();
+const endMs = startMs + Number(values.minutes) * 60_000;
+/** The last seed that was run. */
+let last = (record?.reports ?? []).reduce((most, report) => Math.max(most, report.last), 0);
 const progress = setInterval(
   () => console.log(`${total.seeds} of ${seeds} seeds, ${rate()} seeds/s, ${failed.length} failed`),
   PROGRESS_MS,
@@ -77,6 +82,8 @@ function work(index: number): Promise<void> {
     thread.on("message", (part: Report) => {
       record?.add(part);
       add(part);
+      last = Math.max(last, part.last);
+      if (performance.now() > endMs) chunks.length = 0;
       left = chunks.length > 0;
       next();
     });
@@ -117,7 +124,7 @@ async function report(): Promise<void> {
       console.log(`  ${share(name).padStart(6)} %  ${String(fired.times.get(name) ?? 0).padStart(10)}  ${name}`);
     }
   }
-  const rare = faults().filter((name) => (fired.seeds.get(name) ?? 0) < FIRED_MIN * total.seeds);
+  const rare = ACTS.map(({ name }) => name).filter((name) => (fired.seeds.get(name) ?? 0) < FIRED_MIN * total.seeds);
   if (total.seeds >= ENOUGH_SEEDS && rare.length > 0) fail(`\nToo rare: ${rare.join(", ")}`);
   if (failed.length > 0) await reportFailed();
   console.log(`\n${summary()}`);
@@ -137,7 +144,7 @@ function summary(): string {
   const count = kinds.reduce((sum, name) => sum + fired.times.get(name)!, 0);
   const perThread = (total.seeds / (total.threadMs / 1000)).toFixed(0);
   return (
-    `Seeds ${range.first} to ${range.last}: ${total.seeds} run with ${steps} steps and ${replicas} replicas, ${perThread} seeds/s per thread, ` +
+    `Seeds ${range.first} to ${last}: ${total.seeds} run with ${steps} steps and ${replicas} replicas, ${perThread} seeds/s per thread, ` +
     `${count} faults of ${kinds.length} kinds, sources ${sources}, ${failed.length} violations`
   );
 }

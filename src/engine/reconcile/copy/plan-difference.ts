@@ -57,7 +57,7 @@ export function* planDifference(
     ...parts,
     outcomes,
     notes,
-    operations: hostUpdate(rules, input, { wanted, units, left, waiting, base: written, edits }),
+    operations: hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits }),
   });
 }
 
@@ -113,6 +113,9 @@ interface Difference {
   readonly left: ReadonlySet<UnitId>;
   /** Those of them that flow later: what both sides agreed on last is still known then. */
   readonly waiting: readonly Unit[];
+  /** What both sides agreed on last: the copy's base, and what has flowed since. */
+  readonly known: Base;
+  /** The copy's base. */
   readonly base: Base;
   readonly edits: readonly Unit[];
 }
@@ -120,11 +123,11 @@ interface Difference {
 function hostUpdate(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
-  { wanted, units, left, waiting, base, edits }: Difference,
+  { wanted, units, left, waiting, known, base, edits }: Difference,
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   const owned = units.filter(({ id }) => !left.has(id));
-  const kept = waiting.flatMap(({ id }) => (base.has(id) ? [[id, base.get(id)!] as const] : []));
+  const kept = waiting.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id)!] as const] : []));
   const newBase = new Map([...agreedBase(owned), ...kept]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;

@@ -63,13 +63,18 @@ const take: Act = {
     const ready = world.awake.filter((replica) => replica.canTake);
     if (ready.length === 0) return undefined;
     const replica = random.pick(ready);
-    const id = random.pick(replica.waiting);
-    replica.take(id);
+    const id = world.options.inOrder ? replica.takeNext((message) => world.fail("S14", message)) : takeAny(replica, random);
     const flight = replica.flights.find((candidate) => candidate.id === id);
     const asks = flight === undefined ? "nothing to do" : describeRequest(flight.request, flight.turn.resource.plural);
     return `replica ${replica.index} takes ${id}: ${asks}`;
   },
 };
+
+function takeAny(replica: Replica, random: Random): string {
+  const id = random.pick(replica.waiting);
+  replica.take(id);
+  return id;
+}
 
 const transmit: Act = {
   name: "request is answered",

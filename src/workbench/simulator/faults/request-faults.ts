@@ -56,6 +56,23 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
     : { namespace: operation.object.metadata.namespace ?? "", name: operation.object.metadata.name ?? "" };
 }
 
+/** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
+function lie(action: "create" | "update" | "delete", weight: number): Act {
+  const fits = ({ request }: Flight) =>
+    request.type === "write" && request.operation.side === "host" && request.operation.action === action;
+  return requestFault(`${action} only said to be done`, weight, fits, async (world, { flight }) => {
+    if (flight.request.type !== "write") return;
+    const { operation } = flight.request;
+    if (operation.action === "delete") return void (flight.response = { type: "absent" });
+    // A version that nothing else will ever have: of one that does, no precondition could tell that the answer was false.
+    await world.clusters.host.goOn();
+    const { metadata } = operation.object;
+    const { uid = "never-stored" } = metadata;
+    const resourceVersion = String(world.clusters.host.revision);
+    flight.response = { type: "object", object: withMeta(operation.object, { ...metadata, uid, resourceVersion }) };
+  });
+}
+
 /** Somebody else writes the very object in the last moment; many of these in a row are a storm of conflicts. */
 const rival: Act = {
   name: "rival writes first",
@@ -87,6 +104,9 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   rival,
+  lie("create", 2),
+  lie("update", 2),
+  lie("delete", 6),
   answered("answered 409", "API_CONFLICT", 1, isWrite),
   answered("answered 429", "API_TOO_MANY_REQUESTS", 1),
   answered("answered 503", "API_UNAVAILABLE", 1),

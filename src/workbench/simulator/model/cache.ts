@@ -92,7 +92,8 @@ export class SimulatedCache implements ObjectSource {
     const items = [...this.cluster.objects(this.resource, count)]
       .filter(([id]) => without !== "all" && id !== without)
       .map(([, object]) => object);
-    const resourceVersion = String(this.#all[count - 1]?.revision ?? 1);
+    const revision = count === this.#all.length ? this.cluster.revision : this.#all[count - 1]?.revision;
+    const resourceVersion = String(revision || 1);
     this.#position = count;
     const changed = this.#cache.replace({ items, resourceVersion });
     this.synced = true;

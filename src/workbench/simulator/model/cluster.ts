@@ -2,6 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { EngineError, isEngineError } from "../../../base/errors.ts";
 import { createCoreKinds } from "../../../cluster/core-kinds.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { NAMESPACES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Writer } from "../../../engine/sync/cluster/access.ts";
@@ -29,6 +30,8 @@ export interface SimulatedCluster {
   readonly writer: Writer;
   /** The revision of the latest change, of whatever kind; 0 before the first. */
   readonly revision: number;
+  /** Somebody writes something that no syncer looks at, so that the cluster comes past its latest revision. */
+  goOn(): Promise<void>;
   /** Every change of one kind since the beginning, in order. */
   changes(resource: ResourceType): readonly Change[];
   /** The objects of one kind after the first `count` changes; as they are now when left out. */
@@ -73,6 +76,11 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
     writer: createDirectWriter(registry),
     get revision() {
       return last;
+    },
+    async goOn() {
+      const metadata = { name: `other-${last}` };
+      const other = await registry.create(NAMESPACES, "", { apiVersion: "v1", kind: "Namespace", metadata });
+      last = Number(other.metadata.resourceVersion);
     },
     changes: ({ plural }) => kinds.get(plural)!.changes,
     objects({ plural }, count) {

@@ -21,6 +21,8 @@ export interface Setting {
   readonly name: string;
   /** At least one. */
   readonly generations: readonly Generation[];
+  /** Writes may go on without end. */
+  readonly restless?: boolean | undefined;
 }
 
 /** The kinds that matter to a setting: those that are synced, Services, and those that are only referred to. */

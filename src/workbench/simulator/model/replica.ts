@@ -5,14 +5,17 @@ import { noMetrics } from "../../../base/metrics.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Ending, Planner, Request, Response } from "../../../engine/reconcile/machine.ts";
 import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
+import { FairLane } from "../../../kube/runtime/queue/fair-lane.ts";
 import { decideRetry, Failures } from "../../../kube/runtime/retry.ts";
 import { createSyncCore } from "../../../engine/sync/core.ts";
 import type { SyncCore, SyncCoreOptions } from "../../../engine/sync/core.ts";
 import { createSyncMemory } from "../../../engine/sync/state/memory.ts";
+import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
 import type { SyncHooks, Turn } from "../../../engine/sync/run/turn.ts";
 import { SimulatedCache } from "./cache.ts";
 import type { SimulatedCluster, Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
+import { createFairness } from "../oracles/fairness.ts";
 
 /** A turn, and the answer to its request once a cluster has made one. */
 export interface Flight {
@@ -43,6 +46,9 @@ export interface ReplicaOptions {
 /** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
 export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
+/** Notes of what is tried again every now and then, though nothing has changed. */
+const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
+
 /** One syncer process: caches of its own, the real core, a queue and turns under way. */
 export class Replica {
   readonly #options: ReplicaOptions;
@@ -58,6 +64,11 @@ export class Replica {
   /** Taken up as soon as no turn of the old one is under way. */
   #next: Generation | undefined;
   readonly #queue = new Set<string>();
+  /** The same ids, in the order in which a process takes them. */
+  readonly #order = new FairLane<true>(namespaceOfId);
+  #fairness = createFairness();
+  /** Ids that have a turn, from before it begins on. */
+  readonly #running = new Set<string>();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
   readonly #failures = new Failures();
@@ -114,7 +125,8 @@ export class Replica {
   #swap(): void {
     if (this.#next === undefined || this.flights.length > 0) return;
     this.#core.close();
-    for (const waiting of [this.#queue, this.#again, this.#due]) waiting.clear();
+    for (const waiting of [this.#queue, this.#order, this.#again, this.#due]) waiting.clear();
+    this.#fairness = createFairness();
     this.generation = this.#next;
     this.#next = undefined;
     this.#core = this.#makeCore();
@@ -122,8 +134,13 @@ export class Replica {
   }
 
   enqueue(id: string): void {
-    if (this.flights.some((flight) => flight.id === id)) this.#again.add(id);
-    else this.#queue.add(id);
+    if (this.#running.has(id)) this.#again.add(id);
+    else this.#wait(id);
+  }
+
+  #wait(id: string): void {
+    this.#queue.add(id);
+    if (!this.#order.has(id)) this.#order.push(id, true);
   }
 
   get waiting(): readonly string[] {
@@ -134,9 +151,21 @@ export class Replica {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
   }
 
+  /** Begins the turn of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
+  takeNext(complain: (message: string) => void): string {
+    const { waiting } = this;
+    const [id] = this.#order.shift()!;
+    const wrong = this.#fairness.took(id, waiting);
+    if (wrong !== undefined) complain(wrong);
+    this.take(id);
+    return id;
+  }
+
   /** Begins a turn of an id that waits. */
   take(id: string): void {
     this.#queue.delete(id);
+    this.#order.remove(id);
+    this.#running.add(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
     const turn = finish(this.#core.begin(id));
@@ -152,11 +181,12 @@ export class Replica {
     if (turn.request.type !== "done") return void (flight.request = turn.request);
     this.flights.splice(this.flights.indexOf(flight), 1);
     this.#ended(id, turn.request.ending);
-    if (this.#again.delete(id)) this.#queue.add(id);
     this.#swap();
   }
 
   #ended(id: string, ending: Ending): void {
+    this.#running.delete(id);
+    if (this.#again.delete(id)) this.#wait(id);
     if (ending.result === "failed") {
       const failures = this.#failures.count(id, ending.error);
       return this.#later(id, decideRetry({ error: ending.error, failures, random: () => 0.5 }).afterMs);
@@ -175,9 +205,23 @@ export class Replica {
     return Math.min(...this.#due.values());
   }
 
+  /** Ids of objects of which a cluster keeps saying otherwise than a cache. */
+  get contradicted(): readonly string[] {
+    return this.#core.contradicted();
+  }
+
+  /** Some object is written too often, and waits. */
+  get isSlowed(): boolean {
+    return this.#says((code) => code === "WRITES_SLOWED");
+  }
+
   /** Something was refused, and will be tried again in a minute. */
   get retriesRefused(): boolean {
-    return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "API_INVALID" || code === "HOST_NAMESPACE_MISSING"));
+    return this.#says((code) => TRIED_AGAIN.has(code));
+  }
+
+  #says(is: (code: string) => boolean): boolean {
+    return this.#core.records().some(({ notes }) => notes.some(({ code }) => is(code)));
   }
 
   /** Enqueues what is due by now. */

@@ -28,6 +28,9 @@ const EXPLAINS = [
   "ADDRESS_REFUSED",
 ];
 
+/** Codes of what waits long before it goes on. */
+const WAITS = ["LOOP_STOPPED", "API_INVALID", "WRITES_SLOWED"];
+
 /** L1, L2 and L6: every object has the copy that it should have, nothing else is left, and what can not be is explained. */
 export function checkConvergence(world: World): Unconverged | undefined {
   for (const rules of world.generation.rules) {
@@ -53,7 +56,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   const wanted = forward(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
     return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a word` };
-  const explained = notes.every((codes) => codes.some((code) => code === "LOOP_STOPPED" || code === "API_INVALID"));
+  const explained = notes.every((codes) => codes.some((code) => WAITS.includes(code)));
   if (explained) return undefined;
   if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };
   if (rules.kind.resource === ENDPOINTS && seenTwice(world, rules, tenant, host)) {

@@ -1,4 +1,4 @@
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { matchesSelector } from "../../../kube/object/selector.ts";
@@ -32,6 +32,9 @@ export function liveSource(world: World): Oracle {
 function isExcused(world: World, { author, plural, key, before }: Write, source: string): boolean {
   if (author.kind !== "replica") return true;
   const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
+  const place = rules.translator.toHost(parseKey(source), rules.kind.resource);
+  // What says that it is a copy from before a namespace was mapped anew goes, also where somebody's edit made it say so.
+  if (place === undefined || formatKey(place) !== key) return true;
   const of = (side: Side, resource: ResourceType, id: string) => statesOf(world.clusters[side], resource, id, author.since[side]);
   if (rules.kind.resource === SERVICES) {
     const headless = (service: KubeObject | undefined) => (service as Service | undefined)?.spec?.clusterIP === "None";

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
-import { adoptableSource, isCopy, isMarked, ownMarks } from "./marks.ts";
+import { adoptableSource, isCopy, marksOf, ownMarks } from "./marks.ts";
 
 /** It says that it is a copy of an object that has lived, by the syncer whose copies are adopted. */
 function isAdopted(world: World, plural: string, before: KubeObject): boolean {
@@ -29,7 +29,9 @@ export function ownership(world: World): Oracle {
         .changes(SERVICES)
         .some(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}` === key);
       const taken = action === "update" && plural === "endpoints" && after !== undefined && isCopy(world, after) !== undefined;
-      return taken && besideService && !isMarked(world, before) ? undefined : `${action} of ${plural} ${key}, which is not ours`;
+      return taken && besideService && marksOf(world, before) === undefined
+        ? undefined
+        : `${action} of ${plural} ${key}, which is not ours`;
     },
   };
 }

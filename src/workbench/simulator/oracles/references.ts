@@ -19,6 +19,12 @@ function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefi
   return (side === "host" ? marks.host : marks.source) === place ? marks : undefined;
 }
 
+/** It says that it belongs to another virtual cluster. */
+function isTheirs(world: World, object: KubeObject): boolean {
+  const marks = marksOf(world, object);
+  return marks !== undefined && !namesUs(world, marks);
+}
+
 /**
  * S1 and S4 for objects that are referred to: nothing but our own copies is written over or deleted; every copy says exactly what
  * that version of its source said that it names, and never goes back to an older one.
@@ -39,6 +45,7 @@ export function references(world: World): Oracle {
     const source = world.clusters[sourceSide({ kind })]
       .changes(kind.resource)
       .find(({ object: { metadata } }) => metadata.uid === is.uid && metadata.resourceVersion === String(is.resourceVersion));
+    if (source !== undefined && isTheirs(world, source.object)) return `${what} is the copy of what belongs to another virtual cluster`;
     return jsonEqual(source?.object["data"], after["data"]) ? undefined : `${what} says what its source never said`;
   }
   return { name: "S1", about: "referenced", saw };
@@ -97,6 +104,7 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
   const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
   if (says("LOOP_STOPPED")) return undefined;
+  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is not imported without a word`;
   if (target === undefined) return `${resource.plural} ${id} has no copy`;
   const isEqual = jsonEqual(source["data"], target["data"]);
   if (marks === undefined)

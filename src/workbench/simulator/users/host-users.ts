@@ -22,9 +22,13 @@ function hasMarked(options: UserActOptions): Act {
     const { labels, annotations } = random.pick(copies).metadata;
     const derived = withMeta(drawObject(random, resource, key), { ...(labels && { labels }), ...(annotations && { annotations }) });
     const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
-    return world.write(side, (writer) => writer.create(resource, object));
+    const had = resource === ENDPOINTS && random.happens(0.3);
+    return world.write(side, (writer) => writer.create(resource, had ? withMeta(object, { labels: CONTROLLERS }) : object));
   });
 }
+
+/** All labels of what the host's endpoints controller wrote; the marks among the annotations stay. */
+const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
 /** A Service of somebody else; where another syncer makes them, most stand for the tenant Service of the name. */
 function hasService(options: UserActOptions): Act {
@@ -39,13 +43,23 @@ function hasService(options: UserActOptions): Act {
   });
 }
 
+/** An operator's own Service in the place of one that another syncer should have made: it stands for nothing in the tenant cluster. */
+function hasOwnService(options: UserActOptions): Act {
+  const act = userAct("host has an operator's own Service", options, (world, random, key) => {
+    const { resource, side } = options;
+    if (present(world, side, resource, key) !== undefined) return undefined;
+    return world.write(side, (writer) => writer.create(resource, drawObject(random, resource, key)));
+  });
+  return { ...act, isPossible: (world) => world.generation.rules[0]!.services === "external" };
+}
+
 function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: ObjectKey): boolean {
   const place = hostKeyOf(world, resource, tenant);
   return place !== undefined && sameKey(place, key);
 }
 
 /** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
-function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
+export function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
   const own = translatorOf(world).vcluster;
   const vcluster = differs === "another name" ? "red" : own.name;
@@ -76,8 +90,7 @@ const controllerWrites: Edit = (object, random, world) => {
     .objects(SERVICES)
     .get(formatKey({ namespace: object.metadata.namespace!, name: object.metadata.name! }));
   if ((service as Service | undefined)?.spec?.selector === undefined) return undefined;
-  const labels = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
-  return { ...withMeta(object, { labels }), subsets: drawSubsets(random) };
+  return { ...withMeta(object, { labels: CONTROLLERS }), subsets: drawSubsets(random) };
 };
 
 const touch: Edit = (object, random) =>
@@ -88,8 +101,8 @@ const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: 
 /** What people and controllers of the host cluster do to our copies, and in their way. */
 export const HOST_USERS: readonly Act[] = [
   changes("host changes subsets", of(ENDPOINTS, 1.5), setSubsets),
-  changes("host changes a label", of(ENDPOINTS, 2), setLabel),
-  changes("host changes an annotation", of(ENDPOINTS, 3), setAnnotation),
+  changes("host changes a label", of(ENDPOINTS, 3.5), setLabel),
+  changes("host changes an annotation", of(ENDPOINTS, 5), setAnnotation),
   changes("host touches an object", of(ENDPOINTS, 1), touch),
   changes("host changes a Service's annotation", of(SERVICES, 1), setAnnotation),
   changes("host flips a selector", of(SERVICES, 1.5), flipSelector),
@@ -98,6 +111,7 @@ export const HOST_USERS: readonly Act[] = [
   changes("host strips a Service's markers", of(SERVICES, 0.3), stripMarkers),
   creates("host has a foreign Endpoints", of(ENDPOINTS, 0.7)),
   hasService(of(SERVICES, 0.7)),
+  hasOwnService(of(SERVICES, 4)),
   hasMarked(of(ENDPOINTS, 0.7)),
   hasMarked(of(SERVICES, 0.5)),
   deletes("host deletes Endpoints", of(ENDPOINTS, 1)),

@@ -86,7 +86,7 @@ export const SLICE_USERS: readonly Act[] = [
     how: (world, random, place) => change(world, place, (object) => ({ ...touched(object, random), ...drawSliceBody(random) })),
   }),
   act({
-    ...{ name: "tenant moves a slice to another Service", weight: 2, side: "tenant" },
+    ...{ name: "tenant moves a slice to another Service", weight: 3, side: "tenant" },
     how: (world, random, place) =>
       change(world, place, (object) => {
         const other = random.happens(0.3) ? undefined : random.pick(world.options.names).name;

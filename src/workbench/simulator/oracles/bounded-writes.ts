@@ -1,0 +1,43 @@
+import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { marksOf } from "./marks.ts";
+
+/** Writes are looked at over so long, in virtual milliseconds. */
+const WINDOW_MS = 60_000;
+/** Writes within that time that no version of the source asked for: ten at once, then after 1, 2, 4, 8, 16 and 32 s, and each may take two. */
+const UNASKED_MAX = 26;
+
+interface Written {
+  version: number | undefined;
+  times: readonly number[];
+}
+
+/** S12: one replica writes one object only so often for one version of its source, even where writing makes the next write needed. */
+export function boundedWrites(world: World): Oracle {
+  /** Replica and id → writes that nothing asked for. */
+  const all = new Map<string, Written>();
+  return {
+    name: "S12",
+    noticed: () => all.clear(),
+    saw(write) {
+      const { author, at, plural } = write;
+      if (author.kind !== "replica" || author.unheard) return undefined;
+      const id = `${author.index} ${author.id}`;
+      const known = all.get(id) ?? { version: undefined, times: [] };
+      all.set(id, known);
+      const version = versionOf(world, write) ?? known.version;
+      if (version !== known.version) return void (known.version = version);
+      known.times = [...known.times.filter((time) => at - time < WINDOW_MS), at];
+      if (known.times.length <= UNASKED_MAX) return undefined;
+      const source = parseSyncId(author.id).key;
+      return `${plural} of ${source.namespace}/${source.name} was written ${known.times.length} times within a minute for version ${version} of it`;
+    },
+  };
+}
+
+/** The version of the source that a copy was written from; of writes to the source, the one before. */
+function versionOf(world: World, { side, after, before }: Write): number | undefined {
+  const object = after ?? before;
+  return side === "host" && object !== undefined ? marksOf(world, object)?.resourceVersion : undefined;
+}

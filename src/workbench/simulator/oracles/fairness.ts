@@ -1,0 +1,28 @@
+import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
+
+/** Turns that one namespace may have in a row while another one waits for its own. */
+const TURNS_MAX = 1;
+
+/** S14: no tenant namespace waits while another one has turn after turn. */
+export interface Fairness {
+  /** Looks at the turn of `id`, which others wait for. Returns what is wrong with it, if anything. */
+  took(id: string, waiting: readonly string[]): string | undefined;
+}
+
+/** Remembers for each namespace that waits how often each other one had its turn since. */
+export function createFairness(): Fairness {
+  const waits = new Map<string, Map<string, number>>();
+  return {
+    took(id, waiting) {
+      const served = namespaceOfId(id);
+      const others = new Set(waiting.map(namespaceOfId).filter((namespace) => namespace !== served));
+      for (const namespace of waits.keys()) if (!others.has(namespace)) waits.delete(namespace);
+      for (const namespace of others) {
+        const turns = waits.get(namespace) ?? new Map<string, number>();
+        waits.set(namespace, turns.set(served, (turns.get(served) ?? 0) + 1));
+        if (turns.get(served)! > TURNS_MAX) return `namespace ${namespace} waits while ${served} has ${turns.get(served)} turns`;
+      }
+      return undefined;
+    },
+  };
+}

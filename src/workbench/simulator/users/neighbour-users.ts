@@ -1,0 +1,76 @@
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import { withMarksOf } from "./host-users.ts";
+import { drawReferenced, drawValue, REFERENCED_NAMES } from "../model/objects.ts";
+import { marksOf, namesUs, prefixOf } from "../oracles/marks.ts";
+import type { Random } from "../model/random.ts";
+import type { World } from "../world.ts";
+
+/** A copy that the syncer of another virtual cluster has made. */
+interface Theirs {
+  readonly resource: ResourceType;
+  readonly object: KubeObject;
+}
+
+function isTheirs(world: World, object: KubeObject): boolean {
+  const marks = marksOf(world, object);
+  return marks !== undefined && !namesUs(world, marks);
+}
+
+/** Does something with a copy of another virtual cluster, which its syncer goes on to look after. */
+function act(name: string, weight: number, how: (world: World, random: Random, theirs: Theirs) => Promise<boolean>): Act {
+  return {
+    name,
+    kind: "user",
+    weight,
+    perform(world, random) {
+      const all = world.resources.flatMap((resource) =>
+        [...world.clusters.host.objects(resource).values()]
+          .filter((object) => isTheirs(world, object))
+          .map((object) => ({ resource, object })),
+      );
+      if (all.length === 0) return undefined;
+      const theirs = random.pick(all);
+      return tell(`${name}: ${theirs.resource.plural} ${formatKey(keyOf(theirs.object))}`, how(world, random, theirs));
+    },
+  };
+}
+
+const hasReferenced: Act = {
+  name: "another virtual cluster has a referenced object",
+  kind: "user",
+  weight: 6,
+  isPossible: ({ generation }) => generation.references !== undefined,
+  perform(world, random) {
+    const { resource } = random.pick(world.generation.references!.kinds);
+    const source = { namespace: random.pick(world.options.names).namespace, name: random.pick(REFERENCED_NAMES) };
+    const key = hostKeyOf(world, resource, source);
+    if (key === undefined || present(world, "host", resource, key) !== undefined) return undefined;
+    const drawn = drawReferenced(random, resource, key);
+    const prefix = prefixOf(world);
+    const said = { namespace: source.namespace, name: source.name, uid: "theirs" };
+    const annotations = Object.fromEntries(Object.entries(said).map(([part, value]) => [`${prefix}object-${part}`, value]));
+    const labels = { ...drawn.metadata.labels, [`${prefix}namespace`]: source.namespace };
+    const marked = withMarksOf(world, withMeta(drawn, { labels, annotations }), random.pick(["another name", "another namespace"]));
+    return tell(
+      `another virtual cluster has ${resource.plural} ${formatKey(key)}`,
+      world.write("host", (writer) => writer.create(resource, marked)),
+    );
+  },
+};
+
+/** What the syncers of other virtual clusters on the same host do to what is theirs. */
+export const NEIGHBOUR_USERS: readonly Act[] = [
+  hasReferenced,
+  act("another virtual cluster changes its copy", 2, (world, random, { resource, object }) =>
+    alter(world, { side: "host", resource, key: keyOf(object) }, (known) =>
+      withMeta(known, { labels: withEntry(known.metadata.labels, "app", drawValue(random)) }),
+    ),
+  ),
+  act("another virtual cluster deletes its copy", 0.7, (world, _random, { resource, object }) =>
+    world.write("host", (writer) => writer.delete(resource, keyOf(object))),
+  ),
+];
