@@ -114,9 +114,8 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
   const text = decodeText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    throw unusable(`the value of ${JSON.stringify(key)} is no object`, {
-      hint: "Name the prefix of a cluster of this program, and its key",
-    });
+    const hint = `Name the prefix of a cluster of this program, and its key; ${CHANGED_HINT}`;
+    throw unusable(`the value of ${JSON.stringify(key)} is no object`, { hint });
   }
   const revision = Number(mod_revision);
   const sealer = cipher?.keys?.sealerOf(text);
@@ -124,13 +123,16 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
   return { stored: { key, object: stamped(object as KubeObject, revision), revision }, older };
 }
 
+const KEY_HINT = "Start with the key that it was written with";
+const CHANGED_HINT = "if it was changed, put back its value, or remove it from etcd";
+
 function opened(key: string, text: string, cipher: Cipher): string {
   try {
     return cipher.open(key, text);
   } catch (cause) {
     const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
     const known = isEngineError(cause) ? cause.details["hint"] : undefined;
-    throw unusable(reason, { hint: typeof known === "string" ? known : "Start with the key that it was written with", cause });
+    throw unusable(reason, { hint: `${typeof known === "string" ? known : KEY_HINT}; ${CHANGED_HINT}`, cause });
   }
 }
 

@@ -20,8 +20,11 @@ export interface FeedOptions {
   readonly onEvents: (events: readonly WireEvent[]) => void;
   /** Etcd has begun to tell: it may be another one than before. What it tells is taken when this resolves, unless the feed was begun again. */
   readonly onBegin: () => Promise<void>;
-  /** Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come. */
-  readonly onGap: (why: "compacted" | "missed") => Promise<void>;
+  /**
+   * Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come, or cannot be read: that
+   * of the object with this key.
+   */
+  readonly onGap: (why: "compacted" | "missed", key?: string) => Promise<void>;
 }
 
 /** The events after what is known were compacted. */
@@ -101,13 +104,13 @@ export class Feed {
     } catch (thrown) {
       const error = this.#failure ?? thrown;
       if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
-      return error instanceof MissedWrite ? this.#bridge("missed", error.message) : error;
+      return error instanceof MissedWrite ? this.#bridge("missed", error.message, error.key) : error;
     }
   }
 
-  async #bridge(why: "compacted" | "missed", message: string): Promise<unknown> {
+  async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
-      await this.#options.onGap(why);
+      await this.#options.onGap(why, key);
       return new Error(`${message}; watches that can be ended were`);
     } catch (error) {
       return error;

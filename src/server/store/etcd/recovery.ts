@@ -79,15 +79,17 @@ export class Recovery {
    * Reads everything anew, once for all who call meanwhile.
    *
    * @param why The reason, unless etcd turns out to have been restored.
+   * @param unread The key of an object that could not be read: as long as it cannot, nothing else is.
    * @throws EtcdFailure while etcd can not be reached; API_UNAVAILABLE when what is there can not be used.
    */
-  run(why: Exclude<RecoveryReason, "restored">): Promise<void> {
-    this.#running ??= this.#run(why).finally(() => (this.#running = undefined));
+  run(why: Exclude<RecoveryReason, "restored">, unread?: string): Promise<void> {
+    this.#running ??= this.#run(why, unread).finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  async #run(why: RecoveryReason): Promise<void> {
+  async #run(why: RecoveryReason, unread: string | undefined): Promise<void> {
     try {
+      if (unread !== undefined) await glanceAt(this.#options).get(unread);
       while (!(await this.#tried(why)));
       this.#stuckSince = undefined;
     } catch (error) {

@@ -101,7 +101,7 @@ export class ReplicatedStore implements EtcdStore {
     this.#replica = replica;
     this.#feed = new Feed({
       ...{ client, layout, clock, logger },
-      known: () => replica.view.revision,
+      known: () => replica.taken,
       onEvents: (events) => {
         replica.take(events);
         // Later the others decide how much there is.
@@ -111,14 +111,15 @@ export class ReplicatedStore implements EtcdStore {
         await this.#readPresent();
         void this.#tryToCatchUp();
       },
-      onGap: (why) => this.#recovery.run(why),
+      onGap: (why, key) => this.#recovery.run(why, key),
     });
     this.#recovery = new Recovery({
       ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics, admit },
       follow: () => this.#feed.restart(),
       onRestored: () => this.#restored.forEach((listener) => listener()),
     });
-    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
+    const readAgain = () => this.#recovery.run("missed");
+    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp(), readAgain };
     const isLost = () => this.#recovery.due;
     this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
     this.#resealer = new Resealer({
@@ -295,6 +296,13 @@ export class ReplicatedStore implements EtcdStore {
       await this.#reach(Math.max(last.revision, fence));
       this.#demandOpen();
       if (of !== this.#replica.past) continue;
+      const { missed } = this.#replica;
+      if (missed !== undefined) {
+        const { problem } = this.#feed;
+        if (problem instanceof EngineError) throw problem;
+        await this.#call(() => this.#recovery.run("missed", missed.key));
+        continue;
+      }
       // Between the two nothing of this store was written.
       if (this.#replica.last.revision >= last.revision && this.#replica.fence >= fence) return this.#replica.advance(revision);
       await this.#call(() => this.#recovery.run("missed"));
@@ -340,7 +348,7 @@ export class ReplicatedStore implements EtcdStore {
         timer?.cancel();
         resolve();
       });
-      if (this.#replica.view.revision < revision) timer = wait();
+      if (this.#replica.taken < revision) timer = wait();
     });
   }
 
@@ -348,7 +356,7 @@ export class ReplicatedStore implements EtcdStore {
     const { problem } = this.#feed;
     if (problem instanceof EngineError) return problem;
     const why = problem === undefined ? "" : `: ${messageOf(problem)}`;
-    return unavailable(`this server is at revision ${this.#replica.view.revision}, and etcd at ${revision}${why}`);
+    return unavailable(`this server is at revision ${this.#replica.taken}, and etcd at ${revision}${why}`);
   }
 
   #beat(): void {
