@@ -11,22 +11,23 @@ import { EtcdClient } from "./etcd/client.ts";
 import type { EtcdCredentials } from "./etcd/client.ts";
 import { Connection } from "./etcd/connection.ts";
 import type { EtcdTls } from "./etcd/connection.ts";
-import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
+import { demandLast, layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
 import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
 import { glanceAt } from "./etcd/glance.ts";
 import type { SeenState } from "./etcd/question.ts";
 import { raiseUnlessSame } from "./etcd/raise.ts";
+import type { EtcdStore } from "./etcd/contract.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
 import type { StoreMemory } from "./memory-limits.ts";
 import type { Store } from "./store.ts";
 import { ReplicatedStore } from "./etcd/replicated-store.ts";
-import type { EtcdStore } from "./etcd/replicated-store.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 
 export type { EtcdCredentials } from "./etcd/client.ts";
 export type { SeenState } from "./etcd/question.ts";
-export type { EtcdStore } from "./etcd/replicated-store.ts";
+export type { EtcdStore } from "./etcd/contract.ts";
+export { RAISE_MAX } from "./etcd/raise.ts";
 export type { EtcdTls } from "./etcd/connection.ts";
 
 /** Where etcd is, and how objects are kept in it. */
@@ -133,6 +134,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     }
   };
   try {
+    await demandLast({ client, layout });
     if (options.seen !== undefined) {
       await raiseUnlessSame(options.seen, () => admit(glanceAt({ client, layout, cipher })), { client, layout, processId, logger });
     }

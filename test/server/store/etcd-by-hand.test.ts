@@ -130,6 +130,22 @@ describeEtcd("a store that somebody writes past", () => {
     expect(await failureOf(removed)).toMatch(/^API_NOT_FOUND/);
   });
 
+  test("says that `last` was deleted, and how it is put back, to those that run and those that start", async () => {
+    const [last, objects] = [`/hand/${prefixes}/last`, await store.list({ prefix: PREFIX })];
+    await etcd.ask("/v3/kv/deleterange", { key: encode(last) });
+    const remedy = /key \/hand\/\d+\/last is missing, although there are objects.*etcdctl put \/hand\/\d+\/last '1 put-back'/;
+    expect(await failureOf(store.get(key("kept")))).toMatch(remedy);
+    const start = await failureOf(open(etcd.url));
+    expect(start).toMatch(remedy);
+    expect(start).toMatch(/^STORE_FAILED/);
+    await etcd.ask("/v3/kv/put", { key: encode(last), value: encode("1 put-back") });
+    expect((await store.list({ prefix: PREFIX })).objects).toEqual(objects.objects);
+    expect(await store.create(key("new"), object("new"))).toBeDefined();
+    const second = await open(etcd.url);
+    expect((await second.list({ prefix: PREFIX })).objects).toHaveLength(2);
+    await second.close();
+  });
+
   test("ends watches when a floor comes late", async () => {
     const ends: boolean[] = [];
     await store.watch({ prefix: PREFIX, after: await store.revision(), onEvent: () => {}, onEnd: (lost) => void ends.push(lost) });

@@ -25,7 +25,7 @@ import { stamped } from "../store-view.ts";
 import type { EtcdClient } from "./client.ts";
 import { EtcdFailure, unusable } from "./failure.ts";
 import { decodeText, encodeBase64, prefixEnd } from "./protocol.ts";
-import type { WireKeyValue, WireRange, WireWatch } from "./protocol.ts";
+import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./protocol.ts";
 
 /** Grows when older programs could no longer work with what newer ones write. */
 const FORMAT = 1;
@@ -96,6 +96,21 @@ export function readLast(value: string): string {
   if (Number(format) === FORMAT) return id;
   const hint = "Run the program that wrote it, or a later one; or name another prefix";
   throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this program knows`, { hint });
+}
+
+/**
+ * Demands that something tells of the last write where there are objects.
+ *
+ * @throws EtcdFailure; STORE_FAILED when somebody has deleted it.
+ */
+export async function demandLast({ client, layout: { last, objects } }: Pick<LoadOptions, "client" | "layout">): Promise<void> {
+  const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeBase64(key), keys_only: true, limit: "1", ...more } });
+  const success = [ask(last), ask(`${objects}/`, { range_end: prefixEnd(`${objects}/`) })];
+  const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
+  const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
+  if (noLast !== true || noObjects === true) return;
+  const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
+  throw unusable(`the key ${last} is missing, although there are objects: somebody has deleted it`, { hint });
 }
 
 /** What is at a key. */

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { jsonEqual } from "../../../base/json.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Layout } from "./contents.ts";
 import { MissedWrite } from "./replica.ts";
-import { EtcdFailure } from "./failure.ts";
+import { EtcdFailure, withHint } from "./failure.ts";
 import { encodeBase64, prefixEnd } from "./protocol.ts";
 import type { WireEvent, WireWatch } from "./protocol.ts";
 
@@ -61,13 +61,16 @@ export class Feed {
 
   /** Follows etcd until `stop`. Never rejects. */
   async run(): Promise<void> {
+    let told = {};
     for (let failed = 0; !this.#stopped; failed += 1) {
       const since = this.#options.known();
       const error = await this.#followOnce();
       if (this.#stopped) return;
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
-      this.#options.logger.warn("Lost the watch of etcd, beginning it again", { error: messageOf(error), revision: this.#options.known() });
+      const lost = { error: withHint(error), revision: this.#options.known() };
+      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, beginning it again", lost);
+      told = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
   }

@@ -12,16 +12,15 @@
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
 import type { EtcdClient } from "./client.ts";
-import { loadContents } from "./contents.ts";
+import { demandLast, loadContents } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
-import { EtcdFailure } from "./failure.ts";
+import { EtcdFailure, withHint } from "./failure.ts";
 import { glanceAt } from "./glance.ts";
 import type { Glance } from "./glance.ts";
 import { askPresent } from "./question.ts";
@@ -96,7 +95,7 @@ export class Recovery {
       if (error instanceof EtcdFailure && error.passing) throw error;
       this.#stuckSince ??= this.#options.clock.monotonic();
       if (this.#lost === undefined) throw error;
-      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${messageOf(error)}`);
+      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${withHint(error)}`);
     }
   }
 
@@ -108,7 +107,7 @@ export class Recovery {
     if (this.#lost === undefined && present.past !== "same") this.#lose(known, present);
     const lost = this.#lost;
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
-    if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
+    if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
     await admit(glanceAt(this.#options));
     // What only this server has missed ends nobody else's watches.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
@@ -121,6 +120,11 @@ export class Recovery {
     this.#lost = undefined;
     if (lost !== undefined) this.#options.onRestored();
     return true;
+  }
+
+  async #tellEmptied(): Promise<never> {
+    await demandLast(this.#options);
+    throw new Error("it was emptied. Restore a backup");
   }
 
   #lose(known: KnownState, present: Present): void {

@@ -8,17 +8,19 @@ import type { Cipher } from "../sqlite/cipher.ts";
 import { unavailable } from "../../status.ts";
 import { demandOpens, demandRoom } from "../memory-limits.ts";
 import type { StoreMemory } from "../memory-limits.ts";
-import type { Resealable, ResealStep } from "../resealable.ts";
-import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
+import type { ResealStep } from "../resealable.ts";
+import type { StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client.ts";
 import type { Connection } from "./connection.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
+import type { EtcdStore } from "./contract.ts";
 import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
 import { Feed } from "./feed.ts";
 import type { Glance } from "./glance.ts";
 import type { WireRange } from "./protocol.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present } from "./question.ts";
+import { raiseAbove } from "./raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
@@ -54,30 +56,6 @@ export interface ReplicatedStoreOptions {
 
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
-
-/** A store in etcd. What is sealed anew there is a write like any other, under the next revision; see `resealer.ts`. */
-export interface EtcdStore extends Store, Resealable {
-  /**
-   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
-   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
-   *
-   * @throws API_UNAVAILABLE while etcd can not be reached.
-   */
-  compactEtcd(revision: number): Promise<void>;
-  /**
-   * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
-   * calls it first: whatever was asked for before comes too late then.
-   *
-   * @throws API_UNAVAILABLE while etcd can not be reached.
-   */
-  raiseFence(): Promise<void>;
-  /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
-  readonly recovers: boolean;
-  /** How far this process is, for the next one's `seen`; also after `close`. */
-  readonly known: KnownState;
-  /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
-  onRestored(listener: () => void): void;
-}
 
 /** The store of one process of several. It closes the connection in the end. */
 export class ReplicatedStore implements EtcdStore {
@@ -246,6 +224,11 @@ export class ReplicatedStore implements EtcdStore {
   async raiseFence(): Promise<void> {
     this.#demandOpen();
     await this.#writer.raiseFence();
+  }
+
+  async raiseAbove(revision: number): Promise<void> {
+    this.#demandOpen();
+    await this.#call(() => raiseAbove(revision, this.#options));
   }
 
   async close(): Promise<void> {
