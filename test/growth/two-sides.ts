@@ -1,0 +1,132 @@
+import { systemChance } from "../../src/base/chance.ts";
+import { nextMacrotask } from "../../src/base/clock.ts";
+import { resolveConfig } from "../../src/config/config.ts";
+import { resolveSettings } from "../../src/config/settings.ts";
+import type { ResourceType } from "../../src/object/resource.ts";
+import type { KubeObject } from "../../src/object/types.ts";
+import { createInformedAccess } from "../../src/sync/informed-access.ts";
+import { createSyncer } from "../../src/syncer.ts";
+import type { Answer } from "./ground.ts";
+import type { Dimension } from "./dimension.ts";
+import { MemoryCluster } from "./memory-cluster.ts";
+
+/** What a syncer works by. */
+export interface SyncRules {
+  /** Sections of `sync.toHost`. */
+  readonly toHost?: Readonly<Record<string, unknown>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** An object with its kind. */
+export type Placed = readonly [resource: ResourceType, object: KubeObject];
+
+/** A syncer of virtual cluster "blue" between two clusters that cost next to nothing. */
+export class TwoSides {
+  readonly tenant = new MemoryCluster("tenant");
+  readonly host = new MemoryCluster("host");
+  #stop = async () => {};
+
+  /** Starts the syncer. What is there already is taken first. */
+  async start({ toHost = {}, settings = {} }: SyncRules): Promise<void> {
+    const resolvedSettings = resolveSettings(settings);
+    if (!resolvedSettings.ok) throw new Error(JSON.stringify(resolvedSettings.problems));
+    const vcluster = { name: "blue", namespace: "vc" };
+    const resolved = resolveConfig({ sync: { toHost } }, { settings: resolvedSettings.settings, vcluster });
+    if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
+    const [tenant, host] = [this.tenant, this.host].map((client) => createInformedAccess({ client, chance: systemChance }));
+    const options = { config: resolved.config, settings: resolvedSettings.settings, vcluster };
+    const syncer = await createSyncer({ ...options, tenant: tenant!, host: host! });
+    this.#stop = async () => void (await Promise.all([syncer.stop(), tenant!.stop(), host!.stop()]));
+    await syncer.start();
+    await this.settle();
+  }
+
+  /** Ends the syncer; the clusters stay. */
+  async stop(): Promise<void> {
+    await this.#stop();
+  }
+
+  /** Puts objects into the tenant, all at once. */
+  async put(objects: readonly Placed[]): Promise<void> {
+    for (const [resource, object] of objects) void this.tenant.create(resource, object);
+    await this.settle();
+  }
+
+  /** Removes them. */
+  async remove(objects: readonly Placed[]): Promise<void> {
+    for (const [resource, { metadata }] of objects) {
+      void this.tenant.delete(resource, { namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
+    }
+    await this.settle();
+  }
+
+  /** Waits until nobody has asked either cluster for anything for a while. */
+  async settle(): Promise<void> {
+    for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS; ) {
+      await nextMacrotask();
+      const calls = this.tenant.calls + this.host.calls;
+      quiet = calls === before ? quiet + 1 : 0;
+      before = calls;
+    }
+  }
+}
+
+/** Turns of the event loop. A large object takes some before the next call. */
+const QUIET_TURNS = 200;
+
+/** One syncer per set of rules, for all sizes that leave nothing behind. */
+const running = new Map<string, Promise<TwoSides>>();
+
+/** Between two clusters that are empty but for what other sizes are about to remove. */
+function sidesOf(rules: SyncRules): Promise<TwoSides> {
+  const id = JSON.stringify(rules);
+  const known = running.get(id) ?? startSides(rules);
+  running.set(id, known);
+  return known;
+}
+
+async function startSides(rules: SyncRules): Promise<TwoSides> {
+  const sides = new TwoSides();
+  await sides.start(rules);
+  return sides;
+}
+
+/** Ends every syncer that was started for a dimension. */
+export async function stopSides(): Promise<void> {
+  for (const sides of running.values()) await (await sides).stop();
+  running.clear();
+}
+
+/** A dimension of the syncer. */
+export interface SyncDimension extends Pick<Dimension, "name" | "sizes" | "stepsMax"> {
+  /** Of the syncer that all sizes share, or one for each size. Default: the documented defaults. */
+  readonly rules?: SyncRules | ((size: number) => SyncRules);
+  /** What is put into the tenant, copied, and removed again. */
+  readonly objects: (size: number) => readonly Placed[];
+  /** How many copies there are then. Default: one for each object. */
+  readonly copies?: (size: number) => number;
+  /** What is done between, before it is removed. */
+  readonly then?: (sides: TwoSides, size: number) => Promise<void>;
+}
+
+/** What the tenant puts in is copied to the host, and goes again. */
+export function ofSync({ name, sizes, stepsMax, rules = {}, objects, copies, then }: SyncDimension): Dimension {
+  return {
+    ...{ name: `syncer: ${name}`, sizes, ...(stepsMax !== undefined && { stepsMax }) },
+    async work(_ground, size) {
+      const sides = await (typeof rules === "function" ? startSides(rules(size)) : sidesOf(rules));
+      const all = objects(size);
+      const kinds = new Set(all.map(([resource]) => resource));
+      const copied = () => [...kinds].reduce((sum, resource) => sum + sides.host.count(resource), 0);
+      return async (): Promise<Answer> => {
+        await sides.put(all);
+        const found = copied();
+        await then?.(sides, size);
+        await sides.remove(all);
+        const wanted = copies?.(size) ?? all.length;
+        const right = found === wanted && copied() === 0;
+        return { code: right ? 200 : 500, text: `${found} of ${wanted} copies, ${copied()} left` };
+      };
+    },
+  };
+}
