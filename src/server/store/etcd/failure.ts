@@ -113,7 +113,7 @@ export function unknownOutcome(error: unknown): EngineError {
 export function openError(error: unknown): unknown {
   const hint = "Check the addresses, the certificates, and that etcd runs";
   // What is advised for that code concerns the clients of a server.
-  if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError("STORE_FAILED", error.message, { cause: error, details: { hint } });
+  if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
 }
