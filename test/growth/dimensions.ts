@@ -9,4 +9,13 @@ import { SYNCER } from "./dimensions/syncer.ts";
 import type { Dimension } from "./dimension.ts";
 
 /** Every dimension of what callers send. */
-export const DIMENSIONS: readonly Dimension[] = [...METADATA, ...BODIES, ...PATCHES, ...REQUESTS, ...SPECS, ...REVIEWS, ...COLLECTIONS, ...SYNCER];
+export const DIMENSIONS: readonly Dimension[] = [
+  ...METADATA,
+  ...BODIES,
+  ...PATCHES,
+  ...REQUESTS,
+  ...SPECS,
+  ...REVIEWS,
+  ...COLLECTIONS,
+  ...SYNCER,
+];

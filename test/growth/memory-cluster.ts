@@ -1,5 +1,12 @@
 import { EngineError } from "../../src/base/errors.ts";
-import type { ClusterClient, DeletePreconditions, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../../src/object/cluster-client.ts";
+import type {
+  ClusterClient,
+  DeletePreconditions,
+  ListOptions,
+  ObjectList,
+  WatchEvent,
+  WatchOptions,
+} from "../../src/object/cluster-client.ts";
 import type { ObjectKey } from "../../src/object/key.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
@@ -9,7 +16,8 @@ interface Kind {
   readonly watches: Set<(event: WatchEvent) => void>;
 }
 
-const idOf = ({ namespace = "", name = "" }: { readonly namespace?: string | undefined; readonly name?: string | undefined }) => `${namespace}/${name}`;
+const idOf = ({ namespace = "", name = "" }: { readonly namespace?: string | undefined; readonly name?: string | undefined }) =>
+  `${namespace}/${name}`;
 
 /** A cluster that stores what it is given, checks nothing and costs next to nothing beside what is measured. */
 export class MemoryCluster implements ClusterClient {
@@ -17,6 +25,8 @@ export class MemoryCluster implements ClusterClient {
   #revision = 1;
   /** Calls so far: a cluster in which it stands still is at rest. */
   calls = 0;
+  /** Updates so far. */
+  updates = 0;
 
   constructor(side: string) {
     void this.create({ apiVersion: "v1", plural: "namespaces" }, { metadata: { name: "kube-system", uid: `uid-of-${side}` } });
@@ -61,7 +71,7 @@ export class MemoryCluster implements ClusterClient {
     watches.add(hear);
     signal.addEventListener("abort", () => wake());
     onOpen?.();
-    for (let next = 0; !signal.aborted; ) {
+    for (let next = 0; !signal.aborted;) {
       if (next < events.length) yield events[next++]!;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
@@ -71,10 +81,14 @@ export class MemoryCluster implements ClusterClient {
   async create({ plural }: Pick<ResourceType, "apiVersion" | "plural">, object: unknown): Promise<KubeObject> {
     const made = object as KubeObject;
     const uid = made.metadata.uid ?? `uid-${plural}-${this.#revision}`;
-    return this.#store(plural, "ADDED", { ...made, metadata: { ...made.metadata, name: made.metadata.name ?? `event-${this.#revision}`, uid } });
+    return this.#store(plural, "ADDED", {
+      ...made,
+      metadata: { ...made.metadata, name: made.metadata.name ?? `event-${this.#revision}`, uid },
+    });
   }
 
   async update({ plural }: ResourceType, object: KubeObject): Promise<KubeObject> {
+    this.updates += 1;
     return this.#store(plural, "MODIFIED", object);
   }
 

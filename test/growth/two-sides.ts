@@ -1,11 +1,12 @@
 import { systemChance } from "../../src/base/chance.ts";
-import { nextMacrotask } from "../../src/base/clock.ts";
+import { nextMacrotask, systemClock } from "../../src/base/clock.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
 import type { ResourceType } from "../../src/object/resource.ts";
 import type { KubeObject } from "../../src/object/types.ts";
 import { createInformedAccess } from "../../src/sync/informed-access.ts";
 import { createSyncer } from "../../src/syncer.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { Answer } from "./ground.ts";
 import type { Dimension } from "./dimension.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
@@ -46,23 +47,16 @@ export class TwoSides {
     await this.#stop();
   }
 
-  /** Puts objects into the tenant, all at once. */
-  async put(objects: readonly Placed[]): Promise<void> {
-    for (const [resource, object] of objects) void this.tenant.create(resource, object);
-    await this.settle();
-  }
-
-  /** Removes them. */
-  async remove(objects: readonly Placed[]): Promise<void> {
-    for (const [resource, { metadata }] of objects) {
-      void this.tenant.delete(resource, { namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
-    }
+  /** Waits until something is so, or for as long as anybody waits; then until the syncer has nothing more to do for it. */
+  async until(condition: () => boolean): Promise<void> {
+    const deadline = systemClock.monotonic() + PATIENCE_MS;
+    while (!condition() && systemClock.monotonic() < deadline) await nextMacrotask();
     await this.settle();
   }
 
   /** Waits until nobody has asked either cluster for anything for a while. */
   async settle(): Promise<void> {
-    for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS; ) {
+    for (let [quiet, before] = [0, -1]; quiet < QUIET_TURNS;) {
       await nextMacrotask();
       const calls = this.tenant.calls + this.host.calls;
       quiet = calls === before ? quiet + 1 : 0;
@@ -71,8 +65,8 @@ export class TwoSides {
   }
 }
 
-/** Turns of the event loop. A large object takes some before the next call. */
-const QUIET_TURNS = 200;
+/** Turns of the event loop. */
+const QUIET_TURNS = 50;
 
 /** One syncer per set of rules, for all sizes that leave nothing behind. */
 const running = new Map<string, Promise<TwoSides>>();
@@ -103,29 +97,33 @@ export interface SyncDimension extends Pick<Dimension, "name" | "sizes" | "steps
   readonly rules?: SyncRules | ((size: number) => SyncRules);
   /** What is put into the tenant, copied, and removed again. */
   readonly objects: (size: number) => readonly Placed[];
-  /** How many copies there are then. Default: one for each object. */
-  readonly copies?: (size: number) => number;
   /** What is done between, before it is removed. */
   readonly then?: (sides: TwoSides, size: number) => Promise<void>;
 }
 
 /** What the tenant puts in is copied to the host, and goes again. */
-export function ofSync({ name, sizes, stepsMax, rules = {}, objects, copies, then }: SyncDimension): Dimension {
+export function ofSync({ name, sizes, stepsMax, rules = {}, objects, then }: SyncDimension): Dimension {
   return {
     ...{ name: `syncer: ${name}`, sizes, ...(stepsMax !== undefined && { stepsMax }) },
     async work(_ground, size) {
-      const sides = await (typeof rules === "function" ? startSides(rules(size)) : sidesOf(rules));
+      const sides = await sidesOf(typeof rules === "function" ? rules(size) : rules);
       const all = objects(size);
-      const kinds = new Set(all.map(([resource]) => resource));
-      const copied = () => [...kinds].reduce((sum, resource) => sum + sides.host.count(resource), 0);
+      const kinds = [...new Set(all.map(([resource]) => resource))];
+      const copied = () => {
+        let sum = 0;
+        for (let at = 0; at < kinds.length; at += 1) sum += sides.host.count(kinds[at]!);
+        return sum;
+      };
       return async (): Promise<Answer> => {
-        await sides.put(all);
+        for (const [resource, object] of all) void sides.tenant.create(resource, object);
+        await sides.until(() => copied() === all.length);
         const found = copied();
         await then?.(sides, size);
-        await sides.remove(all);
-        const wanted = copies?.(size) ?? all.length;
-        const right = found === wanted && copied() === 0;
-        return { code: right ? 200 : 500, text: `${found} of ${wanted} copies, ${copied()} left` };
+        for (const [resource, { metadata }] of all)
+          void sides.tenant.delete(resource, { namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
+        await sides.until(() => copied() === 0);
+        const right = found === all.length && copied() === 0;
+        return { code: right ? 200 : 500, text: `${found} of ${all.length} copies, ${copied()} left` };
       };
     },
   };
