@@ -14,6 +14,7 @@ import type { KeyedCipher } from "../../management/data/backup-seals.ts";
 import { copyInto, REVISION_AHEAD } from "../../management/data/copy.ts";
 import type { CopyOptions } from "../../management/data/copy.ts";
 import { fileDigest } from "../../management/data/manifest.ts";
+import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import type { Cipher } from "../../apiserver/store/cipher.ts";
 import type { CommandContext } from "../process/command.ts";
@@ -61,7 +62,8 @@ export async function restore(context: CommandContext, folder: string, flags: Re
   demandProven(context, source, flags);
   if (flags.data !== undefined) await makeFolder(flags.data);
   const firstRevision = source.contents.revision + REVISION_AHEAD;
-  await write(context, flags, { source, cipher: createBackupCipher(cipher).cipher, firstRevision, purpose: "restore" });
+  const ahead = revisionsSince(judge(source).manifest?.madeAt, systemClock.now());
+  await write(context, flags, { source, cipher: createBackupCipher(cipher).cipher, firstRevision, purpose: "restore", ahead });
   await tellFindings(context, flags, { cipher });
 }
 
@@ -141,12 +143,23 @@ interface Writing {
   readonly cipher: Cipher;
   readonly firstRevision: number;
   readonly purpose: CopyOptions["purpose"];
+  readonly ahead?: number;
+}
+
+/** Idle servers write every other second, to keep their Lease; clients have written as well. */
+const WRITES_PER_SECOND = 1;
+const AHEAD_MIN = 2_000;
+
+/** How many revisions clients may have seen since a backup was made, at a guess; etcd can be raised by no more than so many in any time. */
+function revisionsSince(madeAt: string | undefined, now: number): number {
+  const seconds = madeAt === undefined ? 0 : (now - Date.parse(madeAt)) / 1_000;
+  return Math.max(AHEAD_MIN, Math.ceil(seconds * WRITES_PER_SECOND) || 0);
 }
 
 async function write(
   { terminal }: CommandContext,
   flags: StoreFlags,
-  { source: { contents, serverFile }, cipher, firstRevision, purpose }: Writing,
+  { source: { contents, serverFile }, cipher, firstRevision, purpose, ahead = 0 }: Writing,
 ): Promise<void> {
   const { data } = flags;
   const place = placeOf(flags);
@@ -154,14 +167,17 @@ async function write(
   const store = await openStoreFromFlags(flags, { terminal, cipher, firstRevision });
   try {
     const beside = async (isThere: boolean) => void (data !== undefined && (await putServerFile(data, serverFile, isThere)));
-    const { behind, revision } = await copyInto(store, contents, { purpose, place, beside });
-    if (!behind) return;
-    terminal.err(
-      `The copy counts from ${revision}, far below ${contents.revision}: clients that stay away until it has come that far must be started again`,
-    );
+    const { revision } = await copyInto(store, contents, { purpose, place, beside, ahead });
+    if (isEtcdStore(store)) terminal.err(beginAgain(revision, contents.revision));
   } finally {
     await store.close();
   }
+}
+
+/** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
+function beginAgain(revision: number, copied: number): string {
+  const source = revision < copied ? `, below the ${copied} of what was copied` : "";
+  return `etcd counts on from ${revision}${source}. Start clients again that have seen a higher resourceVersion before; those with a lower one begin again by themselves`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */

@@ -9,11 +9,12 @@
  * @module
  */
 import { EngineError } from "../../base/errors.ts";
-import type { KubeObject } from "../../kube/object/types.ts";
+import { isEtcdStore, RAISE_MAX } from "../../apiserver/store/etcd/etcd-store.ts";
+import type { EtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 import { contentsOf, digestOf } from "./contents.ts";
 import type { Contents } from "./contents.ts";
-import { copyStateObject, INTERNAL_PREFIX, INTERNAL_VERSION, readCopyState, STATE_KEY } from "./copy-state.ts";
+import { copyStateObject, readCopyState, STATE_KEY } from "./copy-state.ts";
 import type { CopyState } from "./copy-state.ts";
 import { partsOf } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
@@ -29,15 +30,15 @@ export interface CopyOptions {
    * happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
+  /** By how many revisions more than the source etcd counts on, as far as it can be raised: what clients have seen since. Default 0. */
+  readonly ahead?: number;
 }
 
 /** What a copy has led to. */
 export interface Copied {
   readonly digest: string;
-  /** The target's revision. */
+  /** The target's revision. What clients have seen of a later one, before, is not told from what comes. */
   readonly revision: number;
-  /** The target counts from so far below the source that it was not raised above it. */
-  readonly behind: boolean;
 }
 
 /**
@@ -45,8 +46,6 @@ export interface Copied {
  * The figure is that of etcd's own guide to restoring.
  */
 export const REVISION_AHEAD = 1_000_000_000;
-/** Revisions that can not be chosen are used up by writing; beyond so many that takes too long. */
-const RAISE_MAX = 200_000;
 /** Writes that are on their way at once. */
 const AT_ONCE = 128;
 
@@ -56,16 +55,16 @@ const AT_ONCE = 128;
  *
  * @throws USAGE when there is something else in the target; STORE_FAILED when what was written is not what is read then.
  */
-export async function copyInto(target: Store, contents: Contents, { purpose, place, beside }: CopyOptions): Promise<Copied> {
+export async function copyInto(target: Store, contents: Contents, { purpose, place, beside, ahead = 0 }: CopyOptions): Promise<Copied> {
   const digest = digestOf(contents.objects);
   if (purpose === "restore" && (await isRestored(target, digest))) {
     await beside?.(true);
-    return { digest, revision: await target.revision(), behind: false };
+    return { digest, revision: await target.revision() };
   }
   await demandEmpty(target, place);
   await beside?.(false);
   await clear(target);
-  const behind = await raise(target, contents.revision);
+  if (isEtcdStore(target)) await raise(target, contents.revision, ahead);
   await inParts(contents.objects, ({ key, object }) => target.create(key, object));
   const copied = await contentsOf(target);
   if (digestOf(copied.objects) !== digest) {
@@ -78,7 +77,7 @@ export async function copyInto(target: Store, contents: Contents, { purpose, pla
     await finish(target, { state: "backup", digest, revision: contents.revision, manifest });
   }
   await target.compact();
-  return { digest, revision: await target.revision(), behind };
+  return { digest, revision: await target.revision() };
 }
 
 async function isRestored(target: Store, digest: string): Promise<boolean> {
@@ -103,17 +102,10 @@ async function clear(target: Store): Promise<void> {
   await inParts(objects, ({ key, revision }) => target.delete(key, revision));
 }
 
-/** True when the target stays below: the way is too long. */
-async function raise(target: Store, above: number): Promise<boolean> {
-  const missing = above - (await target.revision());
-  if (missing > RAISE_MAX) return true;
-  const object: KubeObject = { apiVersion: INTERNAL_VERSION, kind: "CopyState", metadata: { name: "raise" }, data: "" };
-  for (let left = missing; left >= 0; left -= 2 * AT_ONCE) {
-    const keys = Array.from({ length: AT_ONCE }, (_, index) => `${INTERNAL_PREFIX}copystate/raise-${index}`);
-    const made = await Promise.all(keys.map((key) => target.create(key, object)));
-    await Promise.all(made.map(async (stored) => stored && target.delete(stored.key, stored.revision)));
-  }
-  return false;
+/** Revisions of etcd cannot be chosen: they are used up by writing. */
+async function raise(target: EtcdStore, above: number, ahead: number): Promise<void> {
+  const most = (await target.revision()) + RAISE_MAX;
+  await target.raiseAbove(Math.max(above, Math.min(above + ahead, most)));
 }
 
 async function inParts(objects: readonly StoredObject[], act: (stored: StoredObject) => Promise<unknown>): Promise<void> {

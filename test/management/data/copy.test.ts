@@ -77,8 +77,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       const source = await filled(createMemoryStore({ contents: { revision: 4_000, objects: [], events: [] } }), 3);
       const contents = await contentsOf(source);
       const target = await open(contents.revision);
-      const { revision, behind } = await copyInto(target, contents, toServe);
-      expect(behind).toBe(false);
+      const { revision } = await copyInto(target, contents, toServe);
       const { objects } = await target.list({ prefix: "/" });
       for (const stored of objects) expect(stored.revision).toBeGreaterThan(contents.revision);
       const registry = createRegistry({ store: target, definitions: [teams], clock: systemClock, chance: systemChance });
@@ -140,7 +139,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
   });
 }
 
-copySuite("memory", async () => createMemoryStore());
+copySuite("memory", async (revision) => createMemoryStore({ contents: { revision, objects: [], events: [] } }));
 copySuite("SQLite", async (after) => openSqliteStore({ path: newPath(), cipher, firstRevision: after + REVISION_AHEAD }));
 
 describeEtcd("with etcd", () => {
@@ -162,11 +161,30 @@ describeEtcd("with etcd", () => {
     expect(await third.revision()).toBeGreaterThan(revision);
     for (const store of [first, second, third]) await store.close();
   });
-});
 
-test("a source that has counted further than etcd can follow is copied, and that is said", async () => {
-  const far = createMemoryStore({ contents: { revision: 5_000_000, objects: [], events: [] } });
-  expect(await copyInto(createMemoryStore(), await contentsOf(await filled(far, 2)), toServe)).toMatchObject({ behind: true });
+  test("clients that have seen what was written after the backup begin again, as far as it was told to count on", async () => {
+    const source = await filled(createMemoryStore(), 3);
+    const contents = await contentsOf(source);
+    for (let index = 0; index < 400; index += 1) await source.create(teamKey(`lost${index}`), team(`lost${index}`));
+    const seen = await source.revision();
+    const target = await open();
+    const { revision } = await copyInto(target, contents, { ...toServe, ahead: 500 });
+    expect(revision).toBeGreaterThan(seen);
+    for (let index = 0; index < 200; index += 1) await target.create(teamKey(`new${index}`), team(`new${index}`));
+    for (const after of [contents.revision, seen, revision - 1]) {
+      await expect(target.watch({ prefix: "/", after, onEvent: () => {} })).rejects.toMatchObject({ code: "API_EXPIRED" });
+    }
+    await target.close();
+  });
+
+  test("a source that has counted further than etcd can follow is copied, and the revision tells", async () => {
+    const far = await filled(createMemoryStore({ contents: { revision: 5_000_000, objects: [], events: [] } }), 2);
+    const target = await open();
+    const { revision } = await copyInto(target, await contentsOf(far), { ...toServe, ahead: 500 });
+    expect(revision).toBeLessThan(5_000_000);
+    await demandServable(target);
+    await target.close();
+  });
 });
 
 test("whatever is stored comes back from a round trip, and the digest tells any difference", async () => {

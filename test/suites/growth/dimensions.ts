@@ -5,7 +5,17 @@ import { PATCHES } from "./dimensions/patches.ts";
 import { REQUESTS } from "./dimensions/requests.ts";
 import { REVIEWS } from "./dimensions/reviews.ts";
 import { SPECS } from "./dimensions/spec.ts";
+import { SYNCER } from "./dimensions/syncer.ts";
 import type { Dimension } from "./dimension.ts";
 
 /** Every dimension of what callers send. */
-export const DIMENSIONS: readonly Dimension[] = [...METADATA, ...BODIES, ...PATCHES, ...REQUESTS, ...SPECS, ...REVIEWS, ...COLLECTIONS];
+export const DIMENSIONS: readonly Dimension[] = [
+  ...METADATA,
+  ...BODIES,
+  ...PATCHES,
+  ...REQUESTS,
+  ...SPECS,
+  ...REVIEWS,
+  ...COLLECTIONS,
+  ...SYNCER,
+];

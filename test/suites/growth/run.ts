@@ -25,6 +25,7 @@ const meter = new Meter();
 // What is measured is compiled after the meter was made.
 const { Ground } = await import("./ground.ts");
 const { DIMENSIONS } = await import("./dimensions.ts");
+const { stopSides } = await import("./two-sides.ts");
 const { WIRED } = await import("./squares.ts");
 /** For dimensions that leave nothing behind. */
 const shared = await Ground.start();
@@ -107,4 +108,5 @@ await runCases(
   { lanes: 1 },
 );
 await shared.stop();
+await stopSides();
 process.exit();

@@ -25,7 +25,7 @@ import { stamped } from "../memory/store-view.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdFailure, unusable } from "./client/failure.ts";
 import { decodeText, encodeBase64, prefixEnd } from "./client/protocol.ts";
-import type { WireKeyValue, WireRange, WireWatch } from "./client/protocol.ts";
+import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./client/protocol.ts";
 
 /** Grows when older programs could no longer work with what newer ones write. */
 const FORMAT = 1;
@@ -98,6 +98,21 @@ export function readLast(value: string): string {
   throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this program knows`, { hint });
 }
 
+/**
+ * Demands that something tells of the last write where there are objects.
+ *
+ * @throws EtcdFailure; STORE_FAILED when somebody has deleted it.
+ */
+export async function demandLast({ client, layout: { last, objects } }: Pick<LoadOptions, "client" | "layout">): Promise<void> {
+  const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeBase64(key), keys_only: true, limit: "1", ...more } });
+  const success = [ask(last), ask(`${objects}/`, { range_end: prefixEnd(`${objects}/`) })];
+  const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
+  const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
+  if (noLast !== true || noObjects === true) return;
+  const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
+  throw unusable(`the key ${last} is missing, although there are objects: somebody has deleted it`, { hint });
+}
+
 /** What is at a key. */
 export interface ReadValue {
   readonly stored: StoredObject;
@@ -114,9 +129,8 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
   const text = decodeText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    throw unusable(`the value of ${JSON.stringify(key)} is no object`, {
-      hint: "Name the prefix of a cluster of this program, and its key",
-    });
+    const hint = `Name the prefix of a cluster of this program, and its key; ${CHANGED_HINT}`;
+    throw unusable(`the value of ${JSON.stringify(key)} is no object`, { hint });
   }
   const revision = Number(mod_revision);
   const sealer = cipher?.keys?.sealerOf(text);
@@ -124,13 +138,16 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
   return { stored: { key, object: stamped(object as KubeObject, revision), revision }, older };
 }
 
+const KEY_HINT = "Start with the key that it was written with";
+const CHANGED_HINT = "if it was changed, put back its value, or remove it from etcd";
+
 function opened(key: string, text: string, cipher: Cipher): string {
   try {
     return cipher.open(key, text);
   } catch (cause) {
     const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
     const known = isEngineError(cause) ? cause.details["hint"] : undefined;
-    throw unusable(reason, { hint: typeof known === "string" ? known : "Start with the key that it was written with", cause });
+    throw unusable(reason, { hint: `${typeof known === "string" ? known : KEY_HINT}; ${CHANGED_HINT}`, cause });
   }
 }
 

@@ -11,22 +11,23 @@ import { EtcdClient } from "./client/client.ts";
 import type { EtcdCredentials } from "./client/client.ts";
 import { Connection } from "./client/connection.ts";
 import type { EtcdTls } from "./client/connection.ts";
-import { layoutOf, loadContents, loadPast } from "./contents.ts";
+import { demandLast, layoutOf, loadContents, loadPast } from "./contents.ts";
 import type { EtcdContents } from "./contents.ts";
 import { openError } from "./client/failure.ts";
 import { glanceAt } from "./past/glance.ts";
 import type { SeenState } from "./past/question.ts";
 import { raiseUnlessSame } from "./past/raise.ts";
+import type { EtcdStore } from "./contract.ts";
 import { HISTORY_DEFAULT } from "../memory/memory-store.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Store } from "../store.ts";
 import { ReplicatedStore } from "./replicated-store.ts";
-import type { EtcdStore } from "./replicated-store.ts";
 import type { Cipher } from "../cipher.ts";
 
 export type { EtcdCredentials } from "./client/client.ts";
 export type { SeenState } from "./past/question.ts";
-export type { EtcdStore } from "./replicated-store.ts";
+export type { EtcdStore } from "./contract.ts";
+export { RAISE_MAX } from "./past/raise.ts";
 export type { EtcdTls } from "./client/connection.ts";
 
 /** Where etcd is, and how objects are kept in it. */
@@ -133,6 +134,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     }
   };
   try {
+    await demandLast({ client, layout });
     if (options.seen !== undefined) {
       await raiseUnlessSame(options.seen, () => admit(glanceAt({ client, layout, cipher })), { client, layout, processId, logger });
     }

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
+import { jsonEqual } from "../../../base/json.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EtcdClient } from "./client/client.ts";
 import type { Layout } from "./contents.ts";
 import { MissedWrite } from "./replica.ts";
-import { EtcdFailure } from "./client/failure.ts";
+import { EtcdFailure, withHint } from "./client/failure.ts";
 import { encodeBase64, prefixEnd } from "./client/protocol.ts";
 import type { WireEvent, WireWatch } from "./client/protocol.ts";
 
@@ -20,8 +20,11 @@ export interface FeedOptions {
   readonly onEvents: (events: readonly WireEvent[]) => void;
   /** Etcd has begun to tell: it may be another one than before. What it tells is taken when this resolves, unless the feed was begun again. */
   readonly onBegin: () => Promise<void>;
-  /** Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come. */
-  readonly onGap: (why: "compacted" | "missed") => Promise<void>;
+  /**
+   * Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come, or cannot be read: that
+   * of the object with this key.
+   */
+  readonly onGap: (why: "compacted" | "missed", key?: string) => Promise<void>;
 }
 
 /** The events after what is known were compacted. */
@@ -58,13 +61,16 @@ export class Feed {
 
   /** Follows etcd until `stop`. Never rejects. */
   async run(): Promise<void> {
+    let told = {};
     for (let failed = 0; !this.#stopped; failed += 1) {
       const since = this.#options.known();
       const error = await this.#followOnce();
       if (this.#stopped) return;
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
-      this.#options.logger.warn("Lost the watch of etcd, beginning it again", { error: messageOf(error), revision: this.#options.known() });
+      const lost = { error: withHint(error), revision: this.#options.known() };
+      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch of etcd, beginning it again", lost);
+      told = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
   }
@@ -101,13 +107,13 @@ export class Feed {
     } catch (thrown) {
       const error = this.#failure ?? thrown;
       if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
-      return error instanceof MissedWrite ? this.#bridge("missed", error.message) : error;
+      return error instanceof MissedWrite ? this.#bridge("missed", error.message, error.key) : error;
     }
   }
 
-  async #bridge(why: "compacted" | "missed", message: string): Promise<unknown> {
+  async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
-      await this.#options.onGap(why);
+      await this.#options.onGap(why, key);
       return new Error(`${message}; watches that can be ended were`);
     } catch (error) {
       return error;

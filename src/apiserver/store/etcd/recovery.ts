@@ -12,16 +12,15 @@
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../cipher.ts";
 import { unavailable } from "../../types/status.ts";
 import type { EtcdClient } from "./client/client.ts";
-import { loadContents } from "./contents.ts";
+import { demandLast, loadContents } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
-import { EtcdFailure } from "./client/failure.ts";
+import { EtcdFailure, withHint } from "./client/failure.ts";
 import { glanceAt } from "./past/glance.ts";
 import type { Glance } from "./past/glance.ts";
 import { askPresent } from "./past/question.ts";
@@ -79,22 +78,24 @@ export class Recovery {
    * Reads everything anew, once for all who call meanwhile.
    *
    * @param why The reason, unless etcd turns out to have been restored.
+   * @param unread The key of an object that could not be read: as long as it cannot, nothing else is.
    * @throws EtcdFailure while etcd can not be reached; API_UNAVAILABLE when what is there can not be used.
    */
-  run(why: Exclude<RecoveryReason, "restored">): Promise<void> {
-    this.#running ??= this.#run(why).finally(() => (this.#running = undefined));
+  run(why: Exclude<RecoveryReason, "restored">, unread?: string): Promise<void> {
+    this.#running ??= this.#run(why, unread).finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  async #run(why: RecoveryReason): Promise<void> {
+  async #run(why: RecoveryReason, unread: string | undefined): Promise<void> {
     try {
+      if (unread !== undefined) await glanceAt(this.#options).get(unread);
       while (!(await this.#tried(why)));
       this.#stuckSince = undefined;
     } catch (error) {
       if (error instanceof EtcdFailure && error.passing) throw error;
       this.#stuckSince ??= this.#options.clock.monotonic();
       if (this.#lost === undefined) throw error;
-      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${messageOf(error)}`);
+      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${withHint(error)}`);
     }
   }
 
@@ -106,7 +107,7 @@ export class Recovery {
     if (this.#lost === undefined && present.past !== "same") this.#lose(known, present);
     const lost = this.#lost;
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
-    if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
+    if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
     await admit(glanceAt(this.#options));
     // What only this server has missed ends nobody else's watches.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
@@ -119,6 +120,11 @@ export class Recovery {
     this.#lost = undefined;
     if (lost !== undefined) this.#options.onRestored();
     return true;
+  }
+
+  async #tellEmptied(): Promise<never> {
+    await demandLast(this.#options);
+    throw new Error("it was emptied. Restore a backup");
   }
 
   #lose(known: KnownState, present: Present): void {

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../cipher.ts";
@@ -5,9 +6,9 @@ import type { StoredObject, StoreEvent } from "../store.ts";
 import { stamped, StoreView } from "../memory/store-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import { lastWrite, readObject } from "./contents.ts";
-import type { EtcdContents, LastWrite, Layout } from "./contents.ts";
+import type { EtcdContents, LastWrite, Layout, ReadValue } from "./contents.ts";
 import { decodeText } from "./client/protocol.ts";
-import type { WireEvent } from "./client/protocol.ts";
+import type { WireEvent, WireKeyValue } from "./client/protocol.ts";
 import type { KnownState } from "./past/question.ts";
 import { OlderSeals } from "./older-seals.ts";
 
@@ -34,11 +35,22 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** Something that was written has not come here. */
-export class MissedWrite extends Error {}
+/** Something that was written has not come here, or cannot be read. */
+export class MissedWrite extends Error {
+  /** Of the object that cannot be read. */
+  readonly key: string | undefined;
+
+  constructor(message: string, key?: string) {
+    super(message);
+    this.key = key;
+  }
+}
 
 /**
  * What this process knows of the store: the state up to some revision, brought forward by the watch. It goes back only where etcd has.
+ *
+ * What is shown may be ahead of what the watch has told, where etcd has said that nothing of this store was written between. Writes past the
+ * store, by hand for example, leave no sign of that; the watch tells of them all the same, and then they count as missed.
  */
 export class Replica {
   readonly view: StoreView;
@@ -50,6 +62,8 @@ export class Replica {
   #fence: number;
   #last: LastWrite;
   #past = 0;
+  #taken: number;
+  #missed: MissedWrite | undefined;
 
   constructor(options: ReplicaOptions) {
     const { contents, history, memory, cipher } = options;
@@ -58,6 +72,17 @@ export class Replica {
     this.view = new StoreView({ history, memory, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
     this.#last = contents.last;
+    this.#taken = contents.revision;
+  }
+
+  /** The revision up to which the watch has told everything. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Why what the watch tells next could not be taken, until it is, or everything was read again. What is known until then is not all. */
+  get missed(): MissedWrite | undefined {
+    return this.#missed;
   }
 
   /** All by which the state that is known here can be told from one of another past. */
@@ -93,23 +118,22 @@ export class Replica {
   /**
    * Takes what the watch tells, in order. What it has told already is passed over.
    *
-   * @throws STORE_FAILED when it can not be read, {@link MissedWrite} when something before it is missing; all before it is taken.
+   * @throws {@link MissedWrite} when it cannot be read, or something before it is missing; all before it is taken.
    */
   take(events: readonly WireEvent[]): void {
     for (let start = 0; start < events.length;) {
       const revision = revisionOf(events[start]!);
       let end = start + 1;
       while (end < events.length && revisionOf(events[end]!) === revision) end += 1;
-      if (revision > this.view.revision) this.#takeRevision(revision, events.slice(start, end));
+      if (revision > this.#taken) this.#takeNext(revision, events.slice(start, end));
       start = end;
     }
     this.#wake();
   }
 
-  /** Nothing was written up to `revision` but what is known here. */
+  /** Nothing was written up to `revision` but what is known here, unless past the store. */
   advance(revision: number): void {
     this.view.advance(revision);
-    this.#wake();
   }
 
   /**
@@ -121,6 +145,8 @@ export class Replica {
     if (lost) this.#past += 1;
     this.#last = contents.last;
     this.#fence = contents.fence;
+    this.#taken = contents.revision;
+    this.#missed = undefined;
     this.olderSeals.replace(contents);
     this.view.replace(contents, lost);
     for (const own of this.#own.values()) this.#recognise(own);
@@ -130,9 +156,9 @@ export class Replica {
     this.#waiting.clear();
   }
 
-  /** Calls `wake` once the state of `revision` is known, at once if it is, or once the past is another one. Answers how to give up. */
+  /** Calls `wake` once the watch has told everything up to `revision`, at once if it is, or once the past is another one. Answers how to give up. */
   whenReached(revision: number, wake: () => void): () => void {
-    if (this.view.revision >= revision) {
+    if (this.#taken >= revision) {
       wake();
       return () => {};
     }
@@ -143,10 +169,21 @@ export class Replica {
 
   #wake(): void {
     for (const waiter of this.#waiting) {
-      if (waiter.revision > this.view.revision) continue;
+      if (waiter.revision > this.#taken) continue;
       this.#waiting.delete(waiter);
       waiter.wake();
     }
+  }
+
+  #takeNext(revision: number, events: readonly WireEvent[]): void {
+    try {
+      this.#takeRevision(revision, events);
+    } catch (error) {
+      if (error instanceof MissedWrite) this.#missed = error;
+      throw error;
+    }
+    this.#taken = revision;
+    this.#missed = undefined;
   }
 
   #takeRevision(revision: number, events: readonly WireEvent[]): void {
@@ -189,14 +226,23 @@ export class Replica {
   /** Answers how many events came of it. */
   #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
+    if (revision <= this.view.revision) throw new MissedWrite(`${JSON.stringify(key)} was written past the store, at revision ${revision}`);
     // What this process writes is sealed with the first key.
-    const read = told.type === "DELETE" || change.own?.object ? undefined : readObject(key, told.kv, this.#options.cipher);
+    const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);
     if (event === undefined) return 0;
     this.view.apply(event);
     if (change.own !== undefined) change.own.stored = { key, object: event.object, revision: event.revision };
     return 1;
+  }
+
+  #read(key: string, pair: WireKeyValue): ReadValue {
+    try {
+      return readObject(key, pair, this.#options.cipher);
+    } catch (error) {
+      throw new MissedWrite(messageOf(error), key);
+    }
   }
 
   #eventOf(key: string, { event: { type }, revision, own }: Change, read: KubeObject | undefined): StoreEvent | undefined {

@@ -8,17 +8,19 @@ import type { Cipher } from "../cipher.ts";
 import { unavailable } from "../../types/status.ts";
 import { demandOpens, demandRoom } from "../memory-limits.ts";
 import type { StoreMemory } from "../memory-limits.ts";
-import type { Resealable, ResealStep } from "../resealable.ts";
-import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
+import type { ResealStep } from "../resealable.ts";
+import type { StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client/client.ts";
 import type { Connection } from "./client/connection.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
+import type { EtcdStore } from "./contract.ts";
 import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
 import { Feed } from "./feed.ts";
 import type { Glance } from "./past/glance.ts";
 import type { WireRange } from "./client/protocol.ts";
 import { askPresent } from "./past/question.ts";
 import type { KnownState, Present } from "./past/question.ts";
+import { raiseAbove } from "./past/raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
@@ -55,30 +57,6 @@ export interface ReplicatedStoreOptions {
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
-/** A store in etcd. What is sealed anew there is a write like any other, under the next revision; see `resealer.ts`. */
-export interface EtcdStore extends Store, Resealable {
-  /**
-   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
-   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
-   *
-   * @throws API_UNAVAILABLE while etcd can not be reached.
-   */
-  compactEtcd(revision: number): Promise<void>;
-  /**
-   * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
-   * calls it first: whatever was asked for before comes too late then.
-   *
-   * @throws API_UNAVAILABLE while etcd can not be reached.
-   */
-  raiseFence(): Promise<void>;
-  /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
-  readonly recovers: boolean;
-  /** How far this process is, for the next one's `seen`; also after `close`. */
-  readonly known: KnownState;
-  /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
-  onRestored(listener: () => void): void;
-}
-
 /** The store of one process of several. It closes the connection in the end. */
 export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
@@ -101,7 +79,7 @@ export class ReplicatedStore implements EtcdStore {
     this.#replica = replica;
     this.#feed = new Feed({
       ...{ client, layout, clock, logger },
-      known: () => replica.view.revision,
+      known: () => replica.taken,
       onEvents: (events) => {
         replica.take(events);
         // Later the others decide how much there is.
@@ -111,14 +89,15 @@ export class ReplicatedStore implements EtcdStore {
         await this.#readPresent();
         void this.#tryToCatchUp();
       },
-      onGap: (why) => this.#recovery.run(why),
+      onGap: (why, key) => this.#recovery.run(why, key),
     });
     this.#recovery = new Recovery({
       ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics, admit },
       follow: () => this.#feed.restart(),
       onRestored: () => this.#restored.forEach((listener) => listener()),
     });
-    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
+    const readAgain = () => this.#recovery.run("missed");
+    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp(), readAgain };
     const isLost = () => this.#recovery.due;
     this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
     this.#resealer = new Resealer({
@@ -247,6 +226,11 @@ export class ReplicatedStore implements EtcdStore {
     await this.#writer.raiseFence();
   }
 
+  async raiseAbove(revision: number): Promise<void> {
+    this.#demandOpen();
+    await this.#call(() => raiseAbove(revision, this.#options));
+  }
+
   async close(): Promise<void> {
     if (this.#end !== undefined) return;
     const closing = Promise.allSettled([...this.#writing]);
@@ -295,6 +279,13 @@ export class ReplicatedStore implements EtcdStore {
       await this.#reach(Math.max(last.revision, fence));
       this.#demandOpen();
       if (of !== this.#replica.past) continue;
+      const { missed } = this.#replica;
+      if (missed !== undefined) {
+        const { problem } = this.#feed;
+        if (problem instanceof EngineError) throw problem;
+        await this.#call(() => this.#recovery.run("missed", missed.key));
+        continue;
+      }
       // Between the two nothing of this store was written.
       if (this.#replica.last.revision >= last.revision && this.#replica.fence >= fence) return this.#replica.advance(revision);
       await this.#call(() => this.#recovery.run("missed"));
@@ -340,7 +331,7 @@ export class ReplicatedStore implements EtcdStore {
         timer?.cancel();
         resolve();
       });
-      if (this.#replica.view.revision < revision) timer = wait();
+      if (this.#replica.taken < revision) timer = wait();
     });
   }
 
@@ -348,7 +339,7 @@ export class ReplicatedStore implements EtcdStore {
     const { problem } = this.#feed;
     if (problem instanceof EngineError) return problem;
     const why = problem === undefined ? "" : `: ${messageOf(problem)}`;
-    return unavailable(`this server is at revision ${this.#replica.view.revision}, and etcd at ${revision}${why}`);
+    return unavailable(`this server is at revision ${this.#replica.taken}, and etcd at ${revision}${why}`);
   }
 
   #beat(): void {

@@ -53,6 +53,8 @@ export interface WriterOptions {
   readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
+  /** The same where the watch does not bring it. */
+  readonly readAgain: () => Promise<void>;
 }
 
 interface Attempt extends EtcdWrite {
@@ -122,7 +124,7 @@ export class Writer {
       try {
         const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, known))) as WireTransaction;
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
-        if (holds(known, answer)) return undefined;
+        if (holds(known, answer)) return await this.#refused(attempt, answer);
         await this.#options.catchUp();
         // What it counts on is what is known still: it does not help to ask at once.
         if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
@@ -147,8 +149,15 @@ export class Writer {
       compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
       // Before the object, so that the watch tells whose it is.
       success: [put(layout.last, lastValue(id)), ...(revokes === true ? [put(layout.fence, id)] : []), request],
-      failure: [revisionOf(layout.fence), revisionOf(layout.last)],
+      failure: [revisionOf(layout.fence), revisionOf(layout.last), revisionOf(`${layout.objects}${key}`)],
     };
+  }
+
+  /** Whoever reads the object again is to find the state that the write was refused for, or would be refused again without end. */
+  async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
+    await this.#options.reach(Math.max(...responses.map(revisionIn)));
+    // Somebody has removed it past the store, and the watch has not told of it yet.
+    if (expected > 0 && this.#options.replica.view.get(key)?.revision === expected) await this.#options.readAgain();
   }
 
   async #confirmed(attempt: Attempt, { header, responses }: WireTransaction): Promise<StoredObject> {
@@ -197,6 +206,12 @@ interface Known {
 
 /** Tells whether the rest held in a transaction that did not happen: then it is the object that is no longer as its author saw it. */
 function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
-  const [fenceNow, lastNow] = responses.map((response) => Number(response.response_range?.kvs?.[0]?.mod_revision ?? 0));
-  return fenceNow === fence && lastNow! >= last;
+  return revisionIn(responses[0]) === fence && revisionIn(responses[1]) >= last;
+}
+
+type WireResponse = NonNullable<WireTransaction["responses"]>[number];
+
+/** Of the one key that was asked for; 0 where it does not exist. */
+function revisionIn(response: WireResponse | undefined): number {
+  return Number(response?.response_range?.kvs?.[0]?.mod_revision ?? 0);
 }

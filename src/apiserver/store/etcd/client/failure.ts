@@ -1,4 +1,4 @@
-import { EngineError, messageOf } from "../../../../base/errors.ts";
+import { EngineError, isEngineError, messageOf } from "../../../../base/errors.ts";
 import { isRecord } from "../../../../base/json.ts";
 import { insufficientStorage, storeRefuses, timedOut, tooLarge, unavailable } from "../../../types/status.ts";
 
@@ -111,9 +111,17 @@ export function unknownOutcome(error: unknown): EngineError {
 
 /** The error for a store that can not be opened. */
 export function openError(error: unknown): unknown {
-  if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   const hint = "Check the addresses, the certificates, and that etcd runs";
+  // What is advised for that code concerns the clients of a server.
+  if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
+  if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
+}
+
+/** What an error says, and what it advises, in one line. */
+export function withHint(error: unknown): string {
+  const hint = isEngineError(error) ? error.details["hint"] : undefined;
+  return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
 /** The error for contents that this program can not work with. */

@@ -23,7 +23,8 @@ export interface RaiseOptions {
 /** Says what became of the past that is known. */
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
-  if (past === "other") logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
+  if (past === "other")
+    logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
   else logger.warn("etcd has compacted what this server knew: nothing tells whether a backup was restored meanwhile", states);
 }
 

@@ -1,0 +1,33 @@
+import type { Resealable } from "../resealable.ts";
+import type { Store } from "../store.ts";
+import type { KnownState } from "./past/question.ts";
+
+/** A store in etcd. What is sealed anew there is a write like any other, under the next revision; see `resealer.ts`. */
+export interface EtcdStore extends Store, Resealable {
+  /**
+   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
+   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  compactEtcd(revision: number): Promise<void>;
+  /**
+   * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
+   * calls it first: whatever was asked for before comes too late then.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  raiseFence(): Promise<void>;
+  /**
+   * Has etcd count on from above a revision, unless more than `RAISE_MAX` are missing, and ends what clients know of it: they begin again.
+   *
+   * @throws API_UNAVAILABLE while etcd cannot be reached.
+   */
+  raiseAbove(revision: number): Promise<void>;
+  /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
+  readonly recovers: boolean;
+  /** How far this process is, for the next one's `seen`; also after `close`. */
+  readonly known: KnownState;
+  /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
+  onRestored(listener: () => void): void;
+}
