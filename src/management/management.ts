@@ -17,7 +17,6 @@ import { createAddressOf } from "../server/http/client-address.ts";
 import type { AddressOf } from "../server/http/client-address.ts";
 import type { OpenExchange } from "../server/http/exchange.ts";
 import { formatKubeconfig } from "../server/access/kubeconfig.ts";
-import { isEtcdStore } from "../server/store/etcd-store.ts";
 import { createMemoryStore } from "../server/store/memory-store.ts";
 import type { Registry } from "../server/registry.ts";
 import type { Store } from "../server/store/store.ts";
@@ -29,7 +28,7 @@ import { createInternalRecords } from "./internal-records.ts";
 import { BODY_VALUES_MAX } from "./limits.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
-import { createReadiness } from "./readiness.ts";
+import { createReadiness, keepLooking } from "./readiness.ts";
 import type { QuotaLimits } from "./quota/quota.ts";
 import { sharedCertificate } from "./replicas/shared-certificate.ts";
 import type { Sharing } from "./replicas/sharing.ts";
@@ -173,6 +172,8 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const { name = "platform", clock, chance, logger, metrics, host, port, limits, audit, store, place, sharing } = options;
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
+  const relieve = reliefOf(store, sharing);
+  const notReady = createReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
     // A key that is made and can not be told, as when the port is taken, would be nobody's.
@@ -187,14 +188,15 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, options),
     addressOf: options.addressOf,
-    notReady: createReadiness({ store, relieve: reliefOf(store, sharing), clock, logger }),
-    ...(isEtcdStore(store) && { isAlive: () => store.recovers }),
+    notReady,
+    isAlive: () => store.recovers !== false,
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     limits: { bodyValues: BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
   });
+  const endLooking = relieve && keepLooking(notReady, clock);
   place.url = `${tls ? "https" : "http"}://${reachableAs(host)}:${server.port}`;
   const caPem = tls?.caPem ?? "";
   const shownUrl = () => (sharing && options.publicUrl) ?? place.url!;
@@ -214,7 +216,10 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     configure: (config) => api.configure(config),
     showRefusal: (message) => api.showRefusal(message),
     settled: () => api.settled(),
-    stop: () => stop(server, api, options),
+    stop() {
+      endLooking?.();
+      return stop(server, api, options);
+    },
   };
 }
 

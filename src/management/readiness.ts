@@ -8,7 +8,7 @@ import type { Store } from "../server/store/store.ts";
 /** What readiness is asked of. */
 export interface ReadinessOptions {
   readonly store: Pick<Store, "demandWritable">;
-  /** Called when the store begins to have no room left: frees what can be. Default: nothing can be. */
+  /** Called whenever the store is found to have no room left: frees what can be. Default: nothing can be. */
   readonly relieve?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   /** Told when the server is no longer ready, and when it is again. */
@@ -33,10 +33,9 @@ export function createReadiness({ store, relieve, clock, logger }: ReadinessOpti
     reason = error === undefined ? undefined : reasonOf(error);
     foundUntil = clock.monotonic() + FOUND_MS;
     if (reason === undefined && before !== undefined) logger.info("Ready again");
-    if (reason === undefined || reason === before) return reason;
-    logger.warn("Not ready", { reason, error: messageOf(error) });
-    if (statusOf(error)?.code === 507)
+    if (error !== undefined && statusOf(error)?.code === 507)
       relieve?.().catch((failed: unknown) => logger.warn("Cannot free space", { error: messageOf(failed) }));
+    if (reason !== undefined && reason !== before) logger.warn("Not ready", { reason, error: messageOf(error) });
     return reason;
   };
   return () => {
@@ -44,6 +43,21 @@ export function createReadiness({ store, relieve, clock, logger }: ReadinessOpti
     asking ??= ask().finally(() => (asking = undefined));
     return asking;
   };
+}
+
+/** Between two looks that nobody asks for, in milliseconds. */
+const LOOK_MS = 10_000;
+
+/** Looks at readiness steadily, so that room is made where nobody asks for it either. Answers how to end. */
+export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
+  const over = new AbortController();
+  void (async () => {
+    while (!over.signal.aborted) {
+      await delay(clock, LOOK_MS, over.signal);
+      if (!over.signal.aborted) await notReady();
+    }
+  })();
+  return () => over.abort();
 }
 
 async function failureOf(store: ReadinessOptions["store"], clock: Clock): Promise<unknown> {

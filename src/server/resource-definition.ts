@@ -67,7 +67,7 @@ export interface Strategy {
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
   /** Fills in defaults, drops what does not belong. `by` is the author of the write. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
-  readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim;
+  readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim | Promise<Claim>;
   /** The author reads the messages: they must not quote what is hidden from him. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /**

@@ -101,7 +101,7 @@ export class World {
       const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES } } };
       const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config });
       const isForeign = (id: string) => !model.owned.has(id);
-      const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1 };
+      const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1, again: true };
       const model: Model = new Model({ ...common, chance: chance(), isForeign });
       await model.begin(OBJECTS);
       await syncer.begin([], this.#options.root);

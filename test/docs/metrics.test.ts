@@ -172,7 +172,7 @@ describe("queries of watch-the-platform", () => {
   const words = ["sum", "max", "by", "rate", "increase", "histogram_quantile", "time"];
 
   test("are eight panels, and an alert for what is out of sight otherwise", () => {
-    expect(queries.length).toBe(8 + 9);
+    expect(queries.length).toBe(8 + 10);
   });
 
   test.each(queries)("%s speaks of metrics that there are, and of their labels", (query) => {

@@ -23,6 +23,12 @@ export interface ModelOwner {
   readonly team?: string;
 }
 
+/** Somebody behind a key. */
+interface ModelPerson {
+  readonly name: string;
+  user: ModelUser | undefined;
+}
+
 /** What a key says itself. */
 export interface ModelSpec extends ModelOwner {
   readonly type: string;
@@ -47,7 +53,9 @@ export interface ModelKey {
   rootAt: number;
   boundAt: number;
   /** Whoever made it, or had it stand for somebody else. */
-  person: { readonly name: string; user: ModelUser | undefined } | undefined;
+  person: ModelPerson | undefined;
+  /** Whoever gave it its value; nobody where an administrator or a sign-in did. */
+  holder: ModelPerson | undefined;
   user: ModelUser | undefined;
   password: number | undefined;
 }
@@ -88,6 +96,7 @@ export class Model {
     const key = this.#add({ name, spec, administers: false, maker: author, free });
     key.rootAt = author.rootAt;
     key.person = this.#person(author);
+    key.holder = this.#holder(author);
     return key;
   }
 
@@ -111,6 +120,7 @@ export class Model {
       key.rootAt = Math.min(key.rootAt, author.rootAt);
       if (moves(key.spec, after)) key.person = this.#person(author) ?? key.person;
     }
+    if (change.value) key.holder = author.administers ? undefined : this.#holder(author);
     if (after.user !== key.spec.user) [key.user, key.password] = [this.users.get(after.user ?? ""), undefined];
     key.spec = after;
     if (after.type === "Login") key.password ??= key.user?.password;
@@ -127,7 +137,7 @@ export class Model {
     // Keys of a name belong to the first User of it.
     for (const key of this.keys) {
       if (key.spec.user === name && key.user === undefined) [key.user, key.password] = [user, key.spec.type === "Login" ? 0 : undefined];
-      if (key.person?.name === name) key.person.user ??= user;
+      for (const somebody of [key.person, key.holder]) if (somebody?.name === name) somebody.user ??= user;
     }
   }
 
@@ -137,11 +147,11 @@ export class Model {
   }
 
   works(key: ModelKey): boolean {
-    const { spec, user, person } = key;
+    const { spec, user, person, holder } = key;
     if (key.gone || key.disabled || this.now >= this.#ownEnd(key, this.limits.max)) return false;
-    if (this.#isOut(user, spec.user) || this.#isOut(person?.user, person?.name)) return false;
+    if ([person, holder].some((somebody) => this.#isOut(somebody?.user, somebody?.name)) || this.#isOut(user, spec.user)) return false;
     if (spec.type === "Login" && key.password !== undefined && key.password !== user!.password) return false;
-    if (spec.team !== undefined && person !== undefined && !this.members.has(person.name)) return false;
+    if (spec.team !== undefined && [person, holder].some((somebody) => somebody && !this.members.has(somebody.name))) return false;
     return key.maker === undefined || key.free || this.works(key.maker);
   }
 
@@ -167,6 +177,7 @@ export class Model {
         rootAt: this.now,
         boundAt: Infinity,
         person: undefined,
+        holder: undefined,
         user,
       },
       password: parts.spec.type === "Login" ? user?.password : undefined,
@@ -180,9 +191,18 @@ export class Model {
     return user !== undefined && author.spec.user === user;
   }
 
-  #person(author: ModelKey): ModelKey["person"] {
+  #person(author: ModelKey): ModelPerson | undefined {
     const name = author.spec.user;
     return name === undefined ? undefined : { name, user: this.users.get(name) };
+  }
+
+  /** Who may know the value that is given with a key: its user, or of a team's key whoever may know that one, or the one that made it. */
+  #holder(author: ModelKey): ModelPerson | undefined {
+    const own = this.#person(author);
+    if (own !== undefined) return own;
+    const known = this.chain(author).map(({ holder, person }) => holder ?? person);
+    const somebody = known.find((candidate) => candidate !== undefined);
+    return somebody && { ...somebody };
   }
 
   /** The User that was known is gone, or whoever has the name now is disabled. */

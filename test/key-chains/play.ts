@@ -80,6 +80,8 @@ class Game {
     if (this.#chance.below(2) === 0) await this.#addUser("jane");
     await this.#root({ user: "jane", type: "User", ttl: this.#chance.one(TTLS), idle: false });
     await this.#root({ user: "jane", type: "Login", ttl: 0, idle: false });
+    await this.#root({ team: TEAM, type: "User", ttl: 0, idle: false });
+    if (this.#chance.below(2) === 0) await this.#root({ user: "bob", type: "User", ttl: 0, idle: false });
     await this.#root({ user: "boss", type: "User", ttl: this.#chance.one(TTLS), idle: false }, ["platform:admins"]);
     if (this.#chance.below(LONG_EVERY) === 0) for (let length = 1; length <= 16; length++) await this.#make(this.#model.keys.at(-1), SAME);
     await this.#configure();
@@ -97,7 +99,7 @@ class Game {
       () => this.#change({ disabled: false }, this.#disabledKey()),
       () =>
         this.#root({
-          user: "jane",
+          ...(this.#chance.below(3) === 0 ? { team: TEAM } : { user: "jane" }),
           type: this.#chance.one(["User", "Login"]),
           ttl: this.#chance.one(TTLS),
           idle: this.#chance.below(4) === 0,

@@ -92,6 +92,79 @@ describe("a key made with the key of a sign-in", () => {
   });
 });
 
+describe("the value of a team's key", () => {
+  const LEFT = "the person who gave the access key its value has left. Give it another value";
+  const other = (number: number) => `${number}-${STRONG}`;
+  const withTeam = (run: (own: Own, members: (...users: string[]) => Promise<unknown>) => Promise<void>) =>
+    onPlatform("", async (own) => {
+      await own.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane", "bob"] } });
+      await run(own, (...users) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH));
+    });
+
+  test("is good as long as whoever gave it is a member, and any other member can give another one", async () => {
+    await withTeam(async (own, members) => {
+      const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob" })];
+      const key = await own.key({ team: "ops" });
+      expect((await own.change(jane, key, { key: STRONG })).code).toBe(200);
+      const known = own.platform.as(STRONG);
+      expect(await codeOf(known)).toBe(200);
+      await members("bob");
+      expect([await codeOf(known), await whyOf(known)]).toEqual([401, LEFT]);
+      await members("bob", "jane");
+      expect(await codeOf(known)).toBe(200);
+      await members("bob");
+      expect((await own.change(bob, key, { key: other(2) })).code).toBe(200);
+      expect(await codesOf(known, own.platform.as(other(2)))).toEqual([401, 200]);
+      await members();
+      expect((await own.change(own.admin, key, { key: other(3) })).code).toBe(200);
+      expect(await codeOf(own.platform.as(other(3)))).toBe(200);
+    });
+  });
+
+  test("ends with a user who gave it and is disabled or deleted, also when the user came later", async () => {
+    await withTeam(async (own) => {
+      const jane = await own.key({ user: "jane" });
+      const key = await own.key({ team: "ops" });
+      await own.change(jane, key, { key: STRONG });
+      const known = own.platform.as(STRONG);
+      await own.user("jane");
+      await own.admin.send("PATCH", "/users/jane", { spec: { disabled: true } }, MERGE_PATCH);
+      expect([await codeOf(known), await whyOf(known)]).toEqual([401, LEFT]);
+      await own.admin.send("PATCH", "/users/jane", { spec: { disabled: false } }, MERGE_PATCH);
+      expect(await codeOf(known)).toBe(200);
+      await own.admin.send("DELETE", "/users/jane");
+      await own.user("jane");
+      expect(await codeOf(known)).toBe(401);
+    });
+  });
+
+  test("given with another key of the team ends with whoever may know that one", async () => {
+    await withTeam(async (own, members) => {
+      const jane = await own.key({ user: "jane" });
+      const made = await own.make(jane, { team: "ops" });
+      const [first, second] = [await own.key({ team: "ops" }), await own.key({ team: "ops" })];
+      expect((await own.change(made, first, { key: other(1) })).code).toBe(200);
+      expect((await own.change(own.platform.as(other(1)), second, { key: other(2) })).code).toBe(200);
+      const child = await own.make(own.platform.as(other(2)));
+      expect((await own.change(own.admin, second, { key: other(3) })).code).toBe(200);
+      const known = [own.platform.as(other(1)), child];
+      expect(await codesOf(...known, own.platform.as(other(3)))).toEqual([200, 200, 200]);
+      await members("bob");
+      expect(await codesOf(...known, own.platform.as(other(3)))).toEqual([401, 401, 200]);
+    });
+  });
+
+  test("stays with whoever gave it when somebody else gives the key a group or another team", async () => {
+    await withTeam(async (own, members) => {
+      const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob", groups: ["dev"] })];
+      const key = await own.make(jane, { team: "ops" });
+      expect((await own.change(bob, key, { groups: ["dev"] })).code).toBe(200);
+      await members("bob");
+      expect([await codeOf(key), await whyOf(key)]).toEqual([401, LEFT]);
+    });
+  });
+});
+
 describe("the key of a sign-in", () => {
   test("is not made out of another one, and not taken over by one", async () => {
     await onPlatform("", async (own) => {

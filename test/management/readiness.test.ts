@@ -1,7 +1,7 @@
 /** Readiness says what the store's writes say, and when they say something else again. */
 import { expect, test, vi } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { createReadiness } from "../../src/management/readiness.ts";
+import { createReadiness, keepLooking } from "../../src/management/readiness.ts";
 import { alarmRaised } from "../../src/server/store/etcd/failure.ts";
 import { writeFailure } from "../../src/server/store/sqlite/failures.ts";
 import { createFakeClock, settle } from "../support/fake-clock.ts";
@@ -36,17 +36,31 @@ test("says why there are no writes, without paths, until there are again, and lo
   await clock.advance(1_000);
   expect(await notReady()).toBe(undefined);
   expect(lines).toEqual([expect.stringContaining("Ready again")]);
-  expect(relieve).toHaveBeenCalledTimes(1);
+  expect(relieve).toHaveBeenCalledTimes(2);
 });
 
-test("lets a store without room be compacted once each time", async () => {
+test("lets a store without room be compacted each time that this is found", async () => {
   const { clock, store, relieve, notReady } = start();
   for (const fate of [failing(alarmRaised("NOSPACE")), failing(alarmRaised("NOSPACE")), failing(alarmRaised("CORRUPT"))]) {
     store.fate = fate;
     expect(await notReady()).toContain("alarm");
     await clock.advance(1_000);
   }
-  expect(relieve).toHaveBeenCalledTimes(1);
+  expect(relieve).toHaveBeenCalledTimes(2);
+});
+
+test("is looked at where nobody asks, so that room is made again and again until there is some", async () => {
+  const { clock, store, relieve, lines, notReady } = start();
+  const end = keepLooking(notReady, clock);
+  store.fate = failing(alarmRaised("NOSPACE"));
+  for (let times = 1; times <= 2; times += 1) {
+    await clock.advance(10_000);
+    expect(relieve).toHaveBeenCalledTimes(times);
+  }
+  expect(lines).toEqual([expect.stringContaining("Not ready")]);
+  end();
+  await clock.advance(10_000);
+  expect(relieve).toHaveBeenCalledTimes(2);
 });
 
 test("of a store that does not answer is over after three seconds, and the same for all who ask", async () => {

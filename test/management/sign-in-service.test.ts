@@ -4,9 +4,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
 import { silentLogger } from "../../src/base/logger.ts";
+import type { LogFields } from "../../src/base/logger.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
 import { openManagementApi } from "../../src/management/management-api.ts";
-import type { ManagementApi } from "../../src/management/management-api.ts";
+import type { ManagementApi, ManagementApiOptions } from "../../src/management/management-api.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../src/management/kinds/types.ts";
 import type { Identity } from "../../src/management/sign-in/identity.ts";
 import type { KubeObject } from "../../src/object/types.ts";
@@ -21,11 +23,11 @@ let clock: FakeClock;
 /** The one connector. */
 const OIDC = "oidc: { issuerUrl: https://id.example, clientId: platform }";
 
-async function open(auth = ""): Promise<void> {
+async function open(auth = "", more: Partial<ManagementApiOptions> = {}): Promise<void> {
   const parsed = parseManagementConfig(`auth: { ${[OIDC, auth].filter((part) => part !== "").join(", ")} }`);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   clock = createFakeClock(Date.UTC(2026, 5, 1, 12));
-  const parts = { store: createMemoryStore(), clock, chance: systemChance, logger: silentLogger };
+  const parts = { store: createMemoryStore(), clock, chance: systemChance, logger: silentLogger, ...more };
   api = await openManagementApi({ ...parts, config: parsed.config, issuer: () => "https://platform.example" });
   await api.bootstrap();
 }
@@ -107,6 +109,33 @@ describe("a sign-in", () => {
     await open("disableTeamCreation: true");
     await api.signIn.signIn(JANE);
     expect(await all(TEAMS)).toEqual([]);
+  });
+
+  test("makes teams at the cost of whoever brings the groups, stops at the quota, and goes on", async () => {
+    await api.stop();
+    const metrics = createMetrics();
+    const log: string[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (message: string, fields?: LogFields) => void log.push(`${message} ${JSON.stringify(fields)}`),
+    };
+    await open("", { metrics, logger, quota: { objects: 4 } });
+    const groups = Array.from({ length: 20 }, (_none, index) => `group-${index}`);
+    const teams = async () => (await all(TEAMS)).map(({ metadata }) => metadata.name);
+    for (let times = 1; times <= 2; times += 1) {
+      const { name } = await api.signIn.signIn({ ...JANE, groups });
+      expect([await userOf(name), (await teams()).sort()]).toEqual(["jane", groups.slice(0, 4).sort()]);
+      expect(metrics.value("apiserver_rejected_requests_total", { reason: "quota" })).toBe(times);
+      expect(log.filter((line) => line.includes("makes no more teams"))).toHaveLength(times);
+    }
+    expect(log.join()).toContain('exceeded quota: objects of user \\"jane\\"');
+    // Others have room, and so has whoever has fewer than before.
+    await api.signIn.signIn({ ...JANE, userId: "u-2", username: "bob", email: "b@example.com", groups: ["bobs"] });
+    await api.registry.delete(TEAMS, { namespace: "", name: "group-0" });
+    await api.signIn.signIn({ ...JANE, groups: ["new"] });
+    expect((await teams()).sort()).toEqual(["bobs", ...groups.slice(1, 4), "new"].sort());
+    // Only what the server makes because of somebody has a limit.
+    for (const group of ["a", "b"]) await api.registry.create(TEAMS, "", { metadata: { name: group }, spec: { owner: { user: "jane" } } });
   });
 
   test("makes no team for a group that belongs to one", async () => {

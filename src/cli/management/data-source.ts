@@ -11,17 +11,17 @@ import { createBackupCipher } from "../../management/data/backup-seals.ts";
 import type { KeyedCipher } from "../../management/data/backup-seals.ts";
 import { checkContents, contentsOf } from "../../management/data/contents.ts";
 import type { Contents, Findings } from "../../management/data/contents.ts";
-import { readCopyState } from "../../management/data/copy-state.ts";
+import { lostLog, readCopyState } from "../../management/data/copy-state.ts";
 import type { CopyState } from "../../management/data/copy-state.ts";
 import { faultsAgainst } from "../../management/data/manifest.ts";
 import type { Manifest } from "../../management/data/manifest.ts";
 import type { Resealable } from "../../server/store/resealable.ts";
-import { isLockedFile } from "../../server/store/sqlite/failures.ts";
 import { openSqliteStore } from "../../server/store/sqlite-store.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { CommandContext } from "../command.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 import { askContents } from "./folder-socket.ts";
+import { demandProgress } from "./revision-file.ts";
 import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
@@ -85,27 +85,33 @@ export async function withSource<T>(
       details,
     });
   }
+  const progress = demandProgress(flags.data);
   if (before.hasLog) {
-    return closing(await openRecovering(flags.data, () => openSqliteStore({ path, cipher, existing: true })), act);
+    return closing(await openRecovering(flags.data, () => openSqliteStore({ path, cipher, existing: true, progress })), act);
   }
-  const result = await closing(openSqliteStore({ path, cipher, readOnly: true }), act);
+  await demandLog(flags.data);
+  const result = await closing(openSqliteStore({ path, cipher, readOnly: true, progress }), act);
   const after = timesOf(path);
   if (after !== undefined && !after.hasLog && after.changed === before.changed) return result;
   const details = { hint: "Run the same command again" };
   throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
 }
 
-/**
- * Opens data that may have a log beside them. When they are closed again the log is in them and gone, also where what is in them cannot be
- * read, so it must not be missed after that.
- */
+/** A log is there before the file says that the data are open, and until it says that they are not. @throws STORE_FAILED when it is gone. */
+async function demandLog(folder: string): Promise<void> {
+  const kept = await readServerFile(folder).catch(() => undefined);
+  const path = join(folder, DATABASE_FILE);
+  if (kept?.open === true && timesOf(path)?.hasLog === false) throw lostLog(`${path}-wal`);
+}
+
+/** Opens data that may have a log beside them. When they are closed again the log is in them and gone, so it must not be missed after that. */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
+  const store = open();
   try {
-    const store = open();
     await noteClosed(folder);
     return store;
   } catch (error) {
-    if (!isLockedFile(error)) await noteClosed(folder).catch(() => {});
+    await store.close();
     throw error;
   }
 }

@@ -1,59 +1,106 @@
 /**
- * What a server on etcd leaves behind where it runs: which etcd it has served. An etcd that was emptied, or replaced by an empty one, says
- * nothing of itself; without a sign the next server would begin an empty platform there.
+ * What a server on etcd leaves behind where it runs: which etcd it has served, and how far that was. An etcd that was emptied, or replaced by
+ * another one, says nothing of itself; without a sign the next server would begin an empty platform there. One that was restored while no
+ * server ran counts from below what clients have seen; by the sign the next server knows it.
  *
  * @module
  */
+import type { Clock, Timer } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
+import type { EtcdStore, SeenState } from "../../server/store/etcd-store.ts";
 import { readKeptFile, writeKeptFile } from "../kept-file.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 interface Sign {
   readonly etcd: readonly string[];
   readonly prefix: string;
+  /** Absent from signs of earlier versions. */
+  readonly seen?: SeenState;
+}
+
+/** What an earlier server tells the next one. */
+export interface EtcdSign {
+  /** Says how it is known that there were data. */
+  readonly hadData: string;
+  readonly seen: SeenState | undefined;
 }
 
 const PREFIX_DEFAULT = "/endpoint-sync/";
+/** Between two looks at how far the server is, in milliseconds. */
+const EVERY_MS = 5_000;
+/** More revisions than etcd makes between two looks. */
+const AHEAD = 20_000;
 
 function pathBeside(kubeconfig: string): string {
   return `${kubeconfig}.etcd`;
 }
 
 /**
- * Says how it is known that there were data in the etcd that the options name; undefined when no server has run beside this kubeconfig, or
- * on another etcd.
+ * The sign beside a kubeconfig, of whatever etcd: one that is spelled otherwise may be the same one. Undefined when no server has run there.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */
-export async function readEtcdSign(
-  kubeconfig: string,
-  { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags,
-): Promise<string | undefined> {
+export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undefined> {
   const path = pathBeside(kubeconfig);
-  const hint = "Remove the file; then it is no longer noticed when etcd was emptied";
+  const hint = "Remove the file; then nothing tells that etcd was emptied, or restored while no server ran";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
-  const isSame = sign?.prefix === etcdPrefix && sign.etcd.some((url) => etcd.includes(url));
-  return isSame ? `"${path}" says that a server has run on them` : undefined;
+  if (sign === undefined) return undefined;
+  const hadData = `"${path}" says that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;
+  return { hadData, seen: sign.seen };
 }
 
-/** Leaves the sign. Where that fails, it is logged, and the server goes on. */
-export async function leaveEtcdSign(
+/** What keeps the sign up to date. */
+export interface EtcdSignOptions {
+  readonly flags: StoreFlags;
+  readonly store: Pick<EtcdStore, "known">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Leaves the sign, and keeps it up to date until `stop`. Where that fails, it is logged once, and the server goes on. */
+export async function keepEtcdSign(
   kubeconfig: string,
-  { etcd = [], etcdPrefix = PREFIX_DEFAULT }: StoreFlags,
-  logger: Logger,
-): Promise<void> {
-  const sign: Sign = { etcd, prefix: etcdPrefix };
-  try {
-    await writeKeptFile(pathBeside(kubeconfig), `${JSON.stringify(sign, null, 2)}\n`);
-  } catch (error) {
-    logger.warn("A later start cannot notice that etcd was emptied", { error: messageOf(error) });
-  }
+  { flags: { etcd = [], etcdPrefix = PREFIX_DEFAULT }, store, clock, logger }: EtcdSignOptions,
+): Promise<{ stop(): Promise<void> }> {
+  let timer: Timer | undefined;
+  let failed = false;
+  let writing = Promise.resolve();
+  const write = async (ahead: number) => {
+    const sign: Sign = { etcd, prefix: etcdPrefix, seen: { ...store.known, ahead } };
+    try {
+      await writeKeptFile(pathBeside(kubeconfig), `${JSON.stringify(sign, null, 2)}\n`);
+      failed = false;
+    } catch (error) {
+      if (!failed) logger.warn("A later start cannot notice that etcd was emptied or restored", { error: messageOf(error) });
+      failed = true;
+    }
+  };
+  const next = () => {
+    timer = clock.schedule(EVERY_MS, () => void (writing = write(AHEAD).then(() => timer && next())));
+  };
+  await write(AHEAD);
+  next();
+  return {
+    async stop() {
+      timer?.cancel();
+      timer = undefined;
+      await writing;
+      await write(0);
+    },
+  };
 }
 
 function isSign(value: unknown): value is Sign {
   if (!isRecord(value) || typeof value["prefix"] !== "string") return false;
-  const { etcd } = value;
-  return Array.isArray(etcd) && etcd.every((url) => typeof url === "string");
+  const { etcd, seen } = value;
+  return Array.isArray(etcd) && etcd.every((url) => typeof url === "string") && (seen === undefined || isSeen(seen));
+}
+
+function isSeen(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value["last"])) return false;
+  const { revision, fence, ahead, last } = value;
+  const numbers = [revision, fence, ahead, last["revision"], last["version"]];
+  return typeof last["id"] === "string" && numbers.every((one) => Number.isSafeInteger(one) && Number(one) >= 0) && Number(revision) > 0;
 }

@@ -1,11 +1,13 @@
 import { InvalidArgumentError } from "commander";
+import { systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { ManagementOptions } from "../../management/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
 import { isEtcdStore } from "../../server/store/etcd-store.ts";
+import type { Store } from "../../server/store/store.ts";
 import { readCipher } from "./encryption-keys.ts";
-import { leaveEtcdSign, readEtcdSign } from "./etcd-sign.ts";
+import { keepEtcdSign, readEtcdSign } from "./etcd-sign.ts";
 import { openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../terminal.ts";
@@ -24,8 +26,8 @@ export interface EtcdFlags extends StoreFlags {
 
 /** An etcd that is open. */
 export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
-  /** Remembers beside the kubeconfig that there are data in it. Where that fails, it is logged. */
-  keep(): Promise<void>;
+  /** Remembers beside the kubeconfig, until `stop`, that there are data in it, and how far they go. Where that fails, it is logged. */
+  keep(): Promise<{ stop(): Promise<void> } | undefined>;
 }
 
 const MINUTE_MS = 60_000;
@@ -64,17 +66,22 @@ export async function openSharedStore(
   const { cipher } = await readCipher({ file: flags.encryptionKeyFile, terminal });
   const plain = etcd.filter((url) => url.startsWith("http:") && !LOOPBACK.test(new URL(url).hostname));
   if (plain.length > 0) logger.warn(PLAIN, { etcd: plain.join(",") });
-  const hadData = acceptDataLoss ? undefined : await readEtcdSign(kubeconfig, flags);
+  const sign = await readEtcdSign(kubeconfig);
+  const hadData = acceptDataLoss ? undefined : sign?.hadData;
   const recoverMs = seconds === undefined ? undefined : seconds * 1_000;
-  const store = await openStoreFromFlags(flags, { terminal, cipher, logger, metrics, ...(recoverMs !== undefined && { recoverMs }) });
-  try {
-    await demandServable(store, { hadData, place: placeOf(flags) });
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  const admit = (found: Pick<Store, "get" | "list">) => demandServable(found, { hadData, place: placeOf(flags) });
+  const store = await openStoreFromFlags(flags, {
+    terminal,
+    cipher,
+    logger,
+    metrics,
+    admit,
+    seen: sign?.seen,
+    ...(recoverMs !== undefined && { recoverMs }),
+  });
   if (publicUrl === undefined) logger.warn("Without --public-url every server names itself in tokens and sign-ins; give all the same one");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
   const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };
-  return { store, sharing, keep: () => leaveEtcdSign(kubeconfig, flags, logger) };
+  const keep = async () => (isEtcdStore(store) ? keepEtcdSign(kubeconfig, { flags, store, clock: systemClock, logger }) : undefined);
+  return { store, sharing, keep };
 }

@@ -17,6 +17,7 @@ import type { Store } from "../../server/store/store.ts";
 import { makeFolder } from "../data-folder.ts";
 import { openRecovering } from "./data-source.ts";
 import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
+import { keepProgress, readRevisionFile, REVISION_FILE } from "./revision-file.ts";
 import { noteClosed, readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -63,7 +64,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const { path, name, acceptDataLoss = false } = options;
   await makeFolder(path);
   const kept = await readServerFile(path);
-  const hadData = kept === undefined || acceptDataLoss ? undefined : `${SERVER_FILE} says that a server has run on them`;
+  const hadData = acceptDataLoss ? undefined : signOfData(path, kept !== undefined);
   const database = join(path, DATABASE_FILE);
   const log = `${database}-wal`;
   const place = `"${database}"`;
@@ -73,9 +74,9 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
   const opening = createBackupCipher(cipher);
   const { memory } = options;
-  const store = await openRecovering(path, () =>
-    openStore({ path: database, cipher: opening.cipher, memory, existing: hadData !== undefined }, () => lostData(place, hadData!)),
-  );
+  const progress = keepProgress(path, acceptDataLoss);
+  const given = { path: database, cipher: opening.cipher, memory, existing: hadData !== undefined, progress };
+  const store = await openRecovering(path, () => openStore(given, () => lostData(place, hadData!)));
   try {
     // A new database counts from 1.
     const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its count of writes says that there were some" : undefined;
@@ -95,6 +96,12 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
     await store.close();
     throw error;
   }
+}
+
+/** How it is known that there once were data. The first revision is that of a database in which nothing was written yet. */
+function signOfData(folder: string, hasServerFile: boolean): string | undefined {
+  if (hasServerFile) return `${SERVER_FILE} says that a server has run on them`;
+  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
 }
 
 /** Before it is closed: a log that is gone would be missed by the next start, and one that is there harms nobody. */

@@ -127,15 +127,18 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     const { config: file } = flags;
     const followed = file === undefined ? undefined : follow(terminal, file, { text: config.text, logger, metrics, management, auditLog });
     const upkeep = folder && (await startUpkeep(folder, logger));
+    let kept: { stop(): Promise<void> } | undefined;
     try {
       await folder?.keep(Number(new URL(management.url).port));
-      await shared?.keep();
+      kept = await shared?.keep();
       await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
       await followed?.stop();
       await upkeep?.stop();
       await management.stop();
+      // After all that was shown.
+      await kept?.stop();
     }
   } finally {
     await auditLog.stop();

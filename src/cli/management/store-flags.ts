@@ -48,6 +48,9 @@ export interface OpenStoreOptions {
   readonly logger?: Logger;
   /** Default: nobody counts. */
   readonly metrics?: Metrics;
+  /** Whether what is in etcd may be gone on with; see `EtcdStoreOptions`. */
+  readonly admit?: EtcdStoreOptions["admit"];
+  readonly seen?: EtcdStoreOptions["seen"];
   /** See `EtcdTimes`. */
   readonly recoverMs?: number;
 }
@@ -100,9 +103,10 @@ export function placeOf({ data, etcdPrefix }: StoreFlags): string {
  * @throws USAGE for options that contradict each other or name nothing; what the store and the files say against it.
  */
 export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
-  const { cipher, firstRevision, logger, metrics, recoverMs } = options;
+  const { cipher, firstRevision, logger, metrics, admit, seen, recoverMs } = options;
   if (namesEtcd(flags)) {
-    const given = { ...(logger && { logger }), ...(metrics && { metrics }), ...(recoverMs !== undefined && { times: { recoverMs } }) };
+    const told = { ...(logger && { logger }), ...(metrics && { metrics }) };
+    const given = { ...told, ...(admit && { admit }), seen, ...(recoverMs !== undefined && { times: { recoverMs } }) };
     return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...given });
   }
   if (flags.data === undefined) throw new EngineError("USAGE", "Name a folder with --data, or an etcd with --etcd");

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../kinds/owned-access-key.ts";
-import type { KeyOrigin, KeySpec } from "../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import type { KeyActivity } from "./activity.ts";
@@ -23,6 +23,7 @@ export const REFUSALS = {
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
   member: "whoever made the access key has left its team",
+  holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
 } as const;
 
@@ -109,15 +110,17 @@ class Lives implements KeyLives {
 
   #ownRefusal(key: KubeObject): KeyRefusal | undefined {
     const spec = specOf<KeySpec>(key);
-    const { user, person } = originOf(key);
+    const { user, person, holder } = originOf(key);
     const owner = this.#userNamed(spec.user);
-    const maker = this.#userNamed(person?.name);
     // Finalizers and the time that a deletion may take keep the object, not the access.
     if (isDeleted(key)) return "deleted";
-    if (isGone(owner, user?.uid) || isGone(maker, person?.uid)) return "user";
-    if (spec.disabled === true || isDisabled(owner) || isDisabled(maker)) return "disabled";
+    if (isGone(owner, user?.uid) || (person && this.#isGone(person))) return "user";
+    if (spec.disabled === true || isDisabled(owner) || (person && this.#isDisabled(person))) return "disabled";
     if (spec.type === LOGIN_KEY && user?.password !== undefined && user.password !== passwordMark(owner!)) return "password";
-    if (person !== undefined && (spec.team ?? "") !== "" && !this.#isMember(person, spec.team!)) return "member";
+    const { team = "" } = spec;
+    if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
+    // Who set the value may know it, and is one of those who may use the key, or it has another value.
+    if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
     return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
   }
 
@@ -125,12 +128,20 @@ class Lives implements KeyLives {
     return name === "" ? undefined : this.#options.objects.get(USERS, { namespace: "", name });
   }
 
-  #groupsOf({ name, groups = [] }: NonNullable<KeyOrigin["person"]>): readonly string[] {
+  #isGone({ name, uid }: KeyPerson): boolean {
+    return isGone(this.#userNamed(name), uid);
+  }
+
+  #isDisabled({ name }: KeyPerson): boolean {
+    return isDisabled(this.#userNamed(name));
+  }
+
+  #groupsOf({ name, groups = [] }: KeyPerson): readonly string[] {
     const user = this.#userNamed(name);
     return [...groups, ...((user && specOf<UserSpec>(user).groups) ?? []), ...KNOWN_GROUPS];
   }
 
-  #isMember(person: NonNullable<KeyOrigin["person"]>, team: string): boolean {
+  #isMember(person: KeyPerson, team: string): boolean {
     const { name } = person;
     const groups = [...this.#groupsOf(person), groupOfSubject({ kind: "user", name })];
     return this.#options.membership.callerOf({ name, groups }).teams.has(team);

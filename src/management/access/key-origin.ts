@@ -9,7 +9,7 @@ import type { UserInfo } from "../../server/access/user-info.ts";
 import { SCOPE_EXTRA } from "../../scope/scope.ts";
 import { specOf } from "../kinds/common.ts";
 import { LOGIN_KEY, originOf } from "../kinds/owned-access-key.ts";
-import type { KeyOrigin, KeySpec } from "../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import { administers, KEY_EXTRA, subjectOfUserName } from "./caller.ts";
@@ -67,8 +67,9 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
   const before = old === undefined ? {} : originOf(old);
   const spec = specOf<KeySpec>(object);
   const wasSpec = old && specOf<KeySpec>(old);
-  const known = { ...before, ...peopleOf(spec, before, wasSpec?.user === spec.user, objects) };
   const author = authorKey(by, objects);
+  const holder = keepsValue ? before.holder : author && holderOf(by, author, options);
+  const known = { ...before, ...peopleOf(spec, { ...before, holder }, wasSpec?.user === spec.user, objects) };
   if (makesRoots(by) || author === undefined) return known;
   const person = personOf(by, author, objects);
   if (old === undefined) {
@@ -96,17 +97,36 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
 }
 
 /** The user for whom a key stands, and whoever made it, as far as they have become known. */
-function peopleOf(spec: KeySpec, before: KeyOrigin, sameUser: boolean, objects: Objects): Pick<KeyOrigin, "user" | "person"> {
-  const { user: known, person } = before;
+function peopleOf(
+  spec: KeySpec,
+  { user: known, person, holder }: KeyOrigin,
+  sameUser: boolean,
+  objects: Objects,
+): Pick<KeyOrigin, "user" | "person" | "holder"> {
   const now = userNamed(spec.user, objects);
   const uid = (sameUser ? known?.uid : undefined) ?? now?.metadata.uid;
   const marks = spec.type === LOGIN_KEY && now !== undefined && now.metadata.uid === uid;
   const password = (sameUser ? known?.password : undefined) ?? (marks ? passwordMark(now) : undefined);
-  const maker = person?.uid ?? userNamed(person?.name, objects)?.metadata.uid;
+  const withUid = (somebody: KeyPerson | undefined) => {
+    const own = somebody?.uid ?? userNamed(somebody?.name, objects)?.metadata.uid;
+    return somebody && own !== undefined ? { ...somebody, uid: own } : somebody;
+  };
   return {
     user: uid === undefined ? undefined : { uid, ...(password !== undefined && { password }) },
-    person: person && maker !== undefined ? { ...person, uid: maker } : person,
+    person: withUid(person),
+    holder: withUid(holder),
   };
+}
+
+/** Who may know the value that an author gives a key: the user who writes, or whoever may know the key of a team that is shown. */
+function holderOf(by: UserInfo, author: KubeObject, { objects, lives }: KeyOriginOptions): KeyPerson | undefined {
+  if (administers(by)) return undefined;
+  if (subjectOfUserName(by.name)?.kind === "user") return personOf(by, author, objects);
+  for (const link of lives.chainOf(author)) {
+    const { holder, person } = link === undefined ? {} : originOf(link);
+    if (holder !== undefined || person !== undefined) return holder ?? person;
+  }
+  return undefined;
 }
 
 function userNamed(name = "", objects: Objects): KubeObject | undefined {
@@ -114,7 +134,7 @@ function userNamed(name = "", objects: Objects): KubeObject | undefined {
 }
 
 /** The user behind a key that is shown, with the groups that only that key gives. */
-function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyOrigin["person"] {
+function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson | undefined {
   const subject = subjectOfUserName(by.name);
   // What administrators give does not follow from what they have.
   if (subject?.kind !== "user" || administers(by)) return undefined;

@@ -35,7 +35,8 @@ const EVERY_MAX_MS = 60_000;
 
 /**
  * Deletes keys of sign-ins that have ended. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
- * before deletion". Of the logins of one user it keeps the latest {@link LOGINS_PER_USER_MAX}: nothing else limits how many there are.
+ * before deletion". Of the logins of one user it keeps the latest {@link LOGINS_PER_USER_MAX}, those that finalizers keep among them:
+ * nothing else limits how many there are.
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, lives, clock, logger } = options;
@@ -56,7 +57,11 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       if (stopped) return;
       if (endOf(key) > clock.now() && !tooMany.has(key)) continue;
       try {
-        await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
+        const uid = key.metadata.uid!;
+        const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
+        // Whoever keeps deleted logins would have as many as he likes.
+        if (!gone && tooMany.has(key))
+          await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {
         if (!stopped && !isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
           logger.error("Cannot delete a key that has ended", { error });
@@ -128,9 +133,9 @@ class LoginCounts {
   }
 }
 
-/** Whose login a key is; undefined for other objects, and for one that is being deleted. */
+/** Whose login a key is; undefined for other objects. */
 function userOf(key: KubeObject): string | undefined {
-  if (key.kind !== OWNED_ACCESS_KEYS.kind || key.metadata.deletionTimestamp !== undefined || !isOfSignIn(key)) return undefined;
+  if (key.kind !== OWNED_ACCESS_KEYS.kind || !isOfSignIn(key)) return undefined;
   return specOf<KeySpec>(key).user;
 }
 

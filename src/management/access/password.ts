@@ -1,4 +1,4 @@
-import { scrypt, scryptSync, timingSafeEqual } from "node:crypto";
+import { scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import type { Chance } from "../../base/chance.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
@@ -12,15 +12,10 @@ const DIGEST_BYTES = 32;
 const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
 
 /** What is stored of a password. */
-export function passwordDigest(password: string, chance: Pick<Chance, "bytes">): string {
+export async function passwordDigest(password: string, chance: Pick<Chance, "bytes">): Promise<string> {
   const salt = Buffer.from(chance.bytes(SALT_BYTES));
-  return `${PREFIX}${salt.toString("base64url")}:${scryptSync(password, salt, DIGEST_BYTES, COST).toString("base64url")}`;
-}
-
-/** Tells whether a password that is set is the one that is stored already. It blocks for as long as a digest takes. */
-export function isStoredPassword(password: string, digest: string): boolean {
-  const { salt, known } = partsOf(digest);
-  return known.length === DIGEST_BYTES && timingSafeEqual(scryptSync(password, salt, DIGEST_BYTES, COST), known);
+  const derived = await derive(password, salt, DIGEST_BYTES, COST);
+  return `${PREFIX}${salt.toString("base64url")}:${derived.toString("base64url")}`;
 }
 
 function partsOf(digest: string): { readonly salt: Buffer; readonly known: Buffer } {
@@ -40,7 +35,7 @@ export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
  * Tells whether a password is the one of a digest. It takes the same time whichever it is.
  *
  * @example
- * await passwordFits("secret", passwordDigest("secret", systemChance)); // true
+ * await passwordFits("secret", await passwordDigest("secret", systemChance)); // true
  */
 export async function passwordFits(password: string, digest: string): Promise<boolean> {
   const { salt, known } = partsOf(digest);

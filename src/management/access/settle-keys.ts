@@ -16,13 +16,14 @@ export interface SettleKeysOptions {
 }
 
 /**
- * Has the keys of a user, and those that he made, know whose they are: they end with him, and not with the next one of his name. Keys know it
+ * Has the keys of a user, and those that he made or gave a value, know whose they are: they end with him, and not with the next one of his name. Keys know it
  * from the beginning, unless they are older than the User or than this knowledge. Any write adds what is missing.
  */
 export async function settleKeys(user: string, { registry, objects, upToDate }: SettleKeysOptions): Promise<void> {
   await upToDate();
   for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {
-    if (specOf<KeySpec>(key).user !== user && originOf(key).person?.name !== user) continue;
+    const { person, holder } = originOf(key);
+    if (![specOf<KeySpec>(key).user, person?.name, holder?.name].includes(user)) continue;
     try {
       await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", {});
     } catch (error) {

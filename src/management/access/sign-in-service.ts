@@ -27,6 +27,7 @@ import type { ManagedObjects } from "./managed-objects.ts";
 import type { NameIndex } from "./name-index.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
 import { saidOf, signingIn } from "./signed-in-user.ts";
+import { chargedTo } from "../quota/payer.ts";
 
 /** What a sign-in makes, and by which settings. */
 export interface SignInServiceOptions {
@@ -52,6 +53,7 @@ const NAME_LENGTH_MAX = 63;
 const HASH_LENGTH = { own: 10, others: 20 } as const;
 /** Names that look as if they had such a digest. */
 const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
+const TEAMS_HELP = "Make teams for the groups that need one, let groupsFilters leave others out, or set disableTeamCreation";
 /** Sign-ins that get in each other's way are tried again so often. */
 const TRIES_MAX = 5;
 
@@ -82,7 +84,7 @@ class SignInService implements SignInPorts {
     await this.#options.upToDate();
     const identity = this.#withOwnGroups(told);
     const user = await this.#userFor(identity);
-    if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups);
+    if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups, user.name);
     const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(user, identity, tokens) };
     const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
     await this.#demandSamePassword(told, created);
@@ -105,7 +107,7 @@ class SignInService implements SignInPorts {
     throw unauthorized("wrong user name or password");
   }
 
-  #keySpec(user: Person, { groups: told, issuer: _issuer, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+  #keySpec(user: Person, { groups: told, issuer: _issuer, idClaim: _claim, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
     const now = timestamp(this.#options.clock.now());
     const hasTokens = Object.values(tokens).some((token) => token !== undefined);
     return {
@@ -257,9 +259,9 @@ class SignInService implements SignInPorts {
     return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
   }
 
-  /** Groups that belong to no team yet become teams of their own. */
-  async #makeTeams(groups: readonly string[]): Promise<void> {
-    const { objects, registry, names } = this.#options;
+  /** Groups that belong to no team yet become teams of their own, at the cost of whoever brings them and within the quota. */
+  async #makeTeams(groups: readonly string[], user: string): Promise<void> {
+    const { objects, registry, names, logger } = this.#options;
     const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));
     for (const group of groups) {
       if (known.has(group)) continue;
@@ -268,8 +270,10 @@ class SignInService implements SignInPorts {
       const name = isName(group) && !isTaken ? group : nameWithDigest(group, group, HASH_LENGTH.own);
       if (name !== group && names.has("team", name)) continue;
       try {
-        await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } });
+        await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
       } catch (error) {
+        if (isEngineError(error, "API_FORBIDDEN"))
+          return logger.warn("A sign-in makes no more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }

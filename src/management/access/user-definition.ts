@@ -17,7 +17,7 @@ import type { HoldValue } from "./access-keys.ts";
 import type { NameIndex } from "./name-index.ts";
 import { createPasswordChange } from "./password-change.ts";
 import type { PasswordChangeOptions } from "./password-change.ts";
-import { isPasswordDigest, isStoredPassword, passwordDigest } from "./password.ts";
+import { isPasswordDigest, passwordDigest, passwordFits } from "./password.ts";
 import type { Permit } from "./permits.ts";
 import { mayRevoke } from "./revokes.ts";
 import { withSaid } from "./signed-in-user.ts";
@@ -68,7 +68,8 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
       ...USUAL_STRATEGY,
       newGeneration: (object, old) => !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
-      claim: (object, old) => joined(claimPassword(object, old, options), (next) => claimNames(next, old, { ...options, claimed })),
+      claim: async (object, old) =>
+        joined(await claimPassword(object, old, options), (next) => claimNames(next, old, { ...options, claimed })),
       validate: connectorErrors,
       beforeDelete: ({ metadata }) => leave(metadata.name!),
       prepare: (object, old, by) => withSaid(USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old), old, by),
@@ -97,22 +98,21 @@ function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
   };
 }
 
-function claimPassword(object: KubeObject, old: KubeObject | undefined, options: UsersOptions): Claim {
+async function claimPassword(object: KubeObject, old: KubeObject | undefined, options: UsersOptions): Promise<Claim> {
   const { chance, passwordRules, settleKeys } = options;
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
   if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
   // Whoever applies the same file again changes nothing, and ends nobody's logins.
   const stored = (old && specOf<UserSpec>(old).password) ?? "";
-  if (stored !== "" && password.length <= PASSWORD_LENGTH_MAX && isStoredPassword(password, stored))
-    return { object: withPassword(object, stored), ...settled };
+  if (stored !== "" && (await passwordFits(password, stored))) return { object: withPassword(object, stored), ...settled };
   const wrong = passwordFault(object, passwordRules());
   if (wrong !== undefined) return { object, errors: [invalid("spec.password", "<hidden>", wrong)], ...settled };
   const secure = async () => {
     await settleKeys(object.metadata.name!);
     return [];
   };
-  const changed = withPassword(object, passwordDigest(password, chance));
+  const changed = withPassword(object, await passwordDigest(password, chance));
   const generation = Math.max(object.metadata.generation ?? 1, (old?.metadata.generation ?? 0) + 1);
   return { object: withMetadata(changed, { generation }), ...(old && { secure }), ...settled };
 }

@@ -70,6 +70,13 @@ export function lostLog(log: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
+/** The error for a database that ends before what its server has answered. */
+export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
+  const why = `it ends at revision ${found}, and the server that had it has answered writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
+  const hint = `${RESTORE} To go on with what is left, start once with --accept-data-loss`;
+  return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing in it; ${why}`, { details: { hint } });
+}
+
 const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
 
 function unservable(why: string, hint: string): EngineError {

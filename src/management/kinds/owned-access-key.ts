@@ -67,14 +67,22 @@ interface KnownUser {
   readonly uid?: string;
 }
 
+/** Somebody behind a key, with the groups that his User does not give him. */
+export interface KeyPerson extends KnownUser {
+  readonly name: string;
+  readonly groups?: readonly string[];
+}
+
 /** Where a key comes from and what it ends with, besides its own fields. The server keeps it for itself; see `access/key-origin.ts`. */
 export interface KeyOrigin {
   /** The key with which it was made; none for a root. */
   readonly maker?: { readonly name: string; readonly uid: string };
   /** The maker was a sign-in's: the key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** Whoever made it, with the groups that his User did not give him. */
-  readonly person?: (KnownUser & { readonly name: string; readonly groups?: readonly string[] }) | undefined;
+  /** Whoever made it, or had it stand for somebody else. */
+  readonly person?: KeyPerson | undefined;
+  /** Whoever gave it the value that it has, and so may know it; nobody where an administrator or the server did. */
+  readonly holder?: KeyPerson | undefined;
   /** The user for whom it stands, and for keys of sign-ins a digest of what is stored of his password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
   /** When the root of its chain was made, in milliseconds since 1970; its own creation when left out. */
@@ -197,10 +205,13 @@ const STATUS = described(fields({ lastActivity: optional(time) }), {
   fields: { lastActivity: "When the key was last used." },
 });
 
+const PERSON = fields({ uid: text, name: text, groups: list(text) });
+
 const ORIGIN = fields({
   maker: fields({ name: text, uid: text }),
   bySignIn: bool,
-  person: fields({ uid: text, name: text, groups: list(text) }),
+  person: PERSON,
+  holder: PERSON,
   user: fields({ uid: text, password: text }),
   since: int64,
   until: int64,

@@ -7,6 +7,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { UserInfo } from "../../server/access/user-info.ts";
+import { SYSTEM_USER } from "../../server/resource-context.ts";
 import type { ResourceDefinition } from "../../server/resource-definition.ts";
 import { administers, subjectOfUserName, userNameOf } from "../access/caller.ts";
 import { authorKey } from "../access/key-origin.ts";
@@ -33,6 +34,19 @@ export interface PayerOptions {
  */
 export function payerOf(object: KubeObject): string | undefined {
   return (object["payer"] as string | undefined) ?? namedOwner(object);
+}
+
+/** `UserInfo.extra` of the server while it makes something because of somebody. No request from outside has it. */
+const CHARGED_EXTRA = "platform/charged";
+
+/** The server as the author of what it makes because of a user, who pays for that within the limits. */
+export function chargedTo(user: string): UserInfo {
+  return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
+}
+
+/** The user at whose cost the server writes; undefined for everybody else. */
+export function chargedBy({ extra }: UserInfo): string | undefined {
+  return extra?.[CHARGED_EXTRA]?.[0];
 }
 
 /**
@@ -63,9 +77,9 @@ function withPayerAfter(object: KubeObject, old: KubeObject | undefined, author:
   return payer === undefined || payer === namedOwner(object) ? bare : { ...bare, payer };
 }
 
-/** Administrators and the platform itself charge the owner whom they name. */
+/** Administrators and the platform itself charge the owner whom they name, or the user because of whom the platform writes. */
 function newPayer({ by, objects, lives }: Author): string | undefined {
-  if (administers(by)) return undefined;
+  if (administers(by)) return chargedBy(by);
   if (subjectOfUserName(by.name)?.kind === "user") return by.name;
   const key = authorKey(by, objects);
   // A team's key that a user made is that user's: each team would be worth a quota of its own.

@@ -11,7 +11,7 @@ import { specOf } from "../kinds/common.ts";
 import type { OwnedSpec } from "../kinds/common.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../kinds/types.ts";
 import { BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../limits.ts";
-import { payerOf } from "./payer.ts";
+import { chargedBy, payerOf } from "./payer.ts";
 import { Usage } from "./usage.ts";
 import type { Charge, Charged, Used } from "./usage.ts";
 
@@ -39,7 +39,7 @@ const RULE_BYTES = 2_048;
 const NAME_BYTES = 64;
 
 /**
- * Lets nobody store more than the limits allow, administrators and the server itself excepted. A write that neither adds an object nor
+ * Lets nobody store more than the limits allow, administrators excepted, and the server where it does not write because of somebody. A write that neither adds an object nor
  * makes one larger passes whatever is used. No object grows beyond what a request may carry: its own author could not write it again.
  *
  * @example
@@ -58,7 +58,7 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
     if (charge === undefined) return () => {};
     const before = usage.of(charge.payer, type.kind);
     const letGo = usage.hold(placeOf(object), charge);
-    if (administers(user)) return letGo;
+    if (administers(user) && chargedBy(user) === undefined) return letGo;
     const after = usage.of(charge.payer, type.kind);
     if (charge.bytes > BODY_BYTES_MAX && after.bytes > before.bytes) {
       letGo();

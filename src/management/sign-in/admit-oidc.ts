@@ -17,7 +17,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   const wrong = wrongToken(settings, claims);
   if (wrong !== undefined) return refused(wrong);
   // An empty name of a claim is none.
-  const usernameClaim = settings.usernameClaim || "sub";
+  const usernameClaim = idClaimOf(settings);
   const emailClaim = settings.emailClaim || "email";
   const groupsClaim = settings.groupsClaim || "groups";
   const preferredClaim = settings.preferredUsername || "preferred_username";
@@ -44,8 +44,14 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
     extraClaims: extraClaims(settings, claims),
     connector,
     issuer: settings.issuerUrl,
+    idClaim: usernameClaim,
     connectorData: undefined,
   });
+}
+
+/** The claim that tells a provider's users apart. */
+export function idClaimOf({ usernameClaim }: OidcSettings): string {
+  return usernameClaim || "sub";
 }
 
 /** A claim that is true or false; some providers write it as text. Undefined for anything else. */

@@ -20,6 +20,8 @@ export interface Identity {
   readonly connector: string;
   /** The provider that the connector led to: its ids of users mean somebody there only. Undefined: the one that it leads to now. */
   readonly issuer?: string;
+  /** The claim that was taken for `userId`: another claim's values mean other people. Undefined: the one that is taken now. */
+  readonly idClaim?: string;
   /** What the connector keeps for later, in its own form. */
   readonly connectorData?: string;
 }

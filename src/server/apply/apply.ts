@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { finish } from "../../base/finish.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { timestamp, withMetadata } from "../objects/metadata.ts";
@@ -67,21 +68,32 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * if ("conflicts" in result) throw applyConflict(result.conflicts);
  */
 export function applyPatch(options: ApplyOptions): Applied {
+  return finish(applyInPieces(options));
+}
+
+/** The same in pieces, between which others may have a turn. */
+export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
   const { definition, live: stored, manager, subresource = "" } = options;
   const { shape, type } = definition;
   const config = readConfig({ definition, body: options.config, subresource: options.subresource });
+  yield;
   const live = stored ?? zeroObject(shape);
   const opened = options.opened ?? live;
   const writer: Writer = { manager, operation: "Apply", apiVersion: type.apiVersion, subresource, time: timestamp(options.now) };
   const managers = managersBefore(stored, { shape, writer });
   const given = appliedFields(shape, config);
+  yield;
   const merged = mergeConfig(shape, opened, config) as KubeObject;
+  yield;
   const pruned = withoutGivenUp(shape, merged, { managers, writer, given });
+  yield;
   const next = options.complete?.(withMetadata(pruned, { managedFields: undefined })) ?? pruned;
+  yield;
   const { contested, removed } = changeOf(shape, { live, opened, pruned, next });
   const conflicts = conflictsOf(managers, writer, contested);
   if (options.force !== true && !areOwn(conflicts, () => appliedByClient(definition, live, manager)))
     return { conflicts: shown(conflicts) };
+  yield;
   const others = withoutFields(managers, union(contested, removed), identityOf(writer));
   const changed = stored === undefined || !sameContent(stored, next);
   const after = withApplier(others, { before: managers.get(identityOf(writer)), writer, given, changed });

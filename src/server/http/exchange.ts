@@ -3,6 +3,7 @@ import { isEngineError } from "../../base/errors.ts";
 import type { Status } from "../../object/status.ts";
 import type { AuditRecord } from "../access/audit-record.ts";
 import { indentedParts, jsonParts, listBytes } from "../presentation/json-text.ts";
+import type { Each } from "../presentation/json-text.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { Judge } from "../resource-definition.ts";
 import { negotiate } from "./negotiation.ts";
@@ -56,6 +57,8 @@ export interface Answer {
   readonly code: number;
   readonly format: Format;
   readonly object: object;
+  /** What each element of a list is written as; made when it is. Default: as it is. */
+  readonly each?: Each;
   /** What the audit is told of it. Default: the object. */
   readonly audited?: () => object;
 }
@@ -89,13 +92,13 @@ export class Answering {
   }
 
   /** An answer whose form is settled, of any size. */
-  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, audited }: Answer): Promise<void> {
+  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: Answer): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
     const forPeople = pretty(request, query);
-    const bytes = format === "json" && !forPeople ? listBytes(object) : undefined;
+    const bytes = format === "json" && !forPeople ? listBytes(object, each) : undefined;
     if (bytes !== undefined) return this.#writer.writeBytes(response, head, bytes);
-    return this.#writer.write(response, head, partsOf(object, format, forPeople));
+    return this.#writer.write(response, head, partsOf(object, format, forPeople, each));
   }
 
   /** A document that clients keep: they name the one they have, and are told when it is still the same. */
@@ -132,9 +135,9 @@ function write(response: ServerResponse, code: number, type: string, text: strin
   void before.then(() => response.end());
 }
 
-function partsOf(object: object, format: Format, forPeople: boolean): Iterable<string> {
-  if (format === "yaml") return yamlParts(object);
-  return forPeople ? indentedParts(object) : jsonParts(object);
+function partsOf(object: object, format: Format, forPeople: boolean, each?: Each): Iterable<string> {
+  if (format === "yaml") return yamlParts(object, each);
+  return forPeople ? indentedParts(object, each) : jsonParts(object, each);
 }
 
 function indented(object: object): string {

@@ -20,16 +20,16 @@ export interface Finished {
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
-export function finish(
+export async function finish(
   definition: ResourceDefinition,
   object: KubeObject,
   old: KubeObject | undefined,
   { warn, user = SYSTEM_USER }: Pick<WriteOptions, "warn" | "user">,
-): Finished {
+): Promise<Finished> {
   const { type, strategy } = definition;
   const given = withUniqueOwners(object, warn);
   const prepared = strategy.prepare?.(given, old, user) ?? given;
-  const claim = strategy.claim?.(prepared, old) ?? { object: prepared, commit() {}, rollback() {} };
+  const claim = (await strategy.claim?.(prepared, old)) ?? { object: prepared, commit() {}, rollback() {} };
   const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
   if (errors.length > 0) {
     claim.rollback();

@@ -75,13 +75,18 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** The JSON text of an object in parts, one for each element of a list. */
-export function* jsonParts(object: object): Iterable<string> {
+/** What an element of a list is written as. */
+export type Each = (element: object) => object;
+
+const asItIs: Each = (element) => element;
+
+/** The JSON text of an object in parts, one for each element of a list; `each` is asked for an element when its part is. */
+export function* jsonParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined) return yield elementText(object);
   const { head, name, elements } = listing;
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
-  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(elements[index]!)}`;
+  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(each(elements[index]!))}`;
   yield "]}";
 }
 
@@ -98,25 +103,30 @@ const ELEMENTS_BYTES_MAX = 64 * 1024;
 const END = Buffer.from("]}");
 
 /** The JSON text of a short list of stored objects, whose elements are encoded once while they stay the same; undefined for everything else. */
-export function listBytes(object: object): readonly Buffer[] | undefined {
+export function listBytes(object: object, each = asItIs): readonly Buffer[] | undefined {
   const listing = listingOf(object);
   if (listing === undefined || listing.elements.length < 2) return undefined;
-  const text = elementsText(listing.elements);
+  const text = elementsText(listing.elements, each);
   return text && [Buffer.from(`${JSON.stringify(listing.head).slice(0, -1)},"${listing.name}":[`), text, END];
 }
 
-function elementsText(elements: readonly object[]): Buffer | undefined {
-  const known = elementsKept.get(elements[0]!);
-  if (known?.elements.length === elements.length && known.elements.every((element, index) => element === elements[index]))
+function elementsText(elements: readonly object[], each: Each): Buffer | undefined {
+  const first = each(elements[0]!);
+  const known = elementsKept.get(first);
+  if (known?.elements.length === elements.length && elements.every((element, index) => each(element) === known.elements[index])) {
     return known.text;
+  }
+  const shown: object[] = [];
   let length = 0;
   for (const element of elements) {
-    if (!Object.isFrozen(element)) return undefined;
-    length += textOf(element).length + 1;
+    const one = each(element);
+    if (!Object.isFrozen(one)) return undefined;
+    length += textOf(one).length + 1;
     if (length > ELEMENTS_BYTES_MAX) return undefined;
+    shown.push(one);
   }
-  const text = Buffer.from(elements.map(textOf).join());
-  elementsKept.set(elements[0]!, { elements, text, bytes: text.length });
+  const text = Buffer.from(shown.map(textOf).join());
+  elementsKept.set(first, { elements: shown, text, bytes: text.length });
   return text;
 }
 
@@ -126,13 +136,13 @@ function elementText(object: object): string {
 }
 
 /** The same, indented for people. */
-export function* indentedParts(object: object): Iterable<string> {
+export function* indentedParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined || listing.elements.length === 0) return yield `${JSON.stringify(object, null, 2)}\n`;
   const { head, name, elements } = listing;
   yield `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`;
   for (let index = 0; index < elements.length; index += 1) {
-    yield `${index === 0 ? "" : ","}\n${JSON.stringify(elements[index], null, 2).replace(/^/gm, "    ")}`;
+    yield `${index === 0 ? "" : ","}\n${JSON.stringify(each(elements[index]!), null, 2).replace(/^/gm, "    ")}`;
   }
   yield "\n  ]\n}\n";
 }

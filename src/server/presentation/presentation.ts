@@ -12,8 +12,8 @@ import type { Offer } from "../http/negotiation.ts";
 import type { ResourceDefinition } from "../resource-definition.ts";
 import { oncePerObject } from "../objects/json-data.ts";
 import { withoutAnswer } from "../objects/stages.ts";
-import { metadataListOf, metadataOf, readIncludeObject, tableOf } from "./table.ts";
-import type { IncludeObject } from "./table.ts";
+import { metadataListWith, metadataOf, readIncludeObject, rowOf, tableOf, tableWith } from "./table.ts";
+import type { IncludeObject, TableOptions } from "./table.ts";
 import type { ListPage } from "../verbs/list.ts";
 import type { WatchRecord } from "../http/watch-queue.ts";
 
@@ -56,16 +56,13 @@ export function createPresentation({ answering, clock }: { readonly answering: A
       const audited = () => inForm(show(withoutAnswer(object)));
       return answering.send(exchange, { code, format, object: inForm(shown), audited });
     },
-    list(exchange, definition, { items: found, ...metadata }) {
+    list(exchange, definition, { items, ...metadata }) {
       const { format, as } = viewOf(exchange, LIST_OFFERS);
-      const { type } = definition;
-      const items = definition.shown === undefined ? found : found.map(shownTo(exchange, definition));
-      const inForm = () => {
-        if (as === "plain") return { kind: `${type.kind}List`, apiVersion: type.apiVersion, metadata, items };
-        if (as === "metadata") return metadataListOf(items, metadata);
-        return tableOf(items, { definition, ...tableSetting(exchange, clock), metadata });
-      };
-      return answering.send(exchange, { code: 200, format, object: inForm() });
+      const show = shownTo(exchange, definition);
+      const form = listForm(as, { definition, metadata, ...tableSetting(exchange, clock) });
+      const each = (object: object) => form.element(show(object as KubeObject));
+      const audited = () => form.list(items.map(each));
+      return answering.send(exchange, { code: 200, format, object: form.list(items), each, audited });
     },
     lines(exchange, definition) {
       const { as } = viewOf(exchange, WATCH_OFFERS);
@@ -75,6 +72,20 @@ export function createPresentation({ answering, clock }: { readonly answering: A
       return (record) => write(isOfAnObject(record) ? { ...record, object: show(record.object as KubeObject) } : record);
     },
   };
+}
+
+/** A list in the form that is asked for, apart from its elements, which take time: each is made when it is written. */
+interface ListForm {
+  readonly list: (elements: readonly object[]) => object;
+  readonly element: (object: KubeObject) => object;
+}
+
+function listForm(as: View["as"], setting: TableOptions & { readonly definition: ResourceDefinition }): ListForm {
+  const { definition, metadata } = setting;
+  const { kind, apiVersion } = definition.type;
+  if (as === "table") return { list: (rows) => tableWith(rows, setting), element: (object) => rowOf(object, setting) };
+  if (as === "metadata") return { list: (items) => metadataListWith(items, metadata), element: metadataOf };
+  return { list: (items) => ({ kind: `${kind}List`, apiVersion, metadata, items }), element: (object) => object };
 }
 
 /** Everything that goes out passes through this. */

@@ -37,6 +37,9 @@ export interface TableOptions {
   readonly continued?: boolean;
 }
 
+/** Everything of a table but its rows. */
+type TableHead = Pick<TableOptions, "definition" | "metadata" | "continued">;
+
 /**
  * A `meta.k8s.io/v1` Table.
  *
@@ -44,15 +47,22 @@ export interface TableOptions {
  * tableOf([object], { definition, include: "Metadata", now: clock.now(), metadata: { resourceVersion: "7" } });
  */
 export function tableOf(objects: readonly KubeObject[], options: TableOptions): object {
-  const { definition, include, now, metadata, continued } = options;
+  return tableWith(
+    objects.map((object) => rowOf(object, options)),
+    options,
+  );
+}
+
+/** A table with these rows. */
+export function tableWith(rows: readonly object[], { definition: { columns = DEFAULT_COLUMNS }, metadata, continued }: TableHead): object {
+  const columnDefinitions = continued === true ? null : columns.map(columnDefinition);
+  return { kind: "Table", apiVersion: META_V1, metadata, columnDefinitions, rows };
+}
+
+/** One object as the row of a table. */
+export function rowOf(object: KubeObject, { definition, include, now }: Pick<TableOptions, "definition" | "include" | "now">): object {
   const { columns = DEFAULT_COLUMNS } = definition;
-  return {
-    kind: "Table",
-    apiVersion: META_V1,
-    metadata,
-    columnDefinitions: continued === true ? null : columns.map(columnDefinition),
-    rows: objects.map((object) => ({ cells: columns.map(({ cell }) => cell(object, now)), ...included(object, include) })),
-  };
+  return { cells: columns.map(({ cell }) => cell(object, now)), ...included(object, include) };
 }
 
 function columnDefinition({ name, type, format, description, priority = 0 }: Column): object {
@@ -74,7 +84,7 @@ export function metadataOf({ metadata }: KubeObject): object {
   return { kind: "PartialObjectMetadata", apiVersion: META_V1, metadata };
 }
 
-/** A `meta.k8s.io/v1` PartialObjectMetadataList. */
-export function metadataListOf(objects: readonly KubeObject[], metadata: object): object {
-  return { kind: "PartialObjectMetadataList", apiVersion: META_V1, metadata, items: objects.map(metadataOf) };
+/** A `meta.k8s.io/v1` PartialObjectMetadataList of such items. */
+export function metadataListWith(items: readonly object[], metadata: object): object {
+  return { kind: "PartialObjectMetadataList", apiVersion: META_V1, metadata, items };
 }

@@ -1,50 +1,66 @@
 import { isRecord } from "../../base/json.ts";
 import { listingOf } from "./json-text.ts";
+import type { Each } from "./json-text.ts";
 
 /**
- * JSON data as YAML in block style. Scalars and keys are written as JSON writes them, which every YAML parser reads the same way.
+ * JSON data as YAML in block style, line by line. Scalars and keys are written as JSON writes them, which every YAML parser reads the
+ * same way.
  *
+ * @param each What an element of a list is written as; it is asked when the element's first line is. Default: as it is.
  * @example
- * formatYaml({ a: [1, { b: "x" }] }); // 'a:\n- 1\n- b: "x"\n'
+ * [...yamlParts({ a: [1, { b: "x" }] })].join(""); // 'a:\n- 1\n- b: "x"\n'
  */
-export function formatYaml(value: unknown): string {
-  return `${block(value, "").join("\n")}\n`;
+export function* yamlParts(object: object, each?: Each): Iterable<string> {
+  const listing = each && listingOf(object);
+  if (listing === undefined || listing.elements.length === 0) return yield* top(object);
+  yield* top(listing.head);
+  yield `${listing.name}:\n`;
+  for (const element of listing.elements) yield* lines([each!(element)], "", "");
 }
 
-/** The same in parts, one for each element of a list. */
-export function* yamlParts(object: object): Iterable<string> {
-  const listing = listingOf(object);
-  if (listing === undefined || listing.elements.length === 0) return yield formatYaml(object);
-  yield `${formatYaml(listing.head)}${listing.name}:\n`;
-  for (const element of listing.elements) yield formatYaml([element]);
+function* top(object: object): Iterable<string> {
+  if (isNested(object)) yield* lines(object, "", "");
+  else yield `${JSON.stringify(object)}\n`;
 }
 
-/** The lines of a value; those of a list or map are indented already. */
-function block(value: unknown, indent: string): string[] {
-  if (Array.isArray(value) && value.length > 0) return value.flatMap((item) => listItem(item, indent));
-  if (isRecord(value)) {
-    const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-    if (entries.length > 0) return entries.flatMap(([key, member]) => entry(key, member, indent));
+/** The lines of a list or map that is not empty. The first one begins with `first`, the others with `indent`. */
+function* lines(value: Nested, first: string, indent: string): Iterable<string> {
+  let start = first;
+  for (const [name, member] of isList(value) ? itemsOf(value) : membersOf(value)) {
+    if (!isNested(member)) yield `${start}${name} ${JSON.stringify(member)}\n`;
+    else if (name === ITEM) yield* lines(member, `${start}${ITEM} `, `${indent}  `);
+    else {
+      yield `${start}${name}\n`;
+      const within = isList(member) ? indent : `${indent}  `;
+      yield* lines(member, within, within);
+    }
+    start = indent;
   }
-  return [JSON.stringify(value)];
 }
 
-function entry(key: string, value: unknown, indent: string): string[] {
-  const name = /^[A-Za-z][A-Za-z0-9]*$/.test(key) && !RESERVED.test(key) ? key : JSON.stringify(key);
-  if (!isNested(value)) return [`${indent}${name}: ${JSON.stringify(value)}`];
-  return [`${indent}${name}:`, ...block(value, Array.isArray(value) ? indent : `${indent}  `)];
+function isList(value: Nested): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+const ITEM = "-";
+
+function* itemsOf(list: readonly unknown[]): Iterable<readonly [string, unknown]> {
+  for (const item of list) yield [ITEM, item];
+}
+
+function* membersOf(map: Readonly<Record<string, unknown>>): Iterable<readonly [string, unknown]> {
+  for (const [key, member] of Object.entries(map)) {
+    const name = /^[A-Za-z][A-Za-z0-9]*$/.test(key) && !RESERVED.test(key) ? key : JSON.stringify(key);
+    if (member !== undefined) yield [`${name}:`, member];
+  }
 }
 
 /** Words that some parsers take for truth values or null. */
 const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;
 
-function listItem(item: unknown, indent: string): string[] {
-  if (!isNested(item)) return [`${indent}- ${JSON.stringify(item)}`];
-  const [first = "", ...rest] = block(item, `${indent}  `);
-  return [`${indent}- ${first.slice(indent.length + 2)}`, ...rest];
-}
+type Nested = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-function isNested(value: unknown): boolean {
+function isNested(value: unknown): value is Nested {
   if (Array.isArray(value)) return value.length > 0;
   return isRecord(value) && Object.values(value).some((member) => member !== undefined);
 }

@@ -14,6 +14,9 @@ import type { EtcdTls } from "./etcd/connection.ts";
 import { layoutOf, loadContents, loadPast } from "./etcd/contents.ts";
 import type { EtcdContents } from "./etcd/contents.ts";
 import { openError } from "./etcd/failure.ts";
+import { glanceAt } from "./etcd/glance.ts";
+import type { SeenState } from "./etcd/question.ts";
+import { raiseUnlessSame } from "./etcd/raise.ts";
 import { HISTORY_DEFAULT } from "./memory-store.ts";
 import type { StoreMemory } from "./memory-limits.ts";
 import type { Store } from "./store.ts";
@@ -22,6 +25,7 @@ import type { EtcdStore } from "./etcd/replicated-store.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 
 export type { EtcdCredentials } from "./etcd/client.ts";
+export type { SeenState } from "./etcd/question.ts";
 export type { EtcdStore } from "./etcd/replicated-store.ts";
 export type { EtcdTls } from "./etcd/connection.ts";
 
@@ -39,6 +43,16 @@ export interface EtcdStoreOptions {
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
+  /**
+   * Asked at the start, and again before a store that runs goes on with what is in etcd after a restoration, whether it may: throws when not.
+   * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
+   */
+  readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
+  /**
+   * How far an earlier process has got that clients come back from. Unless etcd's history goes on from there, etcd was restored: it is raised
+   * above that first, and history from before is not told. Default: nobody comes back.
+   */
+  readonly seen?: SeenState | undefined;
   /** Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
@@ -95,26 +109,40 @@ export const ETCD_TIMES: EtcdTimes = {
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, memory = {}, prefix = "/endpoint-sync/" } = options;
   const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
+  const admit = options.admit ?? (async () => {});
   const times = { ...ETCD_TIMES, ...options.times };
   const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
   const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
+  const processId = chance.uuid();
   const begin = async (contents: EtcdContents) => {
-    const common = { connection, client, layout, cipher, history, memory, contents, times, clock, logger, metrics };
-    const parts = { ...common, processId: chance.uuid() };
-    const store = new ReplicatedStore(parts);
+    const common = { connection, client, layout, cipher, history, memory, admit, contents, times, clock, logger, metrics };
+    const store = new ReplicatedStore({ ...common, processId });
     await store.start();
     return store;
   };
-  try {
+  const beginInPast = async () => {
     try {
       return await begin(await loadPast({ client, layout, cipher, memory, history }));
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
       // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
       // refuse what is there now.
-      return await begin(await loadContents({ client, layout, cipher, memory }));
+      return begin(await loadContents({ client, layout, cipher, memory }));
+    }
+  };
+  try {
+    if (options.seen !== undefined) {
+      await raiseUnlessSame(options.seen, () => admit(glanceAt({ client, layout, cipher })), { client, layout, processId, logger });
+    }
+    const store = await beginInPast();
+    try {
+      await admit(store);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
     }
   } catch (error) {
     connection.close();

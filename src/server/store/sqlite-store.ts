@@ -8,7 +8,7 @@ import type { StoreMemory } from "./memory-limits.ts";
 import type { Resealable, ResealStep } from "./resealable.ts";
 import type { Cipher } from "./sqlite/cipher.ts";
 import { openJournal } from "./sqlite/journal.ts";
-import type { Journal, Write } from "./sqlite/journal.ts";
+import type { Journal, Progress, Write } from "./sqlite/journal.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "./store.ts";
 
 /** How writes are grouped. */
@@ -36,6 +36,8 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
    * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
    */
   readonly readOnly?: boolean;
+  /** Knows elsewhere how far the store has come. Default: nobody does. */
+  readonly progress?: Progress;
 }
 
 const WRITES_PER_COMMIT = 256;
@@ -51,7 +53,8 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  *
  * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
  *   than `memory` allows. Writes throw
- *   STORE_FAILED when the disk is full or fails; nothing of the write is stored then.
+ *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
+ *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
  *
  * @example
  * const store = openSqliteStore({ path: "cluster.db" });
@@ -65,13 +68,14 @@ export function openSqliteStore({
   firstRevision,
   existing,
   readOnly,
+  progress,
   ...options
 }: SqliteStoreOptions): Store & Resealable {
-  const journal = openJournal({ path, history, memory: options.memory, cipher, firstRevision, existing, readOnly });
+  const journal = openJournal({ path, history, memory: options.memory, cipher, firstRevision, existing, readOnly, progress });
   try {
     return createJournaledStore(journal, { history, ...options });
   } catch (error) {
-    journal.close();
+    journal.abandon();
     throw error;
   }
 }
@@ -152,6 +156,10 @@ class JournaledStore implements Store, Resealable {
 
   async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
     return this.#enqueue({ type: "deleted", key, expected }, terms, () => this.#view.delete(key, expected));
+  }
+
+  get recovers(): boolean {
+    return this.#journal.holds;
   }
 
   async demandWritable(): Promise<void> {

@@ -148,8 +148,9 @@ export class StoreView implements HeldObjects {
     end(lost);
   }
 
-  /** Ends the watches that can be ended: what they were told is no more. */
+  /** Ends the watches that can be ended, and forgets what was: what clients have seen of it may never have been. */
   disown(): void {
+    this.forget();
     this.#endable()(true);
   }
 

@@ -116,6 +116,8 @@ export interface Store {
    *   strangers, where that is known.
    */
   demandWritable(): Promise<void>;
+  /** False where only a process that begins again can go on. Default: it can. */
+  readonly recovers?: boolean;
   /** Forgets the history up to the present state. Running watches go on. */
   compact(): Promise<void>;
   /** Ends every watch. */

@@ -1,9 +1,10 @@
 import type { ObjectKey } from "../../object/key.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { applyPatch } from "../apply/apply.ts";
+import { applyInPieces } from "../apply/apply.ts";
 import { applyConflict } from "../apply/conflict.ts";
 import { managerName } from "../apply/parameters.ts";
 import { checkIdentity, readBody } from "../http/body.ts";
+import { withMetadata } from "../objects/metadata.ts";
 import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import { seal } from "../objects/stages.ts";
@@ -18,16 +19,16 @@ export interface ApplyVerbOptions extends UpdateOptions {
 /**
  * What a server-side apply wants to store, given what is there.
  *
- * The result throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT when others own what it changes.
+ * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT when others own what it changes.
  */
 export function compileApply(context: ResourceContext, key: ObjectKey, body: unknown, options: ApplyVerbOptions): Change["desired"] {
   const { definition, clock } = context;
   const { fieldManager, force, subresource } = options;
-  return (live) => {
+  return async (live) => {
     const complete = live === undefined ? undefined : (object: KubeObject) => completed(context, object, live, options);
     const manager = managerName({ fieldManager });
     const { opened } = definition.strategy;
-    const applied = applyPatch({
+    const work = applyInPieces({
       definition,
       live,
       ...(opened && live && { opened: opened(live, options.user ?? SYSTEM_USER) }),
@@ -38,11 +39,17 @@ export function compileApply(context: ResourceContext, key: ObjectKey, body: unk
       now: clock.now(),
       ...(complete && { complete }),
     });
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) await options.pause?.();
+    const applied = step.value;
+    await options.pause?.();
     // What is merged is the configuration as it came; reading it like any other body tells its faults.
     checkIdentity(readBody(definition, body, options), key);
     if ("conflicts" in applied) throw applyConflict(applied.conflicts);
     const { managedFields } = applied.object.metadata;
-    return { object: readBody(definition, applied.object, { fieldValidation: "Ignore" }), managers: { settled: managedFields } };
+    await options.pause?.();
+    const object = readBody(definition, withMetadata(applied.object, { managedFields: undefined }), { fieldValidation: "Ignore" });
+    return { object, managers: { settled: managedFields } };
   };
 }
 

@@ -101,13 +101,14 @@ async function tryCreate(
 ): Promise<KubeObject | undefined> {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
-  const { object: finished, claim } = finish(definition, object, undefined, options);
+  const { object: finished, claim } = await finish(definition, object, undefined, options);
   let stored: KubeObject | undefined;
   let letGo = () => {};
   try {
     definition.strategy.permit?.({ user, object: finished, old: undefined });
     await options.pause?.();
     const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
+    await options.pause?.();
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
     letGo = reserve({ type: definition.type, user, object: ready });
     if (options.dryRun === true) {

@@ -53,7 +53,7 @@ export interface Desired {
 /** A write that is made from what is there. */
 export interface Change {
   /** What to store, given the stored object (undefined when there is none). Throws when it can not be made. */
-  readonly desired: (current: KubeObject | undefined) => Desired;
+  readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
   /** Creates an absent object whatever the kind says of PUT. Default false. */
   readonly creates?: boolean;
   /** How often other writers may get in between. */
@@ -82,10 +82,10 @@ export async function change(
     const stored = await store.get(storeKey(type, key));
     if (stored === undefined) {
       if ((strategy.createOnUpdate !== true && creates !== true) || subresource !== undefined) throw notFound(type, key.name);
-      return createByUpdate(context, key, desired(undefined), options);
+      return createByUpdate(context, key, await desired(undefined), options);
     }
     await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
-    const written = await replace(context, stored, desired(stored.object), options);
+    const written = await replace(context, stored, await desired(stored.object), options);
     if (written !== undefined) return { object: written, created: false };
   }
   throw conflict(type, key.name, MODIFIED);
@@ -115,13 +115,14 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const { user = SYSTEM_USER } = options;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object: finished, claim } = finish(definition, merged(definition, desired, old, options), old, options);
+  const { object: finished, claim } = await finish(definition, merged(definition, desired, old, options), old, options);
   let written: StoredObject | undefined;
   let letGo = () => {};
   try {
     definition.strategy.permit?.({ user, object: finished, old });
     await options.pause?.();
     const object = withManagers(context, { before: old, after: finished, managers }, options);
+    await options.pause?.();
     letGo = reserve({ type: definition.type, user, object });
     if (options.dryRun === true) return object;
     // Nothing is written for nothing: no new resourceVersion and no event.
@@ -172,7 +173,8 @@ export function merged(definition: ResourceDefinition, desired: KubeObject, old:
     deletionGracePeriodSeconds: old.metadata.deletionGracePeriodSeconds,
     generation: old.metadata.generation,
     selfLink: undefined,
-    managedFields: old.metadata.managedFields,
+    // They are settled apart, and are longer than all the rest where many managers own many fields.
+    managedFields: undefined,
   });
   const kept = "status" in subresources && subresource !== "status" ? { ...object, status: old["status"] } : object;
   return newGeneration?.(kept, old) === true ? withMetadata(kept, { generation: (old.metadata.generation ?? 0) + 1 }) : kept;

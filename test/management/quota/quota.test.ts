@@ -246,6 +246,30 @@ test("of the logins of one user the oldest end when there are too many, and nobo
   expect(left.filter((name) => !name.startsWith("new"))).toEqual(["bob", expect.stringMatching(/^old-/)]);
 });
 
+test("a login that was deleted and is kept by finalizers is one of those that a user has", async () => {
+  await setting.start({ quota: {} });
+  const { registry } = setting.platform.management;
+  const finalizers = ["example.com/keep"];
+  for (let count = 0; count < 4; count += 1) {
+    const name = `kept-${count}`;
+    await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name, finalizers }, spec: { type: "Login", user: "jane" } });
+    expect((await registry.delete(OWNED_ACCESS_KEYS, { namespace: "", name })).gone).toBe(false);
+  }
+  const settle = async () => {
+    await setting.platform.clock.advance(60_000);
+    await setting.platform.management.settled();
+    return names(await setting.admin.send("GET", KEYS)).filter((name) => /^(kept|new)/.test(name));
+  };
+  await settle();
+  for (let count = 4; count < LOGINS_PER_USER_MAX; count += 1)
+    await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: `new-${count}` }, spec: { type: "Login", user: "jane" } });
+  expect(await settle()).toHaveLength(LOGINS_PER_USER_MAX);
+  await registry.create(OWNED_ACCESS_KEYS, "", { metadata: { name: "new-x" }, spec: { type: "Login", user: "jane" } });
+  const left = await settle();
+  expect(left).toHaveLength(LOGINS_PER_USER_MAX);
+  expect(left.filter((name) => name.startsWith("kept"))).toHaveLength(3);
+});
+
 test("what is refused is counted", async () => {
   const metrics = createMetrics();
   await setting.start({ metrics });

@@ -27,6 +27,7 @@ describe("oidc", () => {
       groups: ["dev"],
       connector: "oidc",
       issuer: "https://id.example",
+      idClaim: "sub",
     });
   });
 
@@ -77,6 +78,7 @@ describe("oidc", () => {
       extraClaims: { team: "red" },
       connector: "oidc",
       issuer: "https://id.example",
+      idClaim: "number",
     });
   });
 

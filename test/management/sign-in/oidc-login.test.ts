@@ -25,6 +25,7 @@ describe("a login", () => {
       groups: ["dev", "ops"],
       connector: "oidc",
       issuer: provider.issuer,
+      idClaim: "sub",
     };
     const tokens = { idToken: expect.stringMatching(/^ey/) as unknown, accessToken: "access", refreshToken: "refresh" };
     expect(platform.signedIn).toEqual([{ identity, tokens }]);

@@ -220,55 +220,6 @@ describe("an account", () => {
   });
 });
 
-describe("a connector that is given to another provider", () => {
-  /** `oidc` leads to the partners' provider from now on. */
-  const configure = async (auth: object) => {
-    const parsed = parseManagementConfig(JSON.stringify({ auth }));
-    if (!parsed.ok) throw new Error("The configuration is valid");
-    await platform.management.configure(parsed.config);
-  };
-
-  test("while a login is under way signs in whom the former one meant", async () => {
-    await start(SETUPS["one connector"]());
-    const [own, other] = [corp, partners];
-    const moved = { oidc: section(other) };
-    const parsed = parseManagementConfig(JSON.stringify({ auth: moved }));
-    if (!parsed.ok) throw new Error("The configuration is valid");
-    await configure(moved);
-    corp = other;
-    const chief = await signIn("oidc", { sub: "chief", name: "chief" });
-    corp = own;
-    await configure(SETUPS["one connector"]());
-    own.claims = { sub: "chief", preferred_username: "thief" };
-    // The provider answers, and the configuration has changed by the time that the answer is there.
-    const { lies } = own;
-    let changed: Promise<void> | undefined;
-    Object.defineProperty(own, "lies", { get: () => ((changed ??= platform.management.configure(parsed.config)), lies) });
-    const { body } = await login({ url: platform.management.url });
-    await changed;
-    const made = await platform.admin.send("GET", `/ownedaccesskeys/${String(body["name"])}`);
-    expect([at(made, "spec", "user") === chief.user, at({ body: await userNamed(chief.user) } as never, "spec", "displayName")]).toEqual([
-      false,
-      "chief",
-    ]);
-  });
-
-  test("does not sign in the users of the former one, until it is back", async () => {
-    await start(SETUPS["one connector"]());
-    await make("/users", "prepared", { connector: "oidc", email: "new@corp.example" });
-    expect((await signIn("oidc", { sub: "1", name: "jane" })).user).toBe("jane");
-    const own = corp;
-    corp = partners;
-    await configure(SETUPS["one connector"]());
-    const other = await signIn("oidc", { sub: "1", name: "jane", email: "new@corp.example", verified: true });
-    expect(other.user).toMatch(/^jane-[0-9a-f]{20}$/);
-    expect(at({ body: await userNamed(other.user) } as never, "spec", "subject")).toMatch(/^oidc@[0-9a-f]{8}\/1$/);
-    corp = own;
-    await configure(SETUPS["one connector"]());
-    expect((await signIn("oidc", { sub: "1", name: "jane" })).user).toBe("jane");
-  });
-});
-
 describe("a team", () => {
   test("that rules name already is not made by whoever may make teams", async () => {
     await start(SETUPS["one connector"]());

@@ -20,6 +20,15 @@ async function writeElsewhere(ask: Etcd["ask"], count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await ask("/v3/kv/put", { key: encode(`/others/${index}`), value: "" });
 }
 
+/** Writes as those of a store that began meanwhile: each takes two keys and one revision. */
+async function writeAsStore(ask: Etcd["ask"], count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const put = (name: string, value: string) => ({ request_put: { key: encode(`/endpoint-sync/${name}`), value: encode(value) } });
+    const made = JSON.stringify(object(`made-${index}`));
+    await ask("/v3/kv/txn", { success: [put("last", `1 other-${index}`), put(`objects${key(`made-${index}`)}`, made)] });
+  }
+}
+
 interface Followed {
   readonly events: StoreEvent[];
   /** What each watch that ended was told. */
@@ -102,17 +111,77 @@ describeEtcd(
       await store.create(key("kept"), object("kept"));
       const file = etcd.save();
       for (let index = 0; index < 5; index += 1) await store.create(key(`lost-${index}`), object("lost"));
+      await etcd.restore(file, { before: (ask) => writeAsStore(ask, 9) });
+      expect(await names(store)).toBe(["kept", ...Array.from({ length: 9 }, (_, index) => `made-${index}`)].join(" "));
+      expect(restored()).toBe(1);
+    });
+
+    test("takes it for one when etcd has compacted what would tell", async () => {
+      const store = await open({ metrics });
+      await store.create(key("kept"), object("kept"));
+      const file = etcd.save();
+      await store.create(key("lost"), object("lost"));
+      const { ends } = await follow(store);
+      const before = await store.revision();
       await etcd.restore(file, {
         async before(ask) {
-          // As one that began after the restoration would: a write takes two keys and one revision.
-          for (let index = 0; index < 9; index += 1) {
-            const put = (name: string, value: string) => ({ request_put: { key: encode(`/endpoint-sync/${name}`), value: encode(value) } });
-            const made = JSON.stringify(object(`made-${index}`));
-            await ask("/v3/kv/txn", { success: [put("last", `1 other-${index}`), put(`objects${key(`made-${index}`)}`, made)] });
-          }
+          await writeAsStore(ask, 9);
+          await ask("/v3/kv/compaction", { revision: String(before + 1) });
         },
       });
-      expect(await names(store)).toBe(["kept", ...Array.from({ length: 9 }, (_, index) => `made-${index}`)].join(" "));
+      expect((await names(store)).split(" ")).toHaveLength(10);
+      expect(metrics.value("management_etcd_reloads_total", { reason: "compacted" })).toBe(1);
+      expect([ends, store.oldest() > before]).toEqual([[true], true]);
+    });
+
+    test("has stores that know nothing of it tell nothing from before it either", async () => {
+      const store = await open({ metrics });
+      await store.create(key("kept"), object("kept"));
+      const file = etcd.save();
+      for (let index = 0; index < 5; index += 1) await store.create(key(`lost-${index}`), object("lost"));
+      const before = await store.revision();
+      await etcd.restore(file, { before: (ask) => writeAsStore(ask, 9) });
+      const second = await open();
+      expect(await names(store)).toBe(await names(second));
+      // Each has seen the floor as soon as it is at the present.
+      await second.revision();
+      const third = await open();
+      for (const one of [second, third]) {
+        expect(await failureOf(one.watch({ prefix: PREFIX, after: before, onEvent: () => {} }))).toBe("API_EXPIRED");
+      }
+      expect(restored()).toBe(1);
+    });
+
+    test("asks whether it may go on with what is there, shows nothing meanwhile, and writes nothing", async () => {
+      let isWhole = true;
+      const admit = async () => {
+        if (!isWhole) throw new Error("a copy was not finished");
+      };
+      const store = await open({ metrics, admit });
+      await store.create(key("kept"), object("kept"));
+      const file = etcd.save();
+      await store.create(key("lost"), object("lost"));
+      isWhole = false;
+      await etcd.restore(file);
+      const revision = async () => ((await etcd.ask("/v3/kv/range", { key: "AA==" }))["header"] as { revision: string }).revision;
+      const found = await revision();
+      const asks = [() => store.get(key("kept")), () => store.create(key("new"), object("new")), () => store.list({ prefix: PREFIX })];
+      for (const ask of asks) expect(await failureOf(ask())).toBe("API_UNAVAILABLE");
+      expect(await revision()).toBe(found);
+      await expect(open({ admit })).rejects.toThrow("a copy was not finished");
+      isWhole = true;
+      expect(await names(store)).toBe("kept");
+      expect(await store.create(key("new"), object("new"))).toBeDefined();
+    });
+
+    test("notices it although nothing but the fence has become older", async () => {
+      const store = await open({ metrics });
+      await store.create(key("kept"), object("kept"));
+      const file = etcd.save();
+      await store.raiseFence();
+      await etcd.restore(file, { before: (ask) => writeElsewhere(ask, 9) });
+      expect(await store.create(key("new"), object("new"))).toBeDefined();
+      expect(await names(store)).toBe("kept new");
       expect(restored()).toBe(1);
     });
 

@@ -37,7 +37,7 @@ async function start(eventsMs: number) {
     logger: silentLogger,
     known: () => 1,
     onEvents: () => undefined,
-    onBegin: () => undefined,
+    onBegin: async () => undefined,
     onGap: () => Promise.resolve(),
   };
   const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });
@@ -103,7 +103,7 @@ test("a transaction that is told in two messages is taken whole", async () => {
     logger: silentLogger,
     known: () => 1,
     onEvents,
-    onBegin: () => {},
+    onBegin: async () => {},
     onGap: () => Promise.resolve(),
   };
   const feed = new Feed({ client, layout: layoutOf("/feed/"), ...options });

@@ -4,6 +4,8 @@
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
  *     fence                             raised to make void what is still on its way; see `writer.ts` and `recovery.ts`
+ *     floor                             written after a restoration: history from before its revision is not told; see `raise.ts`
+ *     raise                             written to raise etcd's revision, and never read
  *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
@@ -38,6 +40,8 @@ export interface Layout {
   readonly prefix: string;
   readonly last: string;
   readonly fence: string;
+  readonly floor: string;
+  readonly raise: string;
   readonly swept: string;
   /** Before the key of an object, which begins with a slash. */
   readonly objects: string;
@@ -46,7 +50,16 @@ export interface Layout {
 /** The places below a prefix; a slash is added where it ends in none. */
 export function layoutOf(text: string): Layout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
-  return { prefix, last: `${prefix}last`, fence: `${prefix}fence`, swept: `${prefix}swept`, objects: `${prefix}objects` };
+  const at = (name: string) => `${prefix}${name}`;
+  return {
+    prefix,
+    last: at("last"),
+    fence: at("fence"),
+    floor: at("floor"),
+    raise: at("raise"),
+    swept: at("swept"),
+    objects: at("objects"),
+  };
 }
 
 /** The last write to a store. */
@@ -210,14 +223,17 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows.
+ * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows, and to the last
+ * restoration at most, before which clients may have seen another past.
  *
  * @throws as {@link loadContents}.
  */
 export async function loadPast({ history, ...options }: LoadOptions & { readonly history: number }): Promise<EtcdContents> {
-  const { header } = (await options.client.call("/v3/kv/range", { key: encodeBase64(options.layout.last) })) as WireRange;
+  const { header, kvs: [floor] = [] } = (await options.client.call("/v3/kv/range", {
+    key: encodeBase64(options.layout.floor),
+  })) as WireRange;
   const present = Number(header?.revision);
-  return loadAt(options, Math.max(1, present - history));
+  return loadAt(options, Math.max(1, present - history, Number(floor?.mod_revision ?? 0)));
 }
 
 async function loadAt(options: LoadOptions, revision: number): Promise<EtcdContents> {

@@ -18,8 +18,8 @@ export interface FeedOptions {
   readonly known: () => number;
   /** Takes the events behind it, in order, each at least once. What it throws ends this stream and is tried again. */
   readonly onEvents: (events: readonly WireEvent[]) => void;
-  /** Etcd has begun to tell: it may be another one than before. */
-  readonly onBegin: () => void;
+  /** Etcd has begun to tell: it may be another one than before. What it tells is taken when this resolves, unless the feed was begun again. */
+  readonly onBegin: () => Promise<void>;
   /** Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come. */
   readonly onGap: (why: "compacted" | "missed") => Promise<void>;
 }
@@ -39,6 +39,10 @@ export class Feed {
   #fruitless = 0;
   /** Events of a revision of which more may come. */
   #rest: readonly WireEvent[] = [];
+  /** What a stream has told before it is known whether it goes on from what is known here. */
+  #held: WireWatch[] | undefined;
+  /** Why the stream was given up, where that was found out later than in its own call. */
+  #failure: unknown;
   #stopped = false;
   #problem: unknown;
 
@@ -90,9 +94,12 @@ export class Feed {
   async #followOnce(): Promise<unknown> {
     this.#stream = new AbortController();
     this.#heard = this.#options.clock.monotonic();
+    this.#failure = undefined;
     try {
-      return await this.#follow();
-    } catch (error) {
+      await this.#follow();
+      return this.#failure;
+    } catch (thrown) {
+      const error = this.#failure ?? thrown;
       if (error instanceof Compacted) return this.#bridge("compacted", "etcd has compacted what was to come next");
       return error instanceof MissedWrite ? this.#bridge("missed", error.message) : error;
     }
@@ -117,15 +124,38 @@ export class Feed {
       fragment: true,
     };
     this.#rest = [];
+    this.#held = undefined;
     const { signal } = this.#stream;
     const onMessage = (message: unknown) => void (signal.aborted || this.#take(message as WireWatch));
     return client.stream("/v3/watch", { create_request }, { onMessage, signal });
   }
 
-  #take({ created, canceled, cancel_reason, compact_revision, fragment, events: told = [] }: WireWatch): void {
+  #take(message: WireWatch): void {
     this.#heard = this.#options.clock.monotonic();
+    const { created, canceled, cancel_reason, compact_revision } = message;
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
-    if (created === true) this.#options.onBegin();
+    if (created === true) void this.#begin(message);
+    else if (this.#held === undefined) this.#tell(message);
+    else this.#held.push(message);
+  }
+
+  /** A restored etcd may tell what goes on by its numbers, and is of another past: nothing is taken before that is asked. */
+  async #begin(message: WireWatch): Promise<void> {
+    const stream = this.#stream;
+    const held = (this.#held = [message]);
+    try {
+      await this.#options.onBegin();
+      if (stream.signal.aborted) return;
+      this.#held = undefined;
+      for (const one of held) this.#tell(one);
+    } catch (error) {
+      if (stream.signal.aborted) return;
+      this.#failure = error;
+      stream.abort();
+    }
+  }
+
+  #tell({ fragment, events: told = [] }: WireWatch): void {
     const events = this.#wholeRevisions(told, fragment === true);
     this.#options.onEvents(events);
     if (told.length === 0) return;

@@ -2,9 +2,12 @@
  * Everything is read anew when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
  * to another past by the restoration of a backup.
  *
- * After a restoration nothing is answered from before it, and it is finished in this order: watches end; the fence is raised, which makes void
- * what counts on the past that is no more, wherever it is on its way; it is raised until etcd counts from above all that was known here, so
- * that no revision stands for two states; then everything is read.
+ * After a restoration nothing is answered from before it, and it is finished in this order: watches end; what is there now is admitted, as
+ * at a start; the fence is raised, which makes void what counts on the past that is no more, wherever it is on its way; etcd is raised until it
+ * counts from above all that was known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
+ * is written: a copy may be on its way into etcd.
+ *
+ * Where etcd has forgotten what is known here, nothing tells a restoration from a long absence, so that it is taken for one.
  *
  * @module
  */
@@ -19,10 +22,11 @@ import type { EtcdClient } from "./client.ts";
 import { loadContents } from "./contents.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
 import { EtcdFailure } from "./failure.ts";
-import { encodeBase64 } from "./protocol.ts";
-import type { WireRange } from "./protocol.ts";
+import { glanceAt } from "./glance.ts";
+import type { Glance } from "./glance.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present } from "./question.ts";
+import { raiseAbove, tellLost } from "./raise.ts";
 import type { Replica } from "./replica.ts";
 
 /** What a recovery works with. */
@@ -34,28 +38,25 @@ export interface RecoveryOptions {
   readonly memory: StoreMemory;
   readonly replica: Replica;
   readonly processId: string;
+  /** Demands that what is there may be gone on with. */
+  readonly admit: (found: Glance) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Follows etcd from what is known now. */
   readonly follow: () => void;
-  /** Told when everything was read anew after a restoration. */
+  /** Told when everything was read anew after a restoration, or what may have been one. */
   readonly onRestored: () => void;
 }
 
 /** Why everything is read anew. */
 export type RecoveryReason = "restored" | "compacted" | "missed";
 
-/** Revisions by which etcd is raised at most; where more are missing, clients that were away begin anew. */
-export const RAISE_MAX = 200_000;
-/** Revisions that are asked for at once. */
-const AT_ONCE = 128;
-
 /** Brings a replica to the present some other way than by its watch. */
 export class Recovery {
   readonly #options: RecoveryOptions;
-  /** A restoration was noticed and is not finished. */
-  #lost = false;
+  /** Why what is known here counts for nothing, until something else is known. */
+  #lost: "restored" | "compacted" | undefined;
   #stuckSince: number | undefined;
   #running: Promise<void> | undefined;
 
@@ -66,7 +67,7 @@ export class Recovery {
 
   /** Nothing may be answered before `run` has succeeded. */
   get due(): boolean {
-    return this.#lost;
+    return this.#lost !== undefined;
   }
 
   /** For how long what is in etcd could not be used although etcd answers, in milliseconds; 0 when it can be. */
@@ -92,37 +93,39 @@ export class Recovery {
     } catch (error) {
       if (error instanceof EtcdFailure && error.passing) throw error;
       this.#stuckSince ??= this.#options.clock.monotonic();
-      if (!this.#lost) throw error;
-      throw unavailable(`etcd has lost writes that this server has seen, and what is there now can not be used: ${messageOf(error)}`);
+      if (this.#lost === undefined) throw error;
+      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${messageOf(error)}`);
     }
   }
 
   /** False when etcd was restored meanwhile. */
   async #tried(why: RecoveryReason): Promise<boolean> {
-    const { replica, client, layout, cipher, memory, logger, metrics, follow } = this.#options;
-    const known = { revision: replica.view.revision, last: replica.last };
+    const { replica, client, layout, cipher, memory, logger, metrics, follow, admit } = this.#options;
+    const { known } = replica;
     const present = await this.#ask(known);
-    if (!this.#lost && present.past === "other") this.#lose(known, present);
+    if (this.#lost === undefined && present.past !== "same") this.#lose(known, present);
     const lost = this.#lost;
-    if (!lost) metrics.count("management_etcd_reloads_total", { reason: why });
+    if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
-    if (lost) await this.#raiseAbove(known.revision);
+    await admit(glanceAt(this.#options));
+    // What only this server has missed ends nobody else's watches.
+    if (lost === "restored") await raiseAbove(known.revision, this.#options);
     const contents = await loadContents({ client, layout, cipher, memory });
-    if (!(await this.#isWhole(contents, lost ? undefined : known))) return false;
-    replica.replace(contents, lost);
+    if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;
+    await admit(glanceAt(this.#options, contents.revision));
+    replica.replace(contents, lost !== undefined);
     follow();
-    logger.warn("Everything in etcd was read anew", { reason: lost ? "restored" : why, from: known.revision, to: contents.revision });
-    this.#lost = false;
-    if (lost) this.#options.onRestored();
+    logger.warn("Everything in etcd was read anew", { reason: lost ?? why, from: known.revision, to: contents.revision });
+    this.#lost = undefined;
+    if (lost !== undefined) this.#options.onRestored();
     return true;
   }
 
-  #lose(known: KnownState, { revision, last }: Present): void {
+  #lose(known: KnownState, present: Present): void {
     const { logger, metrics, replica } = this.#options;
-    this.#lost = true;
-    metrics.count("management_etcd_reloads_total", { reason: "restored" });
-    const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
-    logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
+    this.#lost = present.past === "other" ? "restored" : "compacted";
+    metrics.count("management_etcd_reloads_total", { reason: this.#lost });
+    tellLost(logger, known, present);
     replica.view.disown();
   }
 
@@ -130,24 +133,7 @@ export class Recovery {
   async #isWhole(contents: EtcdContents, known: KnownState | undefined): Promise<boolean> {
     const states = [contents, ...(known === undefined ? [] : [known])];
     const found = await Promise.all(states.map((state) => this.#ask(state)));
-    return found.every(({ past }) => past !== "other");
-  }
-
-  async #raiseAbove(known: number): Promise<void> {
-    const { client, layout, processId, logger } = this.#options;
-    const put = async () => {
-      const body = { key: encodeBase64(layout.fence), value: encodeBase64(`${processId} recovers`) };
-      return Number(((await client.call("/v3/kv/put", body)) as WireRange).header?.revision);
-    };
-    let revision = await put();
-    if (known - revision > RAISE_MAX) {
-      logger.warn("etcd counts from far below what this server has seen: start clients anew that were away meanwhile", { known, revision });
-      return;
-    }
-    while (revision <= known) {
-      const missing = Math.min(AT_ONCE, known + 1 - revision);
-      revision = Math.max(...(await Promise.all(Array.from({ length: missing }, put))));
-    }
+    return found.every(({ past }) => past === "same");
   }
 
   #ask(known: KnownState): Promise<Present> {

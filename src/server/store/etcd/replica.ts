@@ -8,6 +8,7 @@ import { lastWrite, readObject } from "./contents.ts";
 import type { EtcdContents, LastWrite, Layout } from "./contents.ts";
 import { decodeText } from "./protocol.ts";
 import type { WireEvent } from "./protocol.ts";
+import type { KnownState } from "./question.ts";
 import { OlderSeals } from "./older-seals.ts";
 
 /** What a replica begins with. */
@@ -57,6 +58,11 @@ export class Replica {
     this.view = new StoreView({ history, memory, contents: { ...contents, events: [] } });
     this.#fence = contents.fence;
     this.#last = contents.last;
+  }
+
+  /** All by which the state that is known here can be told from one of another past. */
+  get known(): KnownState {
+    return { revision: this.view.revision, last: this.#last, fence: this.#fence };
   }
 
   /** The revision of the fence in the state that is known here. */
@@ -146,10 +152,12 @@ export class Replica {
   #takeRevision(revision: number, events: readonly WireEvent[]): void {
     const { layout } = this.#options;
     let [last, fence, applied]: [LastWrite | undefined, number, number] = [undefined, this.#fence, 0];
+    let isFloor = false;
     for (const event of events) {
       const name = decodeText(event.kv.key);
       if (name === layout.last) last = this.#nextLast(event);
       else if (name === layout.fence) fence = event.type === "DELETE" ? 0 : revision;
+      else if (name === layout.floor) isFloor = true;
       else if (name.startsWith(`${layout.objects}/`)) {
         const own = last && this.#own.get(last.id);
         applied += this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
@@ -159,6 +167,8 @@ export class Replica {
     if (last !== undefined) this.#last = last;
     this.#fence = fence;
     this.view.advance(revision);
+    // Clients may have seen another past than this process has.
+    if (isFloor) this.view.disown();
   }
 
   #nextLast({ type, kv }: WireEvent): LastWrite {

@@ -15,9 +15,10 @@ import type { Connection } from "./connection.ts";
 import type { EtcdContents, Layout } from "./contents.ts";
 import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./failure.ts";
 import { Feed } from "./feed.ts";
+import type { Glance } from "./glance.ts";
 import type { WireRange } from "./protocol.ts";
 import { askPresent } from "./question.ts";
-import type { Present } from "./question.ts";
+import type { KnownState, Present } from "./question.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
@@ -33,6 +34,8 @@ export interface ReplicatedStoreOptions {
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
+  /** Demands that what is there after a restoration may be gone on with. */
+  readonly admit: (found: Glance) => Promise<void>;
   readonly contents: EtcdContents;
   /** In milliseconds. */
   readonly times: {
@@ -70,6 +73,8 @@ export interface EtcdStore extends Store, Resealable {
   raiseFence(): Promise<void>;
   /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
   readonly recovers: boolean;
+  /** How far this process is, for the next one's `seen`; also after `close`. */
+  readonly known: KnownState;
   /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
   onRestored(listener: () => void): void;
 }
@@ -90,7 +95,7 @@ export class ReplicatedStore implements EtcdStore {
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
-    const { client, clock, layout, logger, metrics, times, processId, cipher, memory } = options;
+    const { client, clock, layout, logger, metrics, times, processId, cipher, memory, admit } = options;
     this.#options = options;
     const replica = new Replica(options);
     this.#replica = replica;
@@ -102,16 +107,20 @@ export class ReplicatedStore implements EtcdStore {
         // Later the others decide how much there is.
         if (this.#heartbeat === undefined) demandOpens(replica.view.heldBytes(), options.memory);
       },
-      onBegin: () => void this.#tryToCatchUp(),
+      onBegin: async () => {
+        await this.#readPresent();
+        void this.#tryToCatchUp();
+      },
       onGap: (why) => this.#recovery.run(why),
     });
     this.#recovery = new Recovery({
-      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics },
+      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics, admit },
       follow: () => this.#feed.restart(),
       onRestored: () => this.#restored.forEach((listener) => listener()),
     });
     const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
-    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, ...moving });
+    const isLost = () => this.#recovery.due;
+    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
     this.#resealer = new Resealer({
       ...{ layout, replica, keys: cipher?.keys },
       call: (path, body) => this.#call(() => client.call(path, body) as Promise<WireRange>),
@@ -225,6 +234,10 @@ export class ReplicatedStore implements EtcdStore {
     return recoverMs === 0 || this.#recovery.stuckMs < recoverMs;
   }
 
+  get known(): KnownState {
+    return this.#replica.known;
+  }
+
   onRestored(listener: () => void): void {
     this.#restored.add(listener);
   }
@@ -292,13 +305,12 @@ export class ReplicatedStore implements EtcdStore {
     const { client, layout } = this.#options;
     const replica = this.#replica;
     // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
-    const { past: of, last, view } = replica;
-    const known = { revision: view.revision, last };
+    const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
       if (of !== replica.past || (present.past === "same" && !this.#recovery.due)) return { ...present, of };
       await this.#recovery.run("compacted");
-      return { revision: view.revision, last: replica.last, fence: replica.fence, of: replica.past };
+      return { ...replica.known, of: replica.past };
     };
     return this.#call(ask);
   }

@@ -49,6 +49,8 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
+  /** What is known here is no part of etcd's history, and nothing else is known yet. */
+  readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
 }
@@ -111,6 +113,7 @@ export class Writer {
     const { past } = replica;
     const deadline = clock.monotonic() + giveUpMs;
     for (let tried = 0; ;) {
+      if (this.#options.isLost()) await this.#options.catchUp();
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
       // In one moment with the question: whoever takes the right to write away raises the fence then.
@@ -121,6 +124,10 @@ export class Writer {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return undefined;
         await this.#options.catchUp();
+        // What it counts on is what is known still: it does not help to ask at once.
+        if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
+        await client.pause(tried);
+        tried += 1;
       } catch (error) {
         if (attempt.own.stored !== undefined) return attempt.own.stored;
         if (!client.mayPass(error)) throw storeError(error);

@@ -12,7 +12,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../../base/errors.ts";
-import { damagedFile, emptyFile, foreignFile, newerFile, openFailure } from "./failures.ts";
+import { damagedFile, emptyFile, foreignFile, isLockedFile, newerFile, openFailure } from "./failures.ts";
+import { closeAsFound } from "./held-files.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
 /** Marks a file as ours, in the field that SQLite's file format has for it. */
@@ -64,8 +65,10 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): D
     else prepare(database, { ...options, path });
     return database;
   } catch (error) {
-    database?.close();
-    throw openFailure(path, error);
+    const failure = openFailure(path, error);
+    if (database !== undefined && !readOnly && !isLockedFile(failure)) closeAsFound(file, database);
+    else database?.close();
+    throw failure;
   }
 }
 

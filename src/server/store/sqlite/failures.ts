@@ -97,8 +97,21 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
 }
 
+/** A file of an open database is no longer where it was, or not as this process has left it; `what` says so. */
+export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
+  const reason = "a file of the database was removed, moved, replaced or changed";
+  const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
+  const { status } = unavailable(
+    `the server cannot store anything: ${reason}. The administrator has to put it back and start again`,
+  ).details;
+  return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
+    details: { hint, reason, status },
+  });
+}
+
 /** The error for whatever a write threw. Nothing of the write is stored. Whoever asked for it is told, without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
+  if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;
   const reason = full ? "the disk is full" : messageOf(error);
   const hint = isLasting(error)

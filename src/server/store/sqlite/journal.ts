@@ -9,6 +9,7 @@ import type { Cipher } from "./cipher.ts";
 import { openDatabase } from "./database.ts";
 import type { OpenDatabaseOptions } from "./database.ts";
 import { isLasting, openFailure, writeFailure } from "./failures.ts";
+import { closeAsFound, HeldFiles } from "./held-files.ts";
 import { Resealer } from "./reseal.ts";
 
 /** One write that may or may not happen. */
@@ -21,8 +22,21 @@ export interface Write {
   readonly expected?: number;
 }
 
+/** A second place that knows how far a store has come: it says when a file is put back that is older. */
+export interface Progress {
+  /**
+   * Told the revision of a file that is opened, before anything is written. Answers from where it counts on: from there, or from above, and
+   * then its history is forgotten. What it throws refuses the file, which is left as it is.
+   */
+  opened(revision: number): number;
+  /** Told where the file counts on from, and the revision of each write that is on the disk, before the writer is. */
+  stored(revision: number): void;
+}
+
 /** The durable side of a store. */
 export interface Journal {
+  /** False once a file of the database is no longer the one that was opened: only a process that begins again can go on. */
+  readonly holds: boolean;
   /**
    * Everything that is stored.
    *
@@ -51,6 +65,8 @@ export interface Journal {
   reseal(most: number): ResealStep;
   /** Gives the file back. */
   close(): void;
+  /** Gives the file back as it was found, log included, for those who refuse what is in it. */
+  abandon(): void;
 }
 
 /** Which file, and how much of the past is kept in it. */
@@ -62,6 +78,8 @@ export interface JournalOptions extends OpenDatabaseOptions {
   readonly memory?: StoreMemory | undefined;
   /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
   readonly cipher?: Cipher | undefined;
+  /** Default: there is no second place. */
+  readonly progress?: Progress | undefined;
 }
 
 /** What a character takes on the disk once it is sealed, rather too much. */
@@ -74,12 +92,19 @@ const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
  * @throws CONFIG_FILE as {@link openDatabase}.
  */
 export function openJournal(options: JournalOptions): Journal {
-  const database = openDatabase(options.path, options);
+  const { path, progress, readOnly = false } = options;
+  const database = openDatabase(path, options);
   try {
+    const found = readRevision(database, path);
+    const next = progress?.opened(found) ?? found;
+    if (next > found && !readOnly)
+      database.exec(`BEGIN; UPDATE meta SET value = ${next} WHERE name = 'revision'; DELETE FROM history; COMMIT`);
+    progress?.stored(next);
     return createJournal(database, options);
   } catch (error) {
-    database.close();
-    throw openFailure(options.path, error);
+    if (readOnly) database.close();
+    else closeAsFound(path, database);
+    throw openFailure(path, error);
   }
 }
 
@@ -97,6 +122,8 @@ class SqliteJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #statements: Statements;
   readonly #resealer: Resealer | undefined;
+  /** Undefined where nothing is written. */
+  readonly #files: HeldFiles | undefined;
   #revision: number;
   /** The last write that failed, and how many characters it had, until as many were written since. */
   #failed: { readonly failure: EngineError; readonly characters: number; readonly lasting: boolean } | undefined;
@@ -110,6 +137,11 @@ class SqliteJournal implements Journal {
     const { keys } = cipher ?? {};
     if (cipher !== undefined && keys !== undefined)
       this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
+    if (readOnly !== true) this.#files = new HeldFiles(path);
+  }
+
+  get holds(): boolean {
+    return this.#files?.held ?? true;
   }
 
   read(): StoreContents {
@@ -168,13 +200,20 @@ class SqliteJournal implements Journal {
   }
 
   close(): void {
-    this.#database.close();
+    if (this.#files === undefined) this.#database.close();
+    else this.#files.close(this.#database);
+  }
+
+  abandon(): void {
+    if (this.#files === undefined) this.#database.close();
+    else closeAsFound(this.#options.path, this.#database);
   }
 
   #sweep(resealer: Resealer): ResealStep {
     this.#demandUsable();
     try {
       resealer.sweep();
+      this.#files?.note();
       return { resealed: 0, done: true };
     } catch (error) {
       throw this.#undo(error, 0);
@@ -212,7 +251,10 @@ class SqliteJournal implements Journal {
       this.#database.exec("BEGIN");
       const { result, last } = action();
       this.#database.exec("COMMIT");
+      // Nothing is acknowledged that went into a file without a name.
+      this.#files?.note();
       this.#revision = last;
+      this.#options.progress?.stored(last);
       if (this.#failed !== undefined && characters >= this.#failed.characters) this.#failed = undefined;
       return result;
     } catch (error) {
@@ -222,6 +264,7 @@ class SqliteJournal implements Journal {
 
   /** After a failure the file must be where this process is, or what is written next would be the wrong revision. */
   #demandUsable(): void {
+    this.#files?.demand();
     if (this.#failed === undefined) return;
     const { failure, lasting, characters } = this.#failed;
     if (lasting) throw failure;
@@ -243,6 +286,7 @@ class SqliteJournal implements Journal {
     try {
       // SQLite ends some transactions that fail by itself.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#files?.note();
     } catch {
       // The first failure says more than the one that it led to, and the next write begins with it.
     }

@@ -1,0 +1,79 @@
+/**
+ * How far a server has come, beside its data: the revision of the last write that it has answered. A database that is behind it was put back,
+ * or has lost its log or a part of it. SQLite takes a log that was emptied, cut or damaged for the end of a crash, and nothing in it tells the
+ * one from the other.
+ *
+ * The file is written after each write and not synced: whatever becomes of the process, it is exact. After the machine has failed it may be
+ * some seconds behind, but never ahead, since the write is on the disk before.
+ *
+ * @module
+ */
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { REVISION_AHEAD } from "../../management/data/copy.ts";
+import { lostWrites } from "../../management/data/copy-state.ts";
+import type { Progress } from "../../server/store/sqlite/journal.ts";
+import { DATABASE_FILE } from "./encryption-keys.ts";
+
+/** The name of the file. */
+export const REVISION_FILE = "management.revision";
+/** Every number takes the same place. */
+const DIGITS = 16;
+/** Made when it is not there, and not cut when it is. */
+const IN_PLACE = constants.O_WRONLY | constants.O_CREAT;
+
+/** The revision that a folder has come to; undefined when nothing is known. @throws CONFIG_FILE when the file cannot be read. */
+export function readRevisionFile(folder: string): number | undefined {
+  const path = join(folder, REVISION_FILE);
+  try {
+    const text = readFileSync(path, "utf8").trim();
+    return /^[0-9]+$/.test(text) ? Number(text) : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Refuses a database that is behind what its folder has come to, and remembers nothing. For those who only read. */
+export function demandProgress(folder: string): Progress {
+  return {
+    opened(found) {
+      const known = readRevisionFile(folder) ?? found;
+      if (found < known) throw lostWrites(join(folder, DATABASE_FILE), { found, known });
+      return found;
+    },
+    stored: () => {},
+  };
+}
+
+/**
+ * Remembers what a server comes to. With `acceptDataLoss` a database that is behind is taken, and counts on from far above what anybody may
+ * have seen. Where the file cannot be written it is behind, which refuses nothing that is whole.
+ */
+export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
+  const path = join(folder, REVISION_FILE);
+  return {
+    opened(found) {
+      if (!acceptDataLoss) return demandProgress(folder).opened(found);
+      return Math.max(found, readRevisionFile(folder) ?? 0) + REVISION_AHEAD;
+    },
+    stored(revision) {
+      try {
+        write(path, revision);
+      } catch {
+        // Writes go on without it.
+      }
+    },
+  };
+}
+
+/** In place: after a crash there is the old number, or the new one. */
+function write(path: string, revision: number): void {
+  const file = openSync(path, IN_PLACE, 0o600);
+  try {
+    writeSync(file, `${String(revision).padStart(DIGITS, "0")}\n`, 0);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The files of an open database: the database itself and its log (`-wal`).
+ *
+ * The lock keeps other programs that use SQLite away, and nobody else: files can be removed, moved, replaced, cut or overwritten while they
+ * are open. SQLite does not notice, and writes on into files that no start will find. This process changes its files only within its own
+ * calls into SQLite. So what differs before such a call from what was there after the one before it is the work of somebody else.
+ *
+ * @module
+ */
+import { renameSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import type { EngineError } from "../../../base/errors.ts";
+import { lostFile } from "./failures.ts";
+
+/** What is at a path. */
+interface Look {
+  /** Device and inode: which file it is. */
+  readonly file: string;
+  /** Size and time of the last change. */
+  readonly state: string;
+}
+
+/** Knows whether the files at the paths are still those that are open. What is lost once stays lost. */
+export class HeldFiles {
+  readonly #path: string;
+  readonly #paths: readonly string[];
+  #known: readonly (Look | undefined)[];
+  #lost: EngineError | undefined;
+
+  /** @param path The database, which has just been opened. */
+  constructor(path: string) {
+    this.#path = resolve(path);
+    this.#paths = [this.#path, logOf(this.#path)];
+    this.#known = this.#paths.map(look);
+  }
+
+  /** Whether they are: looks, like {@link HeldFiles.demand}. */
+  get held(): boolean {
+    this.#compare(isUnchanged);
+    return this.#lost === undefined;
+  }
+
+  /** To be called before SQLite is. @throws STORE_FAILED when a file was removed, moved, replaced or changed since {@link HeldFiles.note}. */
+  demand(): void {
+    this.#compare(isUnchanged);
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  /**
+   * To be called after SQLite has written, and before anybody is told. The files may have changed.
+   *
+   * @throws STORE_FAILED when one was removed, moved or replaced.
+   */
+  note(): void {
+    this.#known = this.#compare(() => true);
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  /** Closes the database. Files that are not those that were opened are left as they are. */
+  close(database: DatabaseSync): void {
+    const [present, log] = this.#compare(isUnchanged);
+    const [known] = this.#known;
+    // Without its name the log is still open: closing brings everything that is in it into the database.
+    const isWhole = present?.file === known?.file && present?.state === known?.state && log === undefined;
+    if (this.#lost === undefined || isWhole) database.close();
+    else if (present?.file === known?.file) closeWithoutLog(this.#path, database);
+    // SQLite sees by itself that another file is at the path, or none.
+    else database.close();
+  }
+
+  #compare(isSame: (now: Look, known: Look) => boolean): readonly (Look | undefined)[] {
+    const present = this.#paths.map(look);
+    present.forEach((now, index) => {
+      const known = this.#known[index];
+      if (known === undefined) return;
+      if (now === undefined) this.#lose(index, "was removed or moved");
+      else if (now.file !== known.file) this.#lose(index, "was replaced");
+      else if (!isSame(now, known)) this.#lose(index, "was changed by another program");
+    });
+    return present;
+  }
+
+  #lose(index: number, what: string): void {
+    this.#lost ??= lostFile(this.#path, { file: this.#paths[index]!, what });
+  }
+}
+
+function isUnchanged(now: Look, known: Look): boolean {
+  return now.state === known.state;
+}
+
+/**
+ * Closes a database whose content is refused, and leaves it as it was found. SQLite brings the log into the database and removes it when it
+ * closes, but not when the database has another name than it was opened by.
+ *
+ * The lock must be held: the name belongs to this process then. If the process is killed in between, `PATH.closing` is the database.
+ */
+export function closeAsFound(path: string, database: DatabaseSync): void {
+  const size = statSync(logOf(resolve(path)), { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) database.close();
+  else closeWithoutLog(resolve(path), database);
+}
+
+function closeWithoutLog(path: string, database: DatabaseSync): void {
+  const away = `${path}.closing`;
+  renameSync(path, away);
+  try {
+    database.close();
+  } finally {
+    renameSync(away, path);
+  }
+}
+
+function logOf(path: string): string {
+  return `${path}-wal`;
+}
+
+function look(path: string): Look | undefined {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found && { file: `${found.dev}:${found.ino}`, state: `${found.size}:${found.mtimeNs}` };
+}
