@@ -78,9 +78,10 @@ export class Ground {
     return (this.#count += 1);
   }
 
-  /** Any server. */
+  /** Any server; one that is down now and then. */
   server(): Server {
-    return this.pick(this.servers);
+    const up = this.servers.filter((server) => !server.isDown);
+    return this.pick(up.length === 0 || this.upTo(20) === 0 ? this.servers : up);
   }
 
   /** Asks any server. */

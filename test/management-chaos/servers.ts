@@ -28,6 +28,10 @@ export class Server extends ReplicaProcess {
     this.let("still");
   }
 
+  get isDown(): boolean {
+    return this.#kept.has("down");
+  }
+
   /** It cannot answer for now. */
   keep(by: "down" | "still" | "alone"): void {
     this.#kept.add(by);
