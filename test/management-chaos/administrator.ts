@@ -4,7 +4,7 @@ import { ADMIN_KEY, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS } from "./grou
 import type { Answer, Asked, Ground } from "./ground.ts";
 import type { Body, Rights, Secret, Verb, World } from "./model.ts";
 
-export const VERBS: readonly Verb[] = ["get", "list", "update", "patch", "delete", "create"];
+const VERBS: readonly Verb[] = ["get", "list", "update", "patch", "delete", "create"];
 const SECRETS = 6;
 const AGAIN_MS = 100;
 /** Of keys that end by themselves. */

@@ -64,7 +64,7 @@ export class Callers {
     if (what < 88 && secret.fixed !== undefined) return this.#one(caller, secret, "delete");
     if (what < 93) return this.#others(caller);
     const fresh = [...model.secrets.values()].filter(({ fixed, goneAt }) => fixed && goneAt === Infinity);
-    if (fresh.length < FRESH_MAX) await this.#create(caller, pick(NAMESPACES), upTo(8) === 0);
+    if (fresh.length < FRESH_MAX) await this.#create(caller, pick(NAMESPACES), upTo(4) === 0);
   }
 
   /** What any answer has to keep to; answers whether it says anything of rights. */

@@ -48,9 +48,9 @@ const PROGRESS_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "management-chaos-"));
 const etcd = await startEtcd();
 const given = { etcd: etcd.url, folder, adminKey: ADMIN_KEY, encryptionKey: Buffer.alloc(32, 7).toString("base64"), root };
-const servers = (await ownPorts(3)).map((port) => new Server({ ...given, port }));
-const model = new Model();
 const stop = new AbortController();
+const servers = (await ownPorts(3)).map((port) => new Server({ ...given, port, stop: stop.signal }));
+const model = new Model();
 let frozen = false;
 const going = () => !frozen && (model.problems.length === 0 || values.with !== undefined);
 const ground = new Ground({ model, servers, seed, stop: stop.signal });
@@ -76,16 +76,8 @@ try {
   const from = performance.now();
   const elapsed = () => performance.now() - from;
   const playing = () => elapsed() < 60_000 * Number(values.minutes) && going();
-  const kill = async () => {
-    for (const server of servers) server.keep("alone");
-    await etcd.kill();
-  };
-  const start = async () => {
-    await etcd.start();
-    for (const server of servers) server.let("alone");
-  };
   const cut = () => followers.forEach((follower) => follower.cut());
-  const troubles = new Troubles({ replicas: servers, etcd: { kill, start }, upTo: ground.upTo, cut });
+  const troubles = new Troubles({ replicas: servers, etcd, upTo: ground.upTo, cut });
   const callers = new Callers(ground, administrator);
   const watchers = Array.from({ length: WATCHERS }, (_, at) => new Watcher(ground, callers, `watch${at}`));
   const repeat = async (act: () => Promise<void>, pauseMs: number) => {
@@ -124,6 +116,7 @@ try {
   console.log(`events of callers' watches: ${watchers.reduce((all, { events }) => all + events, 0)}`);
   for (const [name, count] of Object.entries(troubles.counts)) console.log(`${name}: ${Math.round(count)}`);
 } finally {
+  stop.abort();
   for (const probe of probes) probe.stop();
   for (const server of servers) await server.kill();
   await etcd.remove();

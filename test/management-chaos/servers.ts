@@ -1,51 +1,51 @@
 /** The servers, each of which knows since when it was left in peace; and probes of whether they live. */
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { ReplicaProcess } from "../replicas/replica-process.ts";
+import type { ReplicaOptions } from "../replicas/replica-process.ts";
 
 /** One server. */
 export class Server extends ReplicaProcess {
-  /** What keeps it from answering: it is down, or stands still, or has no etcd. */
-  readonly #kept = new Set<"down" | "still" | "alone">();
+  readonly #stop: AbortSignal;
+  #down = true;
+  #still = false;
   #peaceFrom = 0;
 
+  /** Until `stop` it is killed only when it lives: one that does not is left for the probes to find. */
+  constructor(options: ReplicaOptions & { readonly stop: AbortSignal }) {
+    super(options);
+    this.#stop = options.stop;
+  }
+
+  get isDown(): boolean {
+    return this.#down;
+  }
+
   override async kill(): Promise<void> {
-    this.keep("down");
+    await fetch(`${this.url}/livez`, { signal: this.#stop }).catch(() => undefined);
+    this.#down = true;
     await super.kill();
   }
 
   override async start(): Promise<void> {
     await super.start();
-    this.let("down");
+    this.#down = false;
+    this.#peaceFrom = performance.now();
   }
 
   override pause(): void {
-    this.keep("still");
+    this.#still = true;
     super.pause();
   }
 
   override resume(): void {
     super.resume();
-    this.let("still");
-  }
-
-  get isDown(): boolean {
-    return this.#kept.has("down");
-  }
-
-  /** It cannot answer for now. */
-  keep(by: "down" | "still" | "alone"): void {
-    this.#kept.add(by);
-  }
-
-  /** It can again, as far as this goes. */
-  let(by: "down" | "still" | "alone"): void {
-    this.#kept.delete(by);
+    this.#still = false;
     this.#peaceFrom = performance.now();
   }
 
   /** Nothing has kept it from answering since a time. */
   inPeaceSince(from: number): boolean {
-    return this.#kept.size === 0 && this.#peaceFrom < from;
+    return !this.#down && !this.#still && this.#peaceFrom < from;
   }
 }
 
