@@ -87,6 +87,9 @@ export class Ground {
   /** Asks any server. */
   async ask({ key, who, method, path, body, hostile = false }: Asked): Promise<Answer> {
     const server = this.server();
+    const what = `${method} ${path}${hostile ? " with many unknown fields" : ""}`;
+    const at = `at ${this.servers.indexOf(server)}`;
+    if (hostile) this.model.note(`${who} sends ${what} ${at}`);
     const from = performance.now();
     const patience = AbortSignal.timeout(PATIENCE_MS);
     let answer: Answer;
@@ -101,8 +104,7 @@ export class Ground {
       await delay(systemClock, AGAIN_MS);
     }
     this.model.tick();
-    const what = `${method} ${path}${hostile ? " (many unknown fields)" : ""}`;
-    this.model.note(`${who} ${what} at ${this.servers.indexOf(server)}: ${answer.code} ${briefOf(answer)}`);
+    this.model.note(`${who} ${what} ${at}: ${answer.code} ${briefOf(answer)}`);
     this.counts.set(`${method} ${answer.code}`, (this.counts.get(`${method} ${answer.code}`) ?? 0) + 1);
     if (!hostile && patience.aborted && server.inPeaceSince(from)) this.model.fail(who, `${what} had no answer within ${PATIENCE_MS} ms`);
     if (answer.code === 500) this.model.fail(who, `${what}: ${answer.text}`);

@@ -68,7 +68,7 @@ try {
   await administrator.begin();
   const onFrozen = (server: number, forMs: number) => {
     if (frozen) return;
-    model.fail(` at ${server}`, `server ${server} answers nothing for ${(forMs / 1_000).toFixed(0)} s, while others do`);
+    model.fail(`at ${server}`, `server ${server} answers nothing for ${(forMs / 1_000).toFixed(0)} s, while others do`);
     frozen = true;
     stop.abort();
   };
