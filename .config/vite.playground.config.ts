@@ -7,16 +7,16 @@ import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { build, defineConfig } from "vite";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
-import { WORKER_ELEMENT } from "../src/playground/worker-element.ts";
-import { readMeteredEngine } from "../src/sandbox/metered-engine.ts";
+import { WORKER_ELEMENT } from "../src/workbench/playground/worker-element.ts";
+import { readMeteredEngine } from "../src/engine/sandbox/quickjs/metered-engine.ts";
 import { checkPagePackages, noticeOf } from "./page-packages.ts";
 
 const inProject = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** Files that need Node, or time, and what stands in for them in a browser. */
 const STAND_INS = [
-  { find: /^.*\/base\/digest\.ts$/, replacement: inProject("src/playground/browser/digest.ts") },
-  { find: /^.*\/metered-engine\.ts$/, replacement: inProject("src/playground/browser/metered-engine.ts") },
+  { find: /^.*\/base\/digest\.ts$/, replacement: inProject("src/workbench/playground/browser/digest.ts") },
+  { find: /^.*\/metered-engine\.ts$/, replacement: inProject("src/workbench/playground/browser/metered-engine.ts") },
 ];
 
 /** The engine as Node runs it: the package's file, checked, and rewritten by the sandbox's own rewriter. */
@@ -24,7 +24,7 @@ const engine = await readMeteredEngine();
 
 const shared = {
   configFile: false,
-  root: inProject("src/playground/page"),
+  root: inProject("src/workbench/playground/page"),
   logLevel: "warn",
   resolve: { alias: STAND_INS },
   define: { "process.env.NODE_ENV": '"production"' },
@@ -41,7 +41,7 @@ async function buildWorker(): Promise<Rolldown.OutputChunk> {
       INLINED_ENGINE: JSON.stringify(deflateRawSync(engine, { level: 9 }).toString("base64")),
       INLINED_DIGEST: JSON.stringify(createHash("sha256").update(engine).digest("hex")),
     },
-    build: { ...output, lib: { entry: inProject("src/playground/worker.ts"), formats: ["iife"], name: "playground" } },
+    build: { ...output, lib: { entry: inProject("src/workbench/playground/worker/worker.ts"), formats: ["iife"], name: "playground" } },
   })) as Rolldown.RolldownOutput[];
   const chunks = built.flatMap((one) => one.output);
   if (chunks.length !== 1 || chunks[0]!.type !== "chunk") throw new Error("The worker is one script, and nothing else");

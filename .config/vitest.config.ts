@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Outages take their time, on sockets and a clock that runs: they have a command of their own.
-    exclude: process.env["FAULTS"] === undefined ? ["test/faults/!(table).test.ts"] : [],
+    exclude: process.env["FAULTS"] === undefined ? ["test/suites/faults/!(table).test.ts"] : [],
     setupFiles: ["test/support/setup.ts"],
     // Titles in reports are those of docs/reference/conformance.md: values in them are not cut.
     taskTitleValueFormatTruncate: 200,

@@ -6,7 +6,7 @@
  */
 import vm from "node:vm";
 import { getQuickJS, type QuickJSContext, type QuickJSWASMModule, shouldInterruptAfterDeadline } from "quickjs-emscripten";
-import type { EvaluationContext } from "../src/sandbox/sandbox.ts";
+import type { EvaluationContext } from "../src/engine/sandbox/sandbox.ts";
 import { type IsolatedVm, loadPeer } from "./peers.ts";
 
 /** Runs one expression. */

@@ -1,5 +1,5 @@
 /** Another process with a store of the same etcd open, as a replica is: `node etcd-follower.ts URL PREFIX`. */
-import { openEtcdStore } from "../src/server/store/etcd-store.ts";
+import { openEtcdStore } from "../src/apiserver/store/etcd/etcd-store.ts";
 
 const [endpoint, prefix] = process.argv.slice(2) as [string, string];
 await openEtcdStore({ endpoints: [endpoint], prefix });

@@ -12,9 +12,9 @@ import { systemChance } from "../src/base/chance.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { parseManagementConfig } from "../src/management/config/config.ts";
-import { openManagementApi } from "../src/management/management-api.ts";
+import { openManagementApi } from "../src/management/api/management-api.ts";
 import { OWNED_ACCESS_KEYS } from "../src/management/kinds/types.ts";
-import { createMemoryStore } from "../src/server/store/memory-store.ts";
+import { createMemoryStore } from "../src/apiserver/store/memory/memory-store.ts";
 
 const REQUESTS = 100_000;
 const WARM_UP = 20_000;

@@ -16,8 +16,8 @@ import { systemChance } from "../src/base/chance.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { OWNED_ACCESS_KEYS, startManagement, TEAMS } from "../src/management.ts";
 import type { Management, ManagementOptions } from "../src/management.ts";
-import { createServerCertificate } from "../src/server/access/certificates.ts";
-import { openSqliteStore } from "../src/server/store/sqlite-store.ts";
+import { createServerCertificate } from "../src/apiserver/access/certificates.ts";
+import { openSqliteStore } from "../src/apiserver/store/sqlite/sqlite-store.ts";
 
 /** What the bench is told once everything serves. */
 export interface Servers {

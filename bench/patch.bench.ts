@@ -5,16 +5,16 @@
  *
  * @module
  */
-import type { KubeObject } from "../src/object/types.ts";
-import { SECRETS } from "../src/object/resource.ts";
-import type { PatchDefinition } from "../src/object/patch-definition.ts";
-import { applyPatches, type PatchOptions } from "../src/patch/apply.ts";
-import { compilePatches } from "../src/patch/compile.ts";
-import { createNameRules } from "../src/patch/names.ts";
-import type { PatchEngine, PatchScope } from "../src/patch/types.ts";
-import { createSandbox } from "../src/sandbox/sandbox.ts";
-import { createMapping } from "../src/translate/mapping.ts";
-import { createTranslator } from "../src/translate/translator.ts";
+import type { KubeObject } from "../src/kube/object/types.ts";
+import { SECRETS } from "../src/kube/object/resource.ts";
+import type { PatchDefinition } from "../src/engine/patch/patch-definition.ts";
+import { applyPatches, type PatchOptions } from "../src/engine/patch/apply.ts";
+import { compilePatches } from "../src/engine/patch/compile.ts";
+import { createNameRules } from "../src/engine/patch/names.ts";
+import type { PatchEngine, PatchScope } from "../src/engine/patch/types.ts";
+import { createSandbox } from "../src/engine/sandbox/sandbox.ts";
+import { createMapping } from "../src/engine/translate/mapping.ts";
+import { createTranslator } from "../src/engine/translate/translator.ts";
 import { NAIVE, naiveQuickJs, type Peer, plainFunctions } from "./engines.ts";
 import type { Case, Group } from "./measure.ts";
 import { endpoints, inTurn, type Sample } from "./objects.ts";

@@ -7,7 +7,7 @@
  */
 import { compile as compileStandard } from "json-p3";
 import { JSONPath } from "jsonpath-plus";
-import { compilePath, formatSteps, type Match, type Path } from "../src/path/path.ts";
+import { compilePath, formatSteps, type Match, type Path } from "../src/engine/path/path.ts";
 import type { Group } from "./measure.ts";
 import { endpoints, inTurn, pods, type Sample } from "./objects.ts";
 import { loadPeer, type LodashFp } from "./peers.ts";

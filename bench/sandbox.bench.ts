@@ -6,8 +6,8 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { createSandbox, type EvaluationContext, type Sandbox } from "../src/sandbox/sandbox.ts";
-import { createTranslator } from "../src/translate/translator.ts";
+import { createSandbox, type EvaluationContext, type Sandbox } from "../src/engine/sandbox/sandbox.ts";
+import { createTranslator } from "../src/engine/translate/translator.ts";
 import { type BatchPeer, ISOLATE, ISOLATE_BATCH, isolatedVm, NAIVE, naiveQuickJs, nodeVm, type Peer, plainFunctions } from "./engines.ts";
 import type { Case, Goal, Group } from "./measure.ts";
 import { endpoints, inTurn } from "./objects.ts";

@@ -12,10 +12,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryStore } from "../src/server/store/memory-store.ts";
-import { openSqliteStore } from "../src/server/store/sqlite-store.ts";
-import type { SqliteStoreOptions } from "../src/server/store/sqlite-store.ts";
-import type { Store } from "../src/server/store/store.ts";
+import { createMemoryStore } from "../src/apiserver/store/memory/memory-store.ts";
+import { openSqliteStore } from "../src/apiserver/store/sqlite/sqlite-store.ts";
+import type { SqliteStoreOptions } from "../src/apiserver/store/sqlite/sqlite-store.ts";
+import type { Store } from "../src/apiserver/store/store.ts";
 import type { Group } from "./measure.ts";
 import { endpoints, fill, keyOf, PREFIX, writeTwice } from "./stored-objects.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KubeObject } from "../src/object/types.ts";
-import type { Store } from "../src/server/store/store.ts";
+import type { KubeObject } from "../src/kube/object/types.ts";
+import type { Store } from "../src/apiserver/store/store.ts";
 
 /** Of all of their keys. */
 export const PREFIX = "/core/endpoints/";

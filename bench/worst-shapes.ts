@@ -1,5 +1,5 @@
 /** Objects of tenants that make much work, with the patches of the documentation that read them. */
-import type { KubeObject } from "../src/object/types.ts";
+import type { KubeObject } from "../src/kube/object/types.ts";
 
 /** One object and the patches that it goes through. */
 export interface HostileShape {

@@ -6,11 +6,11 @@
  * `--rows N` prints so many of each (default 10), `--factor N` allows N times as much, for slow machines.
  */
 import { parseArgs } from "node:util";
-import { resolveConfig } from "../src/config/config.ts";
-import type { KubeObject } from "../src/object/types.ts";
-import type { PatchEngine } from "../src/patch/types.ts";
-import { createPatcher } from "../src/patcher.ts";
-import { attackText, CATEGORIES, readAttacks } from "../test/sandbox/attack.ts";
+import { resolveConfig } from "../src/engine/config/config.ts";
+import type { KubeObject } from "../src/kube/object/types.ts";
+import type { PatchEngine } from "../src/engine/patch/types.ts";
+import { createPatcher } from "../src/engine/patcher.ts";
+import { attackText, CATEGORIES, readAttacks } from "../test/engine/sandbox/attack.ts";
 import { hostileShapes } from "./worst-shapes.ts";
 import { HOSTILE_TEXTS } from "./worst-texts.ts";
 

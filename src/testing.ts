@@ -5,44 +5,44 @@
  */
 import { readFile } from "node:fs/promises";
 import { EngineError, messageOf } from "./base/errors.ts";
-import { resolveConfig } from "./config/config.ts";
-import type { ConfigText } from "./config/config.ts";
-import { resolveSettings } from "./config/settings.ts";
-import { createEngine } from "./engine.ts";
-import type { Engine } from "./engine.ts";
-import type { PatchDefinition } from "./object/patch-definition.ts";
+import { resolveConfig } from "./engine/config/config.ts";
+import type { ConfigText } from "./engine/config/config.ts";
+import { resolveSettings } from "./engine/config/settings.ts";
+import { createEngine } from "./engine/engine.ts";
+import type { Engine } from "./engine/engine.ts";
+import type { PatchDefinition } from "./engine/patch/patch-definition.ts";
 import { formatProblem } from "./schema/problem.ts";
 import type { Problem } from "./schema/problem.ts";
-import { loadReadPatches } from "./testing/in-code/load-patches.ts";
-import type { LoadedPatches, PatchesOptions, PatchSource } from "./testing/in-code/load-patches.ts";
-import type { PatchUnderTest } from "./testing/in-code/patch-under-test.ts";
-import type { PatchListName } from "./testing/laws/report.ts";
-import { CONFIGURATIONS } from "./testing/simulator/configurations.ts";
-import type { SimulatedConfiguration } from "./testing/simulator/configurations.ts";
-import type { Generation, Setting } from "./testing/simulator/generation.ts";
-import { run } from "./testing/simulator/run.ts";
-import type { Run, RunOptions } from "./testing/simulator/run.ts";
-import { shrink } from "./testing/simulator/shrink.ts";
+import { loadReadPatches } from "./workbench/in-code/load-patches.ts";
+import type { LoadedPatches, PatchesOptions, PatchSource } from "./workbench/in-code/load-patches.ts";
+import type { PatchUnderTest } from "./workbench/in-code/patch-under-test.ts";
+import type { PatchListName } from "./workbench/laws/report.ts";
+import { CONFIGURATIONS } from "./workbench/simulator/configurations.ts";
+import type { SimulatedConfiguration } from "./workbench/simulator/configurations.ts";
+import type { Generation, Setting } from "./workbench/simulator/model/generation.ts";
+import { run } from "./workbench/simulator/run.ts";
+import type { Run, RunOptions } from "./workbench/simulator/run.ts";
+import { shrink } from "./workbench/simulator/shrink.ts";
 
-export type { LoadedPatches, PatchesOptions, PatchSource } from "./testing/in-code/load-patches.ts";
-export { patchMatchers } from "./testing/in-code/matchers.ts";
-export type { CostOptions, MatcherResult, PatchMatchers } from "./testing/in-code/matchers.ts";
-export type { ContextOverrides, PatchRun, PatchRunOptions, PatchUnderTest } from "./testing/in-code/patch-under-test.ts";
-export { createEngineCache } from "./testing/patch-tests/engines.ts";
-export type { EngineCache } from "./testing/patch-tests/engines.ts";
-export { runSuite } from "./testing/patch-tests/run-suite.ts";
-export type { SuiteOptions } from "./testing/patch-tests/run-suite.ts";
-export type { GoldenWrite, SuiteResult, TestFailure, TestPlace, TestResult, Verdict } from "./testing/patch-tests/results.ts";
-export { checkLaws } from "./testing/laws/check-laws.ts";
-export type { LawOptions, LawReport, LawResult, PairReport, PairVerdict, PatchListName } from "./testing/laws/check-laws.ts";
+export type { LoadedPatches, PatchesOptions, PatchSource } from "./workbench/in-code/load-patches.ts";
+export { patchMatchers } from "./workbench/in-code/matchers.ts";
+export type { CostOptions, MatcherResult, PatchMatchers } from "./workbench/in-code/matchers.ts";
+export type { ContextOverrides, PatchRun, PatchRunOptions, PatchUnderTest } from "./workbench/in-code/patch-under-test.ts";
+export { createEngineCache } from "./workbench/patch-tests/engines.ts";
+export type { EngineCache } from "./workbench/patch-tests/engines.ts";
+export { runSuite } from "./workbench/patch-tests/run-suite.ts";
+export type { SuiteOptions } from "./workbench/patch-tests/run-suite.ts";
+export type { GoldenWrite, SuiteResult, TestFailure, TestPlace, TestResult, Verdict } from "./workbench/asserts/results.ts";
+export { checkLaws } from "./workbench/laws/check-laws.ts";
+export type { LawOptions, LawReport, LawResult, PairReport, PairVerdict, PatchListName } from "./workbench/laws/check-laws.ts";
 
-export type { SimulatedConfiguration } from "./testing/simulator/configurations.ts";
-export type { Violation } from "./testing/simulator/history.ts";
-export type { Decision, Run } from "./testing/simulator/run.ts";
-export type { CreateCore } from "./testing/simulator/replica.ts";
-export type { Planner } from "./reconcile/machine.ts";
-export { ADOPTING } from "./testing/simulator/configurations.ts";
-export { ACTS } from "./testing/simulator/swarm.ts";
+export type { SimulatedConfiguration } from "./workbench/simulator/configurations.ts";
+export type { Violation } from "./workbench/simulator/model/history.ts";
+export type { Decision, Run } from "./workbench/simulator/run.ts";
+export type { CreateCore } from "./workbench/simulator/model/replica.ts";
+export type { Planner } from "./engine/reconcile/machine.ts";
+export { ADOPTING } from "./workbench/simulator/configurations.ts";
+export { ACTS } from "./workbench/simulator/swarm.ts";
 
 /** What is simulated. */
 export interface SimulatorOptions extends Omit<RunOptions, "seed" | "settings" | "decisions"> {

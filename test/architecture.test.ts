@@ -1,5 +1,5 @@
 /**
- * The map in `docs/architecture.md` must lead somewhere, and its picture is what the source imports.
+ * The map in `docs/internals/architecture.md` must lead somewhere, and its picture is what the source imports.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { blocksOf } from "./support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const TEXT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+const TEXT = readFileSync(join(ROOT, "docs/internals/architecture.md"), "utf8");
 
 /** Rooms whose pieces everybody uses: there is no one place to change them. */
 const VOCABULARY = ["schema"];

@@ -102,7 +102,7 @@ describe(`${runnable.length} of ${examples.length} examples`, () => {
 
 test("the runner notices a value, an error and a type that are not what the comment says", async () => {
   const example = (code: string): Example =>
-    findExamples("src/object/key.ts", `/**\n * @example\n${code.replace(/^/gm, " * ")}\n */\nexport const x = 1;`)[0]!;
+    findExamples("src/kube/object/key.ts", `/**\n * @example\n${code.replace(/^/gm, " * ")}\n */\nexport const x = 1;`)[0]!;
   for (const right of [
     'parseKey("a/b"); // { namespace: "a", name: "b" }',
     'const key: ObjectKey = parseKey("a/b");\nkey.name;\n// "b"',

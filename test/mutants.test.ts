@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readMutants, rotten } from "./mutants/catalogue.ts";
+import { readMutants, rotten } from "./suites/mutants/catalogue.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const mutants = readMutants();
@@ -17,8 +17,8 @@ describe("a seeded bug", () => {
     expect(idle).toEqual([]);
   });
 
-  test("stands in the table of docs/reliability.md with what kills it", () => {
-    const page = readFileSync(join(ROOT, "docs/reliability.md"), "utf8");
+  test("stands in the table of docs/internals/reliability.md with what kills it", () => {
+    const page = readFileSync(join(ROOT, "docs/internals/reliability.md"), "utf8");
     const rows = [...page.matchAll(/^\| `([\w-]+)` \|.*\| (.*) \|$/gm)];
     expect(rows.map(([, id]) => id)).toEqual(mutants.map(({ id }) => id));
     expect(rows.filter(([, , killer]) => killer === "nothing")).toEqual([]);

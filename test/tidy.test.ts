@@ -1,5 +1,5 @@
 /**
- * The rules of the house, as a test of the source tree itself.
+ * The rules of the source tree, as a test of itself.
  */
 import { readdirSync, readFileSync, existsSync } from "node:fs";
 import { join, relative, dirname, resolve } from "node:path";
@@ -8,49 +8,78 @@ import { CODES } from "../src/base/codes.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** What the engine itself is made of. */
-const ENGINE = ["base", "object", "path", "expression", "sandbox", "translate", "schema", "patch", "config", "reconcile", "runtime"];
+/** What the engine is made of, in the order of its layers. */
+const ENGINE = ["path", "expression", "sandbox", "translate", "patch", "config", "reconcile", "kinds", "sync"].map(
+  (name) => `engine/${name}`,
+);
 
-/** Folder → the folders and packages it may import. A folder may always import itself. Order is the reading order. */
-const MAY_IMPORT: Record<string, { folders: string[]; packages?: RegExp }> = {
-  base: { folders: [], packages: /^node:crypto$/ },
-  object: { folders: ["base"] },
-  path: { folders: ["base"], packages: /^jsonpath-plus$/ },
-  expression: { folders: ["base"], packages: /^acorn$/ },
-  sandbox: { folders: ["base", "expression"], packages: /^(@jitl\/|quickjs-)/ },
-  translate: { folders: ["base", "object"] },
-  schema: { folders: ["base"], packages: /^js-yaml$/ },
-  patch: { folders: ["base", "object", "path", "translate"] },
-  config: { folders: ["base", "object", "schema", "path", "expression"], packages: /^js-yaml$/ },
-  reconcile: { folders: ["base", "object", "path", "translate", "patch"] },
-  runtime: { folders: ["base", "object"] },
-  client: { folders: ["base", "object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
-  sync: { folders: ["base", "object", "translate", "patch", "reconcile", "runtime", "client"] },
-  server: { folders: ["base", "object", "schema"], packages: /^node:/ },
-  scope: { folders: ["base", "object", "server"] },
-  clusters: { folders: ["base", "object", "schema", "server", "scope"], packages: /^(node:|jose$)/ },
+/**
+ * Module → the modules and packages it may import. A module may always import itself; one without an entry of its own belongs to the
+ * folder above it. Order is the reading order.
+ */
+const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
+  base: { modules: [], packages: /^node:crypto$/ },
+  schema: { modules: ["base"], packages: /^js-yaml$/ },
+  "kube/object": { modules: ["base"] },
+  "kube/client": { modules: ["base", "kube/object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
+  "kube/runtime": { modules: ["base", "kube/object"] },
+  "engine/path": { modules: ["base"], packages: /^jsonpath-plus$/ },
+  "engine/expression": { modules: ["base"], packages: /^acorn$/ },
+  "engine/sandbox": { modules: ["base", "engine/expression"], packages: /^(@jitl\/|quickjs-)/ },
+  "engine/translate": { modules: ["base", "kube/object"] },
+  "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/translate"] },
+  "engine/config": {
+    modules: ["base", "kube/object", "schema", "engine/path", "engine/expression", "engine/patch"],
+    packages: /^js-yaml$/,
+  },
+  "engine/reconcile": { modules: ["base", "kube/object", "engine/path", "engine/translate", "engine/patch"] },
+  "engine/kinds": { modules: ["base", "kube/object", "engine/translate", "engine/reconcile"] },
+  "engine/sync": {
+    modules: ["base", "kube/object", "kube/client", "kube/runtime", "engine/translate", "engine/patch", "engine/reconcile", "engine/kinds"],
+  },
+  engine: { modules: ["base", "kube/object", "kube/runtime", ...ENGINE] },
+  apiserver: { modules: ["base", "kube/object", "schema"], packages: /^node:/ },
+  "cluster/scope": { modules: ["base", "kube/object", "apiserver"] },
+  cluster: { modules: ["base", "kube/object", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
   management: {
-    folders: ["base", "object", "schema", "server", "scope", "clusters", "client", "runtime"],
+    modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],
     packages: /^(node:|jose$|openid-client$|js-yaml$)/,
   },
-  testing: { folders: [...ENGINE, "sync", "server", "clusters"], packages: /^js-yaml$/ },
-  playground: { folders: [...ENGINE, "testing"], packages: /^(js-yaml|@codemirror\/|@lezer\/)/ },
+  workbench: {
+    modules: ["base", "schema", "kube/object", "kube/runtime", ...ENGINE, "engine", "apiserver", "cluster"],
+    packages: /^js-yaml$/,
+  },
+  "workbench/playground": {
+    modules: ["base", "schema", "kube/object", ...ENGINE, "engine", "workbench"],
+    packages: /^(js-yaml|@codemirror\/|@lezer\/)/,
+  },
   cli: {
-    folders: [...ENGINE, "client", "sync", "server", "scope", "clusters", "management", "testing"],
+    modules: [
+      ...["base", "schema", "kube/object", "kube/client", "kube/runtime", ...ENGINE, "engine"],
+      ...["apiserver", "cluster/scope", "cluster", "management", "workbench"],
+    ],
     packages: /^(node:|commander$|js-yaml$)/,
   },
 };
 
-/** The files that join the rooms; they may import everything. */
-const COMPOSITION = [
-  "src/index.ts",
-  "src/engine.ts",
-  "src/patcher.ts",
-  "src/syncer.ts",
-  "src/clusters.ts",
-  "src/management.ts",
-  "src/testing.ts",
-];
+/** The doors of the package: they re-export, and may import everything. The command line enters through them as users do. */
+const DOORS = ["src/index.ts", "src/clusters.ts", "src/management.ts", "src/testing.ts"];
+
+/** Layers of a module: each imports only those before it. */
+const LAYERS: Record<string, string[]> = {
+  "src/kube": ["object", "client", "runtime"],
+  "src/engine": ["path", "expression", "sandbox", "translate", "patch", "config", "reconcile", "kinds", "sync"],
+  "src/apiserver": ["types", "store", "apply", "patches", "verbs", "http", "access", "documents"],
+  "src/engine/sync": ["cluster", "state", "guards", "report", "run", "references"],
+};
+
+/** Folders of one file per thing that users can name, of which there may be many. */
+const REGISTRIES = ["src/cli/commands", "src/cluster/kinds", "src/workbench/simulator/oracles"];
+
+/** Files and folders side by side in one folder. */
+const ENTRIES_MAX = 12;
+/** Those of `src` itself: nine modules and four doors. */
+const TOP_ENTRIES_MAX = 13;
 
 /** Ambient time, chance, environment and output, with the only places that may name them. */
 const AMBIENT: { what: RegExp; where: RegExp }[] = [
@@ -82,25 +111,41 @@ function importsOf(text: string): string[] {
   );
 }
 
+/** The module of a file: the longest entry of {@link MAY_IMPORT} that leads to it. */
+function moduleOf(file: string): string | undefined {
+  const parts = file.split("/").slice(1, -1);
+  const names = parts.map((_, index) => parts.slice(0, parts.length - index).join("/"));
+  return names.find((name) => name in MAY_IMPORT);
+}
+
 const sources = filesBelow("src", ".ts");
+
+/** File → the files that it imports. */
+const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
+  sources.map((file) => [
+    file,
+    importsOf(readFileSync(join(ROOT, file), "utf8"))
+      .filter((name) => name.startsWith("."))
+      .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
+  ]),
+);
+
+/** Every folder of `src`, with what lies side by side in it, and which of it imports which. */
+const FOLDERS: ReadonlyMap<string, ReadonlyMap<string, Set<string>>> = foldersOf(IMPORTS);
 
 describe.each(sources)("%s", (file) => {
   const text = readFileSync(join(ROOT, file), "utf8");
-  const folder = file.split("/").length > 2 ? file.split("/")[1]! : "";
 
-  test("imports only what its room allows", () => {
-    if (COMPOSITION.includes(file)) return;
-    const rule = MAY_IMPORT[folder];
-    expect(rule, `src/${folder} is not a room of the house`).toBeDefined();
+  test("imports only what its module allows", () => {
+    if (DOORS.includes(file)) return;
+    const module = moduleOf(file);
+    expect(module, "is in no module that MAY_IMPORT names").toBeDefined();
+    const { modules, packages } = MAY_IMPORT[module!]!;
     const wrong = importsOf(text).filter((name) => {
-      if (!name.startsWith(".")) return !rule!.packages?.test(name);
+      if (!name.startsWith(".")) return !packages?.test(name);
       const path = relative(ROOT, resolve(ROOT, dirname(file), name));
-      const target = path.split("/")[1]!;
-      const joins =
-        folder === "cli"
-          ? COMPOSITION.includes(path)
-          : ["testing", "playground"].includes(folder) && ["src/engine.ts", "src/patcher.ts"].includes(path);
-      return target !== folder && !rule!.folders.includes(target) && !joins;
+      const target = moduleOf(path)!;
+      return target !== module && !modules.includes(target) && !(module === "cli" && DOORS.includes(path));
     });
     expect(wrong).toEqual([]);
   });
@@ -128,15 +173,28 @@ describe.each(sources)("%s", (file) => {
 
 describe("the tree", () => {
   test("has no import cycle between files", () => {
-    const graph = new Map(
-      sources.map((file) => [
-        file,
-        importsOf(readFileSync(join(ROOT, file), "utf8"))
-          .filter((name) => name.startsWith("."))
-          .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
-      ]),
+    expect(findCycle(IMPORTS)).toEqual([]);
+  });
+
+  test.each([...FOLDERS.keys()])("has no import cycle between what lies side by side in %s", (folder) => {
+    const entries = [...FOLDERS.get(folder)!].map(([name, imported]) => [name, [...imported]] as const);
+    expect(findCycle(new Map(entries))).toEqual([]);
+  });
+
+  test.each(Object.entries(LAYERS))("has no arrow up between the layers of %s", (folder, layers) => {
+    const entries = FOLDERS.get(folder)!;
+    const up = layers.flatMap((layer, index) =>
+      [...entries.get(layer)!].filter((name) => !layers.slice(0, index).includes(name)).map((name) => `${layer} → ${name}`),
     );
-    expect(findCycle(graph)).toEqual([]);
+    expect(up).toEqual([]);
+  });
+
+  test("has few things side by side in each folder", () => {
+    const wide = [...FOLDERS.keys()].filter((folder) => {
+      const limit = folder === "src" ? TOP_ENTRIES_MAX : ENTRIES_MAX;
+      return !REGISTRIES.includes(folder) && readdirSync(join(ROOT, folder)).length > limit;
+    });
+    expect(wide).toEqual([]);
   });
 
   test("has no file that can not be read in one sitting", () => {
@@ -198,6 +256,29 @@ describe("the tree", () => {
     expect(readFileSync(join(ROOT, "package-lock.json"), "utf8")).not.toMatch(/"resolved":\s*"https?:/);
   });
 });
+
+function foldersOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, Set<string>>> {
+  const folders = new Map<string, Map<string, Set<string>>>();
+  const parentsOf = (file: string) =>
+    file
+      .split("/")
+      .map((_, index, parts) => parts.slice(0, index).join("/"))
+      .slice(1);
+  const entryIn = (folder: string, file: string) => file.slice(folder.length + 1).split("/")[0]!;
+  for (const [file, imported] of imports) {
+    for (const folder of parentsOf(file)) {
+      const entries = folders.get(folder) ?? new Map<string, Set<string>>();
+      folders.set(folder, entries);
+      const own = entryIn(folder, file);
+      const found = entries.get(own) ?? new Set<string>();
+      entries.set(own, found);
+      for (const other of imported) {
+        if (other.startsWith(`${folder}/`) && entryIn(folder, other) !== own) found.add(entryIn(folder, other));
+      }
+    }
+  }
+  return folders;
+}
 
 /** The files of one import cycle, or nothing. */
 function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {

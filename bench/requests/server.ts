@@ -10,7 +10,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { SHARED_SECRETS, startManagement } from "../../src/management.ts";
 
 /** What a server of the bench can be. */

@@ -12,7 +12,7 @@ import { Agent, request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
+import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
 import { etcdVersion, startEtcd } from "../../test/support/etcd.ts";
 import { tablesOf } from "./formula.ts";
 import type { Measured, ServerMeasured } from "./formula.ts";

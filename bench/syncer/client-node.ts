@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { CoreV1Api, KubeConfig, makeInformer } from "@kubernetes/client-node";
 import type { Informer, KubernetesObject, ObjectCache, V1Endpoints, V1Service } from "@kubernetes/client-node";
-import { createTranslator } from "../../src/translate/translator.ts";
+import { createTranslator } from "../../src/engine/translate/translator.ts";
 import { answer, usage } from "./child.ts";
 
 const [folder] = process.argv.slice(2) as [string];

@@ -5,9 +5,9 @@
 import { writeFileSync } from "node:fs";
 import { Server } from "node:https";
 import { join } from "node:path";
-import { startCluster } from "../../src/clusters/cluster.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { answer } from "./child.ts";
 
 const TAG = "example.com/tag";

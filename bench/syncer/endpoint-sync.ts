@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Package from "../../src/index.ts";
-import { giveBack } from "../../src/cli/lean-start.ts";
+import { giveBack } from "../../src/cli/process/lean-start.ts";
 import { answer, usage } from "./child.ts";
 
 const [folder, dist, patched] = process.argv.slice(2) as [string, string, "patched"?];

@@ -15,7 +15,7 @@ import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import type * as Streams from "../../src/client/watch-stream.ts";
+import type * as Streams from "../../src/kube/client/watch/watch-stream.ts";
 import type * as Package from "../../src/index.ts";
 import type { ClusterClient, KubeObject, ResourceType } from "../../src/index.ts";
 

@@ -14,7 +14,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { LEAN } from "../../src/cli/lean-start.ts";
+import { LEAN } from "../../src/cli/process/lean-start.ts";
 import { build, start, unbuild } from "./child.ts";
 import type { Child, Usage } from "./child.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/exit-codes.ts";
+import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../../src/cli/process/exit-codes.ts";
 
 /** An exit code and what it says. Prose may have code in backticks. */
 export interface ExitMeaning {

@@ -5,7 +5,7 @@
  */
 import type { Argument, Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Terminal } from "../../src/cli/process/terminal.ts";
 import { COMMAND_EXIT_CODES, EXIT_CODES } from "./cli-exit-codes.ts";
 import type { ExitMeaning } from "./cli-exit-codes.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";

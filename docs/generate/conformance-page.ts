@@ -63,8 +63,8 @@ function suiteRows(): string[][] {
     code(runner),
   ];
   return [
-    row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/clusters/cluster.test.ts"),
-    row("client", "objects and outcomes as a client of this package sees them", "test/conformance/cluster-client.ts", "test/clusters/in-process-client.test.ts"), // prettier-ignore
+    row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/cluster/cluster.test.ts"),
+    row("client", "objects and outcomes as a client of this package sees them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
   ];
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BASE_PATH } from "../../src/management/base-path.ts";
+import { BASE_PATH } from "../../src/management/api/base-path.ts";
 import { createConfigKind } from "../../src/management/kinds/config.ts";
 import { createDirectClusterEndpointTokens } from "../../src/management/kinds/direct-cluster-endpoint-token.ts";
 import { ACCESS_KEY_SHAPE } from "../../src/management/kinds/owned-access-key.ts";
@@ -12,10 +12,10 @@ import { sharedSecrets } from "../../src/management/kinds/shared-secret.ts";
 import { teams } from "../../src/management/kinds/team.ts";
 import { MANAGEMENT_VERSION, OWNED_ACCESS_KEYS, USERS } from "../../src/management/kinds/types.ts";
 import { USER_SHAPE } from "../../src/management/kinds/user.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import { ALL_VERBS } from "../../src/server/resource-definition.ts";
-import type { ResourceDefinition } from "../../src/server/resource-definition.ts";
-import type { ObjectShape, Shape } from "../../src/server/objects/shape.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { ALL_VERBS } from "../../src/apiserver/types/resource-definition.ts";
+import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
+import type { ObjectShape, Shape } from "../../src/apiserver/types/objects/shape.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 interface Kind extends Pick<ResourceDefinition, "shape" | "verbs"> {

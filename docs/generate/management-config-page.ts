@@ -4,11 +4,11 @@
  * @module
  */
 import { VAULT_ADDRESS_VARIABLE } from "../../src/management/config/effective.ts";
-import { AUDIT_RULE } from "../../src/management/config/audit-schema.ts";
-import { CONNECTOR } from "../../src/management/config/auth-schema.ts";
-import { MANAGEMENT_SCHEMA } from "../../src/management/config/config-schema.ts";
-import { COST_SETTINGS, METRICS, REQUIREMENTS } from "../../src/management/config/cost-schema.ts";
-import { PROVIDERS } from "../../src/management/config/provider-schema.ts";
+import { AUDIT_RULE } from "../../src/management/config/schema/audit-schema.ts";
+import { CONNECTOR } from "../../src/management/config/schema/auth-schema.ts";
+import { MANAGEMENT_SCHEMA } from "../../src/management/config/schema/config-schema.ts";
+import { COST_SETTINGS, METRICS, REQUIREMENTS } from "../../src/management/config/schema/cost-schema.ts";
+import { PROVIDERS } from "../../src/management/config/schema/provider-schema.ts";
 import { REDACTED, SECRET_SETTINGS } from "../../src/management/config/secrets.ts";
 import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
 import { code, GENERATED } from "./markdown.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { CONFIG_SCHEMA } from "../../src/config/config-schema.ts";
-import { PATCH } from "../../src/config/patch-schema.ts";
-import { SETTINGS_SCHEMA } from "../../src/config/settings-schema.ts";
+import { CONFIG_SCHEMA } from "../../src/engine/config/config-schema.ts";
+import { PATCH } from "../../src/engine/config/patches/patch-schema.ts";
+import { SETTINGS_SCHEMA } from "../../src/engine/config/settings-schema.ts";
 import { GENERATED } from "./markdown.ts";
 import { schemaTable } from "./schema-tables.ts";
 

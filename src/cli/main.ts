@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { startLean } from "./lean-start.ts";
-import { tooOld } from "./supported-node.ts";
+import { startLean } from "./process/lean-start.ts";
+import { tooOld } from "./process/supported-node.ts";
 
 const refusal = tooOld(process.version);
 if (refusal !== undefined) {
@@ -8,5 +8,5 @@ if (refusal !== undefined) {
   process.exit(2);
 }
 startLean(process);
-const [{ runCli }, { processTerminal }] = await Promise.all([import("./program.ts"), import("./terminal.ts")]);
+const [{ runCli }, { processTerminal }] = await Promise.all([import("./program.ts"), import("./process/terminal.ts")]);
 process.exitCode = await runCli(process.argv.slice(2), processTerminal());

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
-import type { CommandContext } from "./command.ts";
-import { EXIT_USAGE } from "./exit-codes.ts";
+import type { CommandContext } from "./process/command.ts";
+import { EXIT_USAGE } from "./process/exit-codes.ts";
 import { tellFailure } from "./output/messages.ts";
-import type { Terminal } from "./terminal.ts";
-import { readVersion } from "./version.ts";
+import type { Terminal } from "./process/terminal.ts";
+import { readVersion } from "./process/version.ts";
 
 /** Gives a command its arguments, options, help and action. */
 type Define = (command: Command, context: CommandContext) => void;

@@ -2,7 +2,7 @@
  * `audit` compares what stands on the host with what should; `cleanup` takes all of it away.
  */
 import { describe, expect, test } from "vitest";
-import { ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
+import { ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import { freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 
 freshClusters();

@@ -1,7 +1,7 @@
 /** `cluster --filename`: what a cluster begins with. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { NAMESPACES, SERVICES } from "../../src/object/resource.ts";
+import { NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import { useServingCommands } from "./serving-commands.ts";
 import { run } from "./support.ts";
 

@@ -3,8 +3,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { checkConfiguration } from "../../src/cli/configuration.ts";
-import type { LoadedConfiguration } from "../../src/cli/configuration.ts";
+import { checkConfiguration } from "../../src/cli/input/configuration.ts";
+import type { LoadedConfiguration } from "../../src/cli/input/configuration.ts";
 import { watchLaws } from "../../src/cli/run/law-watch.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createTestTerminal, exampleFiles, run } from "./support.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { LEAN, startLean } from "../../src/cli/lean-start.ts";
-import type { StartedProcess } from "../../src/cli/lean-start.ts";
+import { LEAN, startLean } from "../../src/cli/process/lean-start.ts";
+import type { StartedProcess } from "../../src/cli/process/lean-start.ts";
 import { ROOT } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-lean-"));
@@ -55,7 +55,7 @@ test("a process that may not be replaced runs on", () => {
 
 test("a real process has the settings, once and under its own number", () => {
   const script = join(folder, "main.mjs");
-  const module = JSON.stringify(pathToFileURL(join(ROOT, "src/cli/lean-start.ts")).href);
+  const module = JSON.stringify(pathToFileURL(join(ROOT, "src/cli/process/lean-start.ts")).href);
   const tell = "console.log(JSON.stringify([process.pid, process.argv.slice(2), process.execArgv, process.env.MALLOC_ARENA_MAX]))";
   writeFileSync(script, `import { startLean } from ${module};\nconsole.log(process.pid);\nstartLean(process);\n${tell};\n`);
   const { MALLOC_ARENA_MAX: _, NODE_OPTIONS: __, ...env } = process.env;
@@ -68,7 +68,7 @@ test("a real process has the settings, once and under its own number", () => {
 
 test("a process that was started so gives back what its start has left, any other goes on as it is", () => {
   const script = join(folder, "give-back.mjs");
-  const module = JSON.stringify(pathToFileURL(join(ROOT, "src/cli/lean-start.ts")).href);
+  const module = JSON.stringify(pathToFileURL(join(ROOT, "src/cli/process/lean-start.ts")).href);
   writeFileSync(
     script,
     `import { giveBack } from ${module};

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, w
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepProgress, readRevisionFile } from "../../src/cli/management/revision-file.ts";
-import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { cipherOf } from "../conformance/resealable.ts";
 import { describeEtcd, lacksRestore, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";

@@ -5,7 +5,7 @@ import { changedLines } from "../../src/cli/demo/demo-table.ts";
 import { tellFailure } from "../../src/cli/output/messages.ts";
 import { formatObjects, visible } from "../../src/cli/output/output.ts";
 import { formatTable } from "../../src/cli/output/table.ts";
-import { showsColours } from "../../src/cli/terminal.ts";
+import { showsColours } from "../../src/cli/process/terminal.ts";
 import { createTestTerminal } from "./support.ts";
 
 describe("formatObjects", () => {

@@ -3,10 +3,10 @@
  * configurations have left on a host.
  */
 import { describe, expect, test } from "vitest";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import { writeMarkers } from "../../src/translate/markers.ts";
-import type { Source } from "../../src/translate/markers.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { writeMarkers } from "../../src/engine/translate/markers.ts";
+import type { Source } from "../../src/engine/translate/markers.ts";
 import { cli, freshClusters, sides, stateOf, synced } from "./inspected-clusters.ts";
 
 freshClusters();

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { checkKubeconfigFile, writeKubeconfigFile } from "../../src/cli/kubeconfig-file.ts";
-import { parseAddress, startProbeServer } from "../../src/cli/probe-server.ts";
-import { atMost, createTeardown } from "../../src/cli/teardown.ts";
-import { formatKubeconfig } from "../../src/server/access/kubeconfig.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "../../src/cli/files/kubeconfig-file.ts";
+import { parseAddress, startProbeServer } from "../../src/cli/process/probe-server.ts";
+import { atMost, createTeardown } from "../../src/cli/process/teardown.ts";
+import { formatKubeconfig } from "../../src/apiserver/access/kubeconfig.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-parts-"));

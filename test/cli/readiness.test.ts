@@ -8,12 +8,12 @@ import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { runCli } from "../../src/cli/program.ts";
 import { createReadiness, REVIEW_INTERVAL_MS, REVIEW_PAUSE_MS, REVIEW_SOON_MS } from "../../src/cli/run/readiness.ts";
-import { startCluster } from "../../src/clusters/cluster.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import type { InformedAccess } from "../../src/sync/informed-access.ts";
-import type { Permission } from "../../src/sync/permissions.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import type { InformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
+import type { Permission } from "../../src/engine/sync/cluster/permissions.ts";
 import { createFakeClock, until } from "../support/fake-clock.ts";
 import { createTestTerminal, exampleFiles } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { watchConfiguration } from "../../src/cli/run/reload.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/input/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createTestTerminal } from "./support.ts";
 

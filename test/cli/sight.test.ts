@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createClusterSight, keepAsking, leastOf } from "../../src/cli/run/sight.ts";
-import type { LostKind } from "../../src/sync/informed-access.ts";
+import type { LostKind } from "../../src/engine/sync/cluster/informed-access.ts";
 import { createFakeClock, settle } from "../support/fake-clock.ts";
 
 const TIMES = { lostAfterMs: 5_000, clearAfterMs: 2_000 };

@@ -3,11 +3,11 @@ import { EngineError } from "../../src/base/errors.ts";
 import type { Code } from "../../src/base/codes.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
-import type { FollowedCluster } from "../../src/cli/followed-cluster.ts";
+import type { FollowedCluster } from "../../src/cli/input/followed-cluster.ts";
 import { awaitClusters } from "../../src/cli/run/startup.ts";
-import { createEmbeddedCluster } from "../../src/clusters/cluster.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../src/object/resource.ts";
+import { createEmbeddedCluster } from "../../src/cluster/cluster.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { ENDPOINT_SLICES, NAMESPACES } from "../../src/kube/object/resource.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 /** A start with two clusters in process; `start` hands over how it goes on. */

@@ -5,8 +5,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EngineError } from "../../src/base/errors.ts";
 import { runCli } from "../../src/cli/program.ts";
-import type { Screen, Terminal } from "../../src/cli/terminal.ts";
-import { readTextFile } from "../../src/cli/text-file.ts";
+import type { Screen, Terminal } from "../../src/cli/process/terminal.ts";
+import { readTextFile } from "../../src/cli/files/text-file.ts";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 

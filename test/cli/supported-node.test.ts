@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tooOld } from "../../src/cli/supported-node.ts";
+import { tooOld } from "../../src/cli/process/supported-node.ts";
 import { ROOT } from "./support.ts";
 
 test.each(["v22.19.0", "v22.20.1", "v23.0.0", "v24.21.0", "v26.0.0-nightly", "v100.0.0"])("%s is new enough", (version) => {

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { discoverTests } from "../../src/cli/test/discover.ts";
-import { globPattern, globRoot, isGlob } from "../../src/cli/test/glob.ts";
+import { discoverTests } from "../../src/cli/test/files/discover.ts";
+import { globPattern, globRoot, isGlob } from "../../src/cli/test/files/glob.ts";
 import { parseFilter } from "../../src/cli/test/name-filter.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-discovery-"));

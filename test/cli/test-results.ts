@@ -1,9 +1,9 @@
 /**
  * What a run of test files may have answered, made by hand, for reporters.
  */
-import { reportOf } from "../../src/cli/test/report.ts";
-import type { TestReport } from "../../src/cli/test/report.ts";
-import type { SuiteResult, TestResult } from "../../src/testing/patch-tests/results.ts";
+import { reportOf } from "../../src/cli/test/reporters/report.ts";
+import type { TestReport } from "../../src/cli/test/reporters/report.ts";
+import type { SuiteResult, TestResult } from "../../src/workbench/asserts/results.ts";
 
 const FILE = "patches/rewrite-ips.patch-test.yaml";
 

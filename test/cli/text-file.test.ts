@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { FILE_BYTES_MAX, readTextFile, unreadable } from "../../src/cli/text-file.ts";
+import { FILE_BYTES_MAX, readTextFile, unreadable } from "../../src/cli/files/text-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-text-"));
 afterAll(() => rmSync(folder, { recursive: true }));

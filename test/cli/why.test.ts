@@ -2,7 +2,7 @@
  * `why` tells what became of one object, and of each patch.
  */
 import { describe, expect, test } from "vitest";
-import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/object/resource.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/kube/object/resource.ts";
 import { freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 
 freshClusters();

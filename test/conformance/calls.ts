@@ -2,10 +2,10 @@
  * What single calls do: get, create, update and delete.
  */
 import { describe, expect, test } from "vitest";
-import { keyOf } from "../../src/object/key.ts";
-import { CONFIG_MAPS, ENDPOINTS } from "../../src/object/resource.ts";
-import { compareResourceVersions } from "../../src/object/resource-version.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { keyOf } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS, ENDPOINTS } from "../../src/kube/object/resource.ts";
+import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { objectsOf } from "./sandbox-namespace.ts";
 import { codeOf } from "./setting.ts";
 import type { Setting } from "./setting.ts";

@@ -1,10 +1,10 @@
 /**
- * What every ClusterClient promises (`src/object/cluster-client.ts`) and what the cluster behind it does, as a suite that
+ * What every ClusterClient promises (`src/kube/object/cluster-client.ts`) and what the cluster behind it does, as a suite that
  * each client runs. It keeps to a namespace of its own, so that it can be pointed at any cluster.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { CONFIG_MAPS } from "../../src/object/resource.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
 import { kindCases } from "./kinds.ts";
 import { patchCases } from "./patches.ts";
 import { createNamespace, objectsOf } from "./sandbox-namespace.ts";

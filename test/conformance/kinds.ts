@@ -2,11 +2,11 @@
  * What the cluster does with its core kinds, seen through a client; part of the cluster client suite.
  */
 import { describe, expect, test } from "vitest";
-import { keyOf } from "../../src/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, LEASES, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import { subsetsFingerprint } from "../../src/object/subsets.ts";
-import type { Endpoints, KubeObject, Service } from "../../src/object/types.ts";
+import { keyOf } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, LEASES, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { subsetsFingerprint } from "../../src/kube/object/endpoints/subsets.ts";
+import type { Endpoints, KubeObject, Service } from "../../src/kube/object/types.ts";
 import { codeOf } from "./setting.ts";
 import type { Setting } from "./setting.ts";
 import { createNamespace, eventually, objectsOf } from "./sandbox-namespace.ts";

@@ -2,9 +2,9 @@
  * What a list answers: selectors, pages and revisions.
  */
 import { describe, expect, test } from "vitest";
-import { CONFIG_MAPS, ENDPOINTS } from "../../src/object/resource.ts";
-import { compareResourceVersions } from "../../src/object/resource-version.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { CONFIG_MAPS, ENDPOINTS } from "../../src/kube/object/resource.ts";
+import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { objectsOf } from "./sandbox-namespace.ts";
 import { codeOf } from "./setting.ts";
 import type { Setting } from "./setting.ts";

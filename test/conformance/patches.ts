@@ -2,8 +2,8 @@
  * How patches are applied, seen through a client; part of the cluster client suite.
  */
 import { describe, expect, test } from "vitest";
-import { keyOf } from "../../src/object/key.ts";
-import { CONFIG_MAPS } from "../../src/object/resource.ts";
+import { keyOf } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
 import { codeOf } from "./setting.ts";
 import type { Setting } from "./setting.ts";
 

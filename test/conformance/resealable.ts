@@ -1,13 +1,13 @@
 /**
- * What every store promises whose values can be sealed anew (`src/server/store/resealable.ts`), as a suite that each implementation runs.
+ * What every store promises whose values can be sealed anew (`src/apiserver/store/resealable.ts`), as a suite that each implementation runs.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
-import { createCipher, ENCRYPTION_KEY_BYTES } from "../../src/management/encryption.ts";
-import type { Resealable } from "../../src/server/store/resealable.ts";
-import type { Cipher } from "../../src/server/store/sqlite/cipher.ts";
-import type { Store, StoreEvent } from "../../src/server/store/store.ts";
+import { createCipher, ENCRYPTION_KEY_BYTES } from "../../src/management/data/encryption.ts";
+import type { Resealable } from "../../src/apiserver/store/resealable.ts";
+import type { Cipher } from "../../src/apiserver/store/cipher.ts";
+import type { Store, StoreEvent } from "../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "./store-setting.ts";
 
 type SealedStore = Store & Resealable;

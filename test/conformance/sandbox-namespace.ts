@@ -2,9 +2,9 @@
  * A namespace of one's own in a cluster that others may use too.
  */
 import { randomBytes } from "node:crypto";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { CONFIG_MAPS, NAMESPACES } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { CONFIG_MAPS, NAMESPACES } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 /** A new namespace and the way to be rid of it. */

@@ -1,6 +1,6 @@
 import type { Code } from "../../src/base/codes.ts";
 import { isEngineError } from "../../src/base/errors.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import type { Objects } from "./sandbox-namespace.ts";
 
 /** What the cases of a suite share. Available once the tests run. */

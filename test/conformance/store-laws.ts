@@ -3,8 +3,8 @@
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { KubeObject } from "../../src/object/types.ts";
-import type { StoredObject, StoreEvent } from "../../src/server/store/store.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import type { StoredObject, StoreEvent } from "../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "./store-setting.ts";
 import type { StoreSuiteOptions } from "./store-setting.ts";
 

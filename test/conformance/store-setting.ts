@@ -3,9 +3,9 @@
  */
 import { expect } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import type { Store } from "../../src/server/store/store.ts";
+import type { Store } from "../../src/apiserver/store/store.ts";
 
 /** One implementation. */
 export interface StoreSuiteOptions {

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../src/base/errors.ts";
-import type { Store, StoreEvent, StoreWatch } from "../../src/server/store/store.ts";
+import type { Store, StoreEvent, StoreWatch } from "../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "./store-setting.ts";
 import type { WithStore } from "./with-store.ts";
 

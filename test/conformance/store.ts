@@ -1,9 +1,9 @@
 /**
- * What every store promises (`src/server/store/store.ts`), as a suite that each implementation runs.
+ * What every store promises (`src/apiserver/store/store.ts`), as a suite that each implementation runs.
  */
 import { describe, expect, test } from "vitest";
-import type { KubeObject } from "../../src/object/types.ts";
-import type { StoredObject, StoreEvent } from "../../src/server/store/store.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import type { StoredObject, StoreEvent } from "../../src/apiserver/store/store.ts";
 import { storeLaws } from "./store-laws.ts";
 import { storeWatchCases } from "./store-watches.ts";
 import { key, object, PREFIX, settled } from "./store-setting.ts";

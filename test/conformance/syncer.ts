@@ -9,15 +9,15 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import type { MetricsRegistry } from "../../src/base/metrics.ts";
-import { resolveConfig } from "../../src/config/config.ts";
-import { DEFAULT_SETTINGS } from "../../src/config/settings.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/object/resource.ts";
-import { subsetsFingerprint } from "../../src/object/subsets.ts";
-import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/object/types.ts";
-import { createInformedAccess } from "../../src/sync/informed-access.ts";
-import { createSyncer } from "../../src/syncer.ts";
-import { createTranslator } from "../../src/translate/translator.ts";
+import { resolveConfig } from "../../src/engine/config/config.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
+import { subsetsFingerprint } from "../../src/kube/object/endpoints/subsets.ts";
+import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/kube/object/types.ts";
+import { createInformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
+import { createSyncer } from "../../src/engine/syncer.ts";
+import { createTranslator } from "../../src/engine/translate/translator.ts";
 import { eventually } from "./sandbox-namespace.ts";
 
 /** Two clusters and their end. */

@@ -2,12 +2,12 @@
  * What a watch tells, and in which order.
  */
 import { describe, expect, test } from "vitest";
-import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/object/cluster-client.ts";
-import { keyOf } from "../../src/object/key.ts";
-import { CONFIG_MAPS } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import { compareResourceVersions } from "../../src/object/resource-version.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/kube/object/cluster-client.ts";
+import { keyOf } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { Setting } from "./setting.ts";
 
 /** Reads `count` events, bookmarks left out, or fewer when the watch ends before. */

@@ -1,7 +1,7 @@
 /**
  * A store of its own for each case of the stores' suite.
  */
-import type { Store } from "../../src/server/store/store.ts";
+import type { Store } from "../../src/apiserver/store/store.ts";
 import type { StoreSuiteOptions } from "./store-setting.ts";
 
 /** The body of a test that is given a store, which is closed afterwards; `history` in events, default 1,000. */

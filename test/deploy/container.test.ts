@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readVersion } from "../../src/cli/version.ts";
+import { readVersion } from "../../src/cli/process/version.ts";
 import { ignores, parseDockerfile } from "./image/dockerfile.ts";
 import { lintDockerfile } from "./image/lint.ts";
 

@@ -10,12 +10,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Agent, fetch } from "undici";
 import type { Cluster } from "../../src/clusters.ts";
-import { DEPLOYMENTS } from "../../src/clusters/kinds/deployments.ts";
-import { STATEFUL_SETS } from "../../src/clusters/kinds/stateful-sets.ts";
-import { keyOf } from "../../src/object/key.ts";
-import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { DEPLOYMENTS } from "../../src/cluster/kinds/deployments.ts";
+import { STATEFUL_SETS } from "../../src/cluster/kinds/stateful-sets.ts";
+import { keyOf } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS, SECRETS } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { ownPorts } from "../support/own-port.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");

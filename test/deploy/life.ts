@@ -2,11 +2,11 @@
  * A whole life of a sidecar: everything is made, changed, edited on the host, refused, lost and deleted.
  */
 import { expect, vi } from "vitest";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import type { ObjectKey } from "../../src/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { WAIT } from "../support/patience.ts";
 
 /** Where the life is led. */

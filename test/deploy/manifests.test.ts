@@ -2,15 +2,15 @@
  * Every overlay of `deploy/` is built and applied by a kubectl of this machine, and its Pods have what is asked of good neighbours.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readVersion } from "../../src/cli/version.ts";
+import { readVersion } from "../../src/cli/process/version.ts";
 import { startCluster } from "../../src/clusters.ts";
 import type { Cluster } from "../../src/clusters.ts";
-import type { Container, PodSpec } from "../../src/clusters/kinds/pod-types.ts";
-import { parseConfig } from "../../src/config/config.ts";
-import { parseSettings } from "../../src/config/settings.ts";
-import { NAMESPACES } from "../../src/object/resource.ts";
-import { createKubectl } from "../kubectl/kubectl.ts";
-import type { Kubectl } from "../kubectl/kubectl.ts";
+import type { Container, PodSpec } from "../../src/cluster/kinds/pod-types.ts";
+import { parseConfig } from "../../src/engine/config/config.ts";
+import { parseSettings } from "../../src/engine/config/settings.ts";
+import { NAMESPACES } from "../../src/kube/object/resource.ts";
+import { createKubectl } from "../suites/kubectl/kubectl.ts";
+import type { Kubectl } from "../suites/kubectl/kubectl.ts";
 import { build, folderOf, kubectlPath, ofKind } from "./overlays.ts";
 
 const SIDECARS = ["sidecar/single-namespace", "sidecar/references-and-slices", "sidecar/multi-namespace"];

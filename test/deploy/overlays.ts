@@ -4,8 +4,8 @@
 import { execFileSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { loadAll } from "js-yaml";
-import type { KubeObject } from "../../src/object/types.ts";
-import { findKubectls } from "../kubectl/find-kubectl.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { findKubectls } from "../suites/kubectl/find-kubectl.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../deploy");
 

@@ -1,8 +1,8 @@
 /**
  * Roles as lists of single rights, and requests as the rights that they need.
  */
-import { ROLES } from "../../src/clusters/rbac/resources.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { ROLES } from "../../src/cluster/rbac/resources.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { ofKind } from "./overlays.ts";
 
 /** A rule as `deploy/` writes it. */

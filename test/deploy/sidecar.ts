@@ -2,7 +2,7 @@
  * The sidecar of an overlay, run in this process with the command line and the configuration that its Deployment has.
  */
 import { runCli } from "../../src/cli/program.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createTestTerminal } from "../cli/support.ts";
 import type { TestTerminal } from "../cli/support.ts";
 import { ofKind } from "./overlays.ts";

@@ -15,8 +15,8 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 /** Who runs the whole of a suite. */
 const RUNNERS: Readonly<Record<string, CatalogueSection["suite"]>> = {
-  "test/clusters/cluster.test.ts": "http",
-  "test/clusters/in-process-client.test.ts": "client",
+  "test/cluster/cluster.test.ts": "http",
+  "test/cluster/in-process-client.test.ts": "client",
 };
 
 const catalogued = CATALOGUE.flatMap((section) => Object.keys(section.cases).map((title) => titleOf(section, title)));

@@ -1,5 +1,5 @@
 /**
- * `docs/contributing.md`: its commands exist and are all of them, and what it says to write is where it says.
+ * `docs/internals/contributing.md`: its commands exist and are all of them, and what it says to write is where it says.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { tablesOf } from "../support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/internals/contributing.md"), "utf8");
 const { scripts, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   scripts: Record<string, string>;
   engines: { node: string };

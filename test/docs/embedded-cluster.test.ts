@@ -43,7 +43,7 @@ function tableBelow(heading: string): readonly (readonly string[])[] {
 }
 
 test("the controllers that can be left out are those of the options", () => {
-  const source = readFileSync(join(ROOT, "src/clusters/cluster.ts"), "utf8");
+  const source = readFileSync(join(ROOT, "src/cluster/cluster.ts"), "utf8");
   const options = [...source.matchAll(/options\.(\w+) !== false/g)].map(([, name]) => `\`${name}\``);
   expect(
     tableBelow("Switch controllers off")

@@ -4,16 +4,16 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Probe } from "../../src/cli/probe-server.ts";
-import { startProbeServer } from "../../src/cli/probe-server.ts";
-import type { ProbeServer } from "../../src/cli/probe-server.ts";
+import type { Probe } from "../../src/cli/process/probe-server.ts";
+import { startProbeServer } from "../../src/cli/process/probe-server.ts";
+import type { ProbeServer } from "../../src/cli/process/probe-server.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";
-import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, LOGINS_PER_USER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/limits.ts";
-import type { Shared } from "../../src/server/http/in-flight.ts";
-import { createInFlight } from "../../src/server/http/in-flight.ts";
+import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits/limits.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, LOGINS_PER_USER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/config/limits.ts";
+import type { Shared } from "../../src/apiserver/http/limits/in-flight.ts";
+import { createInFlight } from "../../src/apiserver/http/limits/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
 import { tablesOf } from "../support/markdown.ts";
 
@@ -86,7 +86,7 @@ describe("the management API", () => {
   });
 
   test("refuses with the codes and reasons of the page, and no others", () => {
-    const source = readFileSync(join(ROOT, "src/server/status.ts"), "utf8");
+    const source = readFileSync(join(ROOT, "src/apiserver/types/status.ts"), "utf8");
     const found = [...source.matchAll(/code: (\d{3}),\s+reason: "(\w+)"/g)].map(([, code, reason]) => `${code} ${reason}`);
     const told = rowsOf("codes").flatMap(({ code, reason = "" }) => reason.split(", ").map((one) => `${code} ${one}`));
     expect(told.sort()).toEqual([...new Set(found)].sort());
@@ -94,7 +94,7 @@ describe("the management API", () => {
 
   test("has the limits of the source", () => {
     const numbers = new Map([...PAGE.matchAll(/^\| ([a-z ,0-9]+) \| ([\d,]+)[a-z ]* \|$/gm)].map(([, name, number]) => [name, number]));
-    const body = /BODY_BYTES_MAX = ([\d *]+);/.exec(readFileSync(join(ROOT, "src/server/http/limits.ts"), "utf8"))![1]!;
+    const body = /BODY_BYTES_MAX = ([\d *]+);/.exec(readFileSync(join(ROOT, "src/apiserver/http/limits/limits.ts"), "utf8"))![1]!;
     const most = (what: Shared, callerOf = (_count: number) => ({ name: "root", administers: true })) => {
       const inFlight = createInFlight({});
       for (let count = 0; ; count += 1) {
@@ -108,7 +108,9 @@ describe("the management API", () => {
     const ofJane = (what: Shared) => most(what, () => ({ name: "jane", administers: false }));
     const kept = (what: Shared) => most(what) - most(what, (count) => ({ name: String(count), administers: false }));
     const constant = (name: string) => {
-      const found = new RegExp(`const ${name} = ([0-9_]+);`).exec(readFileSync(join(ROOT, "src/server/http/limits.ts"), "utf8"))![1]!;
+      const found = new RegExp(`const ${name} = ([0-9_]+);`).exec(
+        readFileSync(join(ROOT, "src/apiserver/http/limits/limits.ts"), "utf8"),
+      )![1]!;
       return Number(found.replaceAll("_", ""));
     };
     const seconds = (name: string) => constant(name) / 1_000;

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LAW } from "../../src/testing/laws/schema.ts";
+import { LAW } from "../../src/workbench/laws/schema.ts";
 import { run } from "../cli/support.ts";
 import { blocksOf, tablesOf } from "../support/markdown.ts";
 

@@ -9,11 +9,11 @@ import { describe, expect, test } from "vitest";
 import { CODES } from "../../src/base/codes.ts";
 import type { Code } from "../../src/base/codes.ts";
 import { silentLogger } from "../../src/base/logger.ts";
-import { LEAN, startLean } from "../../src/cli/lean-start.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import { writeBase } from "../../src/reconcile/base.ts";
-import { createEventRecorder } from "../../src/sync/events.ts";
-import { writeMarkers } from "../../src/translate/markers.ts";
+import { LEAN, startLean } from "../../src/cli/process/lean-start.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { writeBase } from "../../src/engine/reconcile/agreement/base.ts";
+import { createEventRecorder } from "../../src/engine/sync/report/events.ts";
+import { writeMarkers } from "../../src/engine/translate/markers.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { blocksOf } from "../support/markdown.ts";
 

@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PAGES } from "../../docs/generate.ts";
-import { SETTINGS_SCHEMA } from "../../src/config/settings-schema.ts";
-import { LIMIT_RANGES } from "../../src/sandbox/limits.ts";
+import { SETTINGS_SCHEMA } from "../../src/engine/config/settings-schema.ts";
+import { LIMIT_RANGES } from "../../src/engine/sandbox/limits.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const DOCS = join(ROOT, "docs");

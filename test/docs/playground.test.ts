@@ -26,14 +26,14 @@ test("the commands are there", async () => {
 });
 
 test("panes are called as on the page", () => {
-  const titles = [...read("src/playground/page/layout.ts").matchAll(/createPane\(\s*"\w+",\s*\{ title: "([^"]+)"/g)].map(
+  const titles = [...read("src/workbench/playground/page/layout.ts").matchAll(/createPane\(\s*"\w+",\s*\{ title: "([^"]+)"/g)].map(
     ([, title]) => title!,
   );
   expect(PANES!.map(({ pane }) => pane!).sort()).toEqual(titles.sort());
 });
 
 test("verdicts are called, and mean, what they do on the page", () => {
-  const words = [...read("src/playground/page/words.ts").matchAll(/text: "([^"]+)"[^}]*meaning: "([^"]+)"/g)];
+  const words = [...read("src/workbench/playground/page/cards/words.ts").matchAll(/text: "([^"]+)"[^}]*meaning: "([^"]+)"/g)];
   const known = new Map(words.map(([, text, meaning]) => [text!, meaning!]));
   expect(VERDICTS!.map(({ verdict }) => verdict)).toEqual(["Lossless", "One-way", "Drifts", "Oscillates"]);
   for (const { verdict, meaning } of VERDICTS!) expect(known.get(verdict!)).toBe(meaning);

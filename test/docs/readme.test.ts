@@ -10,10 +10,10 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { createHttpClient } from "../../src/client/http-client.ts";
-import { loadKubeConfig } from "../../src/client/kube-config.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINTS, NAMESPACES } from "../../src/object/resource.ts";
+import { createHttpClient } from "../../src/kube/client/http-client.ts";
+import { loadKubeConfig } from "../../src/kube/client/kube-config.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
 import { blocksOf } from "../support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

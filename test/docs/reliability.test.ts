@@ -1,15 +1,15 @@
 /**
- * `docs/reliability.md`: its faults are those of the simulator, its promises those of the oracles, and its counts those of its tables.
+ * `docs/internals/reliability.md`: its faults are those of the simulator, its promises those of the oracles, and its counts those of its tables.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { EVENT_FAULTS } from "../../src/testing/simulator/event-faults.ts";
-import { PROCESS_FAULTS } from "../../src/testing/simulator/process-faults.ts";
-import { REQUEST_FAULTS } from "../../src/testing/simulator/request-faults.ts";
+import { EVENT_FAULTS } from "../../src/workbench/simulator/faults/event-faults.ts";
+import { PROCESS_FAULTS } from "../../src/workbench/simulator/faults/process-faults.ts";
+import { REQUEST_FAULTS } from "../../src/workbench/simulator/faults/request-faults.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/reliability.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/internals/reliability.md"), "utf8");
 const sectionOf = (heading: string) => PAGE.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
 
 const promises = [...sectionOf("Faults and promises").matchAll(/^\| ([SL]\d+) \| (.+) \| (\d+) \| (\d+) \|$/gm)].map(
@@ -24,7 +24,7 @@ test("faults are those of the simulator, under its names, each in its group", ()
 });
 
 test("promises are those that an oracle watches, and the guide has them all", () => {
-  const folder = join(ROOT, "src/testing/simulator");
+  const folder = join(ROOT, "src/workbench/simulator");
   const source = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => readFileSync(join(folder, file), "utf8"))

@@ -1,12 +1,12 @@
 /**
- * `docs/requirements.md`: every requirement has its row, and every test that a row names is there.
+ * `docs/internals/requirements.md`: every requirement has its row, and every test that a row names is there.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/requirements.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/internals/requirements.md"), "utf8");
 
 /** Requirements of the two documents, management API and configuration first. */
 const REQUIREMENTS = 220;

@@ -4,9 +4,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits.ts";
-import { DEFAULT_LIMITS } from "../../src/sandbox/limits.ts";
-import { CATEGORIES, readAttacks } from "../sandbox/attack.ts";
+import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/engine/sandbox/limits.ts";
+import { CATEGORIES, readAttacks } from "../engine/sandbox/attack.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/security.md"), "utf8");

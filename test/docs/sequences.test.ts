@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
-import { runSuite } from "../../src/testing/patch-tests/run-suite.ts";
-import { SEQUENCE } from "../../src/testing/sequences/schema.ts";
+import { runSuite } from "../../src/workbench/patch-tests/run-suite.ts";
+import { SEQUENCE } from "../../src/workbench/sequences/reading/schema.ts";
 import { blocksOf, tablesOf } from "../support/markdown.ts";
 
 const PAGE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/test-sequences.md"), "utf8");

@@ -9,11 +9,11 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { expect, test } from "vitest";
-import { startCluster } from "../../src/clusters/cluster.ts";
-import { parseConfig } from "../../src/config/config.ts";
-import { ENDPOINT_SLICES, groupOf, NAMESPACES } from "../../src/object/resource.ts";
-import { SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../src/reconcile/slice-labels.ts";
-import { DEFAULT_MARKER_PREFIX, MANAGED_BY } from "../../src/translate/markers.ts";
+import { startCluster } from "../../src/cluster/cluster.ts";
+import { parseConfig } from "../../src/engine/config/config.ts";
+import { ENDPOINT_SLICES, groupOf, NAMESPACES } from "../../src/kube/object/resource.ts";
+import { SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../src/engine/kinds/slice-labels.ts";
+import { DEFAULT_MARKER_PREFIX, MANAGED_BY } from "../../src/engine/translate/markers.ts";
 import { hasKubectl } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 

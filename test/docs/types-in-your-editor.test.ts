@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { basename, dirname, join, resolve } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../src/engine/sandbox/sandbox.ts";
 import { blocksOf, tablesOf } from "../support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

@@ -13,8 +13,8 @@ import {
 } from "@kubernetes/client-node";
 import type { KubernetesListObject, KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startManagement } from "../../src/management/management.ts";
-import type { Management } from "../../src/management/management.ts";
+import { startManagement } from "../../src/management/api/management.ts";
+import type { Management } from "../../src/management/api/management.ts";
 import { eventually } from "../conformance/sandbox-namespace.ts";
 
 const GROUP = { group: "management.platform", version: "v1" };

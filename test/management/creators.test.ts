@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { createCreators } from "../../src/management/access/creators.ts";
+import { createCreators } from "../../src/management/access/rights/creators.ts";
 import { followManagedObjects } from "../../src/management/access/managed-objects.ts";
 import type { ManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
-import { createRights } from "../../src/management/access/rights.ts";
+import { createRights } from "../../src/management/access/rights/rights.ts";
 import { KNOWN_GROUPS } from "../../src/management/access/caller.ts";
 import { SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import { storeKey } from "../../src/server/resource-context.ts";
-import { createMemoryStore } from "../../src/server/store/memory-store.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { storeKey } from "../../src/apiserver/verbs/resource-context.ts";
+import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 
 const objectOf = ({ apiVersion, kind }: ResourceType, metadata: { name: string; namespace?: string }, spec: object): KubeObject => ({
   apiVersion,

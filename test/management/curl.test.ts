@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import type { KubeObject } from "../../src/object/types.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { API } from "./platform.ts";
 import { sharePlatform } from "./shared-platform.ts";
 

@@ -4,22 +4,22 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { authorize } from "../../src/clusters/rbac/authorize.ts";
-import { followPolicy } from "../../src/clusters/rbac/policy.ts";
-import { ruleAllows } from "../../src/clusters/rbac/rules.ts";
+import { authorize } from "../../src/cluster/rbac/authorize.ts";
+import { followPolicy } from "../../src/cluster/rbac/policy.ts";
+import { ruleAllows } from "../../src/cluster/rbac/rules.ts";
 import { groupOfSubject, KNOWN_GROUPS, subjectOfUserName, userNameOf } from "../../src/management/access/caller.ts";
 import type { Subject } from "../../src/management/access/caller.ts";
-import { derivedRoles } from "../../src/management/access/derived-roles.ts";
+import { derivedRoles } from "../../src/management/access/rights/derived-roles.ts";
 import { followManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
-import { objectAllows } from "../../src/management/access/object-rights.ts";
-import { attributesOn, createRights } from "../../src/management/access/rights.ts";
+import { objectAllows } from "../../src/management/access/rights/object-rights.ts";
+import { attributesOn, createRights } from "../../src/management/access/rights/rights.ts";
 import { SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import { createMemoryStore } from "../../src/server/store/memory-store.ts";
-import { storeKey } from "../../src/server/resource-context.ts";
-import type { UserInfo } from "../../src/server/access/user-info.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
+import { storeKey } from "../../src/apiserver/verbs/resource-context.ts";
+import type { UserInfo } from "../../src/apiserver/types/user-info.ts";
 
 const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"];
 const VERBS = [...OBJECT_VERBS, "create", "bind", "makeowner", "deletecollection"];

@@ -9,7 +9,7 @@ import { systemChance } from "../../src/base/chance.ts";
 import { isEngineError } from "../../src/base/errors.ts";
 import { ENCRYPTION_KEY_VARIABLE } from "../../src/cli/management/encryption-keys.ts";
 import { openManagementFolder } from "../../src/cli/management/management-folder.ts";
-import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../src/management/encryption.ts";
+import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../src/management/data/encryption.ts";
 
 const keyOf = (byte: number) => new Uint8Array(ENCRYPTION_KEY_BYTES).fill(byte);
 const cipherOf = (...bytes: number[]) => createCipher({ keys: bytes.map(keyOf), chance: systemChance });

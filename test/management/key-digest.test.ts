@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKeyDigest } from "../../src/management/access/key-digest.ts";
+import { createKeyDigest } from "../../src/management/access/keys/key-digest.ts";
 
 test("a value has one digest, on whatever it came, and whatever came on it before", () => {
   const digest = createKeyDigest(Buffer.alloc(32));

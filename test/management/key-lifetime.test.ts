@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/server/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { at, MERGE_PATCH, names, startPlatform } from "./platform.ts";
 import type { Client, Platform } from "./platform.ts";

@@ -3,7 +3,7 @@
  * `status.auth`; decision 79.
  */
 import { describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../src/server/store/memory-store.ts";
+import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import { codeOf, codesOf, onPlatform, Own, STRONG, whyOf } from "./key-callers.ts";
 import { MERGE_PATCH, startPlatform } from "./platform.ts";
 

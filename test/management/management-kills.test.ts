@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, test } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
-import { createSeededChance } from "../server/seeded-chance.ts";
+import { createSeededChance } from "../apiserver/seeded-chance.ts";
 import { until } from "../support/fake-clock.ts";
 import { API, MERGE_PATCH } from "./platform.ts";
 import { TEST_MS } from "../support/patience.ts";

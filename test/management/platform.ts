@@ -4,9 +4,9 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { startManagement } from "../../src/management/management.ts";
-import type { Management, ManagementOptions } from "../../src/management/management.ts";
-import type { KubeObject } from "../../src/object/types.ts";
+import { startManagement } from "../../src/management/api/management.ts";
+import type { Management, ManagementOptions } from "../../src/management/api/management.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import type { FakeClock } from "../support/fake-clock.ts";
 

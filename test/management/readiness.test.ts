@@ -1,9 +1,9 @@
 /** Readiness says what the store's writes say, and when they say something else again. */
 import { expect, test, vi } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { createReadiness, keepLooking } from "../../src/management/readiness.ts";
-import { alarmRaised } from "../../src/server/store/etcd/failure.ts";
-import { writeFailure } from "../../src/server/store/sqlite/failures.ts";
+import { createReadiness, keepLooking } from "../../src/management/api/readiness.ts";
+import { alarmRaised } from "../../src/apiserver/store/etcd/client/failure.ts";
+import { writeFailure } from "../../src/apiserver/store/sqlite/failures.ts";
 import { createFakeClock, settle } from "../support/fake-clock.ts";
 
 /** A store whose writes end as `fate` says. */

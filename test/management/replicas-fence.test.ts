@@ -3,11 +3,11 @@
  * must not happen any more.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { startManagement } from "../../src/management/management.ts";
-import type { Management } from "../../src/management/management.ts";
-import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
-import { isWrite, startEtcdProxy } from "../server/support/etcd-proxy.ts";
-import type { EtcdProxy, Fate, ProxiedRequest } from "../server/support/etcd-proxy.ts";
+import { startManagement } from "../../src/management/api/management.ts";
+import type { Management } from "../../src/management/api/management.ts";
+import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
+import { isWrite, startEtcdProxy } from "../apiserver/support/etcd-proxy.ts";
+import type { EtcdProxy, Fate, ProxiedRequest } from "../apiserver/support/etcd-proxy.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { clientOf, MERGE_PATCH, names } from "./platform.ts";

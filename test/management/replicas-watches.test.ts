@@ -4,17 +4,17 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
-import { startManagement } from "../../src/management/management.ts";
-import type { Management } from "../../src/management/management.ts";
-import { openEtcdStore } from "../../src/server/store/etcd-store.ts";
-import type { EtcdStore } from "../../src/server/store/etcd-store.ts";
-import { createSeededChance } from "../server/seeded-chance.ts";
-import { startEtcdProxy } from "../server/support/etcd-proxy.ts";
-import type { EtcdProxy } from "../server/support/etcd-proxy.ts";
-import { followOverHttp } from "../server/support/http-follower.ts";
-import type { HttpFollower } from "../server/support/http-follower.ts";
-import { createLedger, HttpWriter } from "../server/support/http-writer.ts";
-import { checkWatches } from "../server/support/watch-checker.ts";
+import { startManagement } from "../../src/management/api/management.ts";
+import type { Management } from "../../src/management/api/management.ts";
+import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
+import type { EtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
+import { createSeededChance } from "../apiserver/seeded-chance.ts";
+import { startEtcdProxy } from "../apiserver/support/etcd-proxy.ts";
+import type { EtcdProxy } from "../apiserver/support/etcd-proxy.ts";
+import { followOverHttp } from "../apiserver/support/http-follower.ts";
+import type { HttpFollower } from "../apiserver/support/http-follower.ts";
+import { createLedger, HttpWriter } from "../apiserver/support/http-writer.ts";
+import { checkWatches } from "../apiserver/support/watch-checker.ts";
 import { describeEtcd, startEtcd } from "../support/etcd.ts";
 import type { Etcd } from "../support/etcd.ts";
 import { API } from "./platform.ts";

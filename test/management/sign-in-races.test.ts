@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { openManagementApi } from "../../src/management/management-api.ts";
-import type { ManagementApi } from "../../src/management/management-api.ts";
+import { openManagementApi } from "../../src/management/api/management-api.ts";
+import type { ManagementApi } from "../../src/management/api/management-api.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../src/management/kinds/types.ts";
 import type { UserSpec } from "../../src/management/kinds/user.ts";
 import type { Identity } from "../../src/management/sign-in/identity.ts";
-import { createMemoryStore } from "../../src/server/store/memory-store.ts";
-import type { Store } from "../../src/server/store/store.ts";
+import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
+import type { Store } from "../../src/apiserver/store/store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 let api: ManagementApi;

@@ -3,9 +3,9 @@
  */
 import { delay } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { EVENTS } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { EVENTS } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
 
 /** What an engine asked of one cluster through its writer. */
 export interface Calls {

@@ -5,7 +5,7 @@
 import type { Context } from "node:vm";
 import { createContext, runInContext } from "node:vm";
 import { EngineError, messageOf } from "../../src/base/errors.ts";
-import type { PatchEngine, PatchScope } from "../../src/patch/types.ts";
+import type { PatchEngine, PatchScope } from "../../src/engine/patch/types.ts";
 
 type Run = (value: unknown, valueExists: true, context: unknown) => unknown;
 

@@ -5,8 +5,8 @@
  */
 import { inspect } from "../../src/cli/inspect/inspection.ts";
 import type { ReadClient } from "../../src/cli/inspect/inspection.ts";
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import type { PlannedWrite, Preview } from "../../src/sync/preview.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import type { PlannedWrite, Preview } from "../../src/engine/sync/inspect/preview.ts";
 import type { Story, StoryWrites } from "./scenario.ts";
 import type { World } from "./world.ts";
 

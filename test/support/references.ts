@@ -1,8 +1,8 @@
-import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
-import type { KubeObject } from "../../src/object/types.ts";
-import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
-import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../src/reconcile/reference-rules.ts";
-import { createTranslator } from "../../src/translate/translator.ts";
+import { CONFIG_MAPS, SECRETS } from "../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../src/kube/object/types.ts";
+import { compileExcludedKeys } from "../../src/engine/reconcile/rules/excluded-keys.ts";
+import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../src/engine/reconcile/references/reference-rules.ts";
+import { createTranslator } from "../../src/engine/translate/translator.ts";
 import type { TestMeta } from "./rules.ts";
 
 /** Secrets go to the host, ConfigMaps come from there. */

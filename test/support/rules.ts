@@ -1,15 +1,15 @@
-import type { PatchDefinition } from "../../src/object/patch-definition.ts";
-import { CONFIG_MAPS, SECRETS } from "../../src/object/resource.ts";
-import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/object/types.ts";
-import { compilePatches } from "../../src/patch/compile.ts";
-import { createNameRules } from "../../src/patch/names.ts";
-import { compileAddressPolicy } from "../../src/reconcile/address-policy.ts";
-import { compileExcludedKeys } from "../../src/reconcile/excluded-keys.ts";
-import { ENDPOINTS_KIND } from "../../src/reconcile/endpoints.ts";
-import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "../../src/reconcile/rules.ts";
-import { createMapping } from "../../src/translate/mapping.ts";
-import { createTranslator } from "../../src/translate/translator.ts";
-import type { TranslatorOptions } from "../../src/translate/translator.ts";
+import type { PatchDefinition } from "../../src/engine/patch/patch-definition.ts";
+import { CONFIG_MAPS, SECRETS } from "../../src/kube/object/resource.ts";
+import type { Endpoints, EndpointSubset, KubeObject, Service, StringMap } from "../../src/kube/object/types.ts";
+import { compilePatches } from "../../src/engine/patch/compile.ts";
+import { createNameRules } from "../../src/engine/patch/names.ts";
+import { compileAddressPolicy } from "../../src/engine/reconcile/rules/address-policy.ts";
+import { compileExcludedKeys } from "../../src/engine/reconcile/rules/excluded-keys.ts";
+import { ENDPOINTS_KIND } from "../../src/engine/kinds/endpoints.ts";
+import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "../../src/engine/reconcile/rules/rules.ts";
+import { createMapping } from "../../src/engine/translate/mapping.ts";
+import { createTranslator } from "../../src/engine/translate/translator.ts";
+import type { TranslatorOptions } from "../../src/engine/translate/translator.ts";
 import { createPlainEngine } from "./plain-engine.ts";
 
 /** What a test wants to differ from the defaults. */

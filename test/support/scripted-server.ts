@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { systemChance } from "../../src/base/chance.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { createServerCertificate, type ServerCertificate } from "../../src/server/access/certificates.ts";
+import { createServerCertificate, type ServerCertificate } from "../../src/apiserver/access/certificates.ts";
 import { listenOnOwnPort } from "./own-port.ts";
 
 /** One request as a script sees it. */

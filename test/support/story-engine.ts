@@ -2,9 +2,9 @@
  * What the engine of a story works by, and which kinds a story speaks of.
  */
 import { isRecord } from "../../src/base/json.ts";
-import { resolveConfig } from "../../src/config/config.ts";
-import { resolveSettings } from "../../src/config/settings.ts";
-import { ENDPOINT_SLICES } from "../../src/object/resource.ts";
+import { resolveConfig } from "../../src/engine/config/config.ts";
+import { resolveSettings } from "../../src/engine/config/settings.ts";
+import { ENDPOINT_SLICES } from "../../src/kube/object/resource.ts";
 import type { Story, StoryEngine } from "./scenario.ts";
 import { REFERENCED_KINDS } from "./story-objects.ts";
 

@@ -5,14 +5,14 @@
  */
 import { dump } from "js-yaml";
 import { canonicalJson, isRecord } from "../../src/base/json.ts";
-import { formatKey, keyOf, parseKey } from "../../src/object/key.ts";
-import type { ObjectKey } from "../../src/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/object/resource.ts";
-import type { ResourceType } from "../../src/object/resource.ts";
-import { repackSubsets } from "../../src/object/subsets.ts";
-import type { EndpointSubset, KubeObject, StringMap } from "../../src/object/types.ts";
-import { readCopyMarkers } from "../../src/translate/identity.ts";
-import { isMarkerKey, readMarkers } from "../../src/translate/markers.ts";
+import { formatKey, keyOf, parseKey } from "../../src/kube/object/key.ts";
+import type { ObjectKey } from "../../src/kube/object/key.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { repackSubsets } from "../../src/kube/object/endpoints/subsets.ts";
+import type { EndpointSubset, KubeObject, StringMap } from "../../src/kube/object/types.ts";
+import { readCopyMarkers } from "../../src/engine/translate/identity.ts";
+import { isMarkerKey, readMarkers } from "../../src/engine/translate/markers.ts";
 import type { StoryObject, StoryObjects } from "./scenario.ts";
 
 /** One of the two clusters. */

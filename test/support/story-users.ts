@@ -1,8 +1,8 @@
 /**
  * What people do to the clusters of a story.
  */
-import type { ClusterClient } from "../../src/object/cluster-client.ts";
-import { ENDPOINT_SLICES, NAMESPACES } from "../../src/object/resource.ts";
+import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
+import { ENDPOINT_SLICES, NAMESPACES } from "../../src/kube/object/resource.ts";
 import type { StoryObject, StoryObjects } from "./scenario.ts";
 import { parseId } from "./story-objects.ts";
 

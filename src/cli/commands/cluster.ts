@@ -2,18 +2,18 @@ import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { createLineLogger } from "../../base/logger.ts";
-import type { Cluster } from "../../clusters/cluster.ts";
-import type { PlatformTrust } from "../../clusters/platform-tokens.ts";
-import { aborted, collect, examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import type { DataFolder } from "../data-folder.ts";
-import { createMissing } from "../first-objects.ts";
-import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
-import { readObjects } from "../objects.ts";
-import { parseLabel, parsePort } from "../options.ts";
-import { addPlatformFlags, readPlatformFlags } from "../platform-flags.ts";
-import type { PlatformFlags } from "../platform-flags.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
+import { aborted, collect, examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import type { DataFolder } from "../files/data-folder.ts";
+import { createMissing } from "../input/first-objects.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "../files/kubeconfig-file.ts";
+import { readObjects } from "../input/objects.ts";
+import { parseLabel, parsePort } from "../input/options.ts";
+import { addPlatformFlags, readPlatformFlags } from "../input/platform-flags.ts";
+import type { PlatformFlags } from "../input/platform-flags.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 interface ClusterOptions extends PlatformFlags {
   readonly name: string;
@@ -50,7 +50,7 @@ async function runCluster({ terminal }: CommandContext, options: ClusterOptions)
   const objects = (await Promise.all(filename.map((file) => readObjects(terminal, file)))).flat();
   const platform = await readPlatformFlags(options, terminal);
   const stop = terminal.stopSignal();
-  const folder = data === undefined ? undefined : await (await import("../data-folder.ts")).openDataFolder(data, name);
+  const folder = data === undefined ? undefined : await (await import("../files/data-folder.ts")).openDataFolder(data, name);
   const cluster = await startCluster(options, { folder, platform, terminal });
   try {
     await folder?.keep(Number(new URL(cluster.url).port));
@@ -71,7 +71,7 @@ interface Setting {
 }
 
 async function startCluster({ name, port: asked }: ClusterOptions, { folder, platform, terminal }: Setting): Promise<Cluster> {
-  const clusters = await import("../../clusters/cluster.ts");
+  const clusters = await import("../../cluster/cluster.ts");
   const port = asked ?? folder?.port;
   const logger = createLineLogger({ level: "warn", now: systemClock.now, write: (line) => terminal.err(line) });
   try {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 
 /** `demo`: the main job between two embedded clusters. */
 export function defineDemo(command: Command, context: CommandContext): void {

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { createTranslatorFor } from "../../engine.ts";
-import { compilePath } from "../../path/path.ts";
-import { createSandbox } from "../../sandbox/sandbox.ts";
-import type { Sandbox, Scope } from "../../sandbox/sandbox.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_FAILED } from "../exit-codes.ts";
-import { loadConfiguration } from "../configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
-import { readObject } from "../objects.ts";
-import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
+import { createTranslatorFor } from "../../engine/engine.ts";
+import { compilePath } from "../../engine/path/path.ts";
+import { createSandbox } from "../../engine/sandbox/sandbox.ts";
+import type { Sandbox, Scope } from "../../engine/sandbox/sandbox.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_FAILED } from "../process/exit-codes.ts";
+import { loadConfiguration } from "../input/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import { readObject } from "../input/objects.ts";
+import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatDocuments } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 interface EvalOptions extends ConfigurationOptions {
   readonly value?: string;

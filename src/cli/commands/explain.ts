@@ -3,8 +3,8 @@ import { CODES } from "../../base/codes.ts";
 import type { Code } from "../../base/codes.ts";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 

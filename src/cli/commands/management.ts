@@ -1,13 +1,13 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
-import { examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/limits.ts";
-import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../options.ts";
+import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/config/limits.ts";
+import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../input/options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
-import { HISTORY_BYTES } from "../../server/store/memory-limits.ts";
+import { HISTORY_BYTES } from "../../apiserver/store/memory-limits.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
 /** `management`: the management API until it is stopped. */

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { KubeObject } from "../../object/types.ts";
-import { compilePath, nearestPath } from "../../path/path.ts";
-import type { Path } from "../../path/path.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_FAILED } from "../exit-codes.ts";
-import { nameOf, readObjects } from "../objects.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { compilePath, nearestPath } from "../../engine/path/path.ts";
+import type { Path } from "../../engine/path/path.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_FAILED } from "../process/exit-codes.ts";
+import { nameOf, readObjects } from "../input/objects.ts";
 import { formatValue, visible } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 interface MatchOptions {
   readonly filename: string;

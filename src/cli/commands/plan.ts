@@ -1,21 +1,21 @@
 import type { Command } from "commander";
 import type { Code } from "../../base/codes.ts";
-import { formatKey } from "../../object/key.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { objectChanges } from "../../sync/object-changes.ts";
-import type { ObjectChange } from "../../sync/object-changes.ts";
-import type { Preview } from "../../sync/preview.ts";
-import { examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
+import { formatKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { objectChanges } from "../../engine/sync/inspect/object-changes.ts";
+import type { ObjectChange } from "../../engine/sync/inspect/object-changes.ts";
+import type { Preview } from "../../engine/sync/inspect/preview.ts";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { tellWarning } from "../output/messages.ts";
 import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
 import type { InspectionFlags } from "../inspect/open-inspection.ts";
-import { parseCount } from "../options.ts";
+import { parseCount } from "../input/options.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { diffOfChange } from "../inspect/shown-object.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** One object that would be different afterwards. */
 interface Change {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 import type { PlatformDataFlags, RestoreFlags } from "../management/platform-data-run.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 

@@ -3,11 +3,11 @@ import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
-import { aborted, examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { parsePort } from "../options.ts";
-import { startPageServer } from "../page-server.ts";
-import type { Terminal } from "../terminal.ts";
+import { aborted, examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { parsePort } from "../input/options.ts";
+import { startPageServer } from "../process/page-server.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** How the page is served. */
 export interface PlaygroundOptions {

@@ -1,21 +1,21 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import type { Direction } from "../../object/patch-definition.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { createPatcher } from "../../patcher.ts";
-import type { Patched, Patcher } from "../../patcher.ts";
-import { WHY_LEFT_OUT } from "../../reconcile/plan-report.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { loadConfiguration } from "../configuration.ts";
-import type { ConfigurationOptions } from "../configuration.ts";
+import type { Direction } from "../../engine/patch/patch-definition.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { createPatcher } from "../../engine/patcher.ts";
+import type { Patched, Patcher } from "../../engine/patcher.ts";
+import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/plan-report.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { loadConfiguration } from "../input/configuration.ts";
+import type { ConfigurationOptions } from "../input/configuration.ts";
 import { tellWarning } from "../output/messages.ts";
-import { nameOf, readObject, readObjects } from "../objects.ts";
-import { addVclusterOptions, configOption, settingsOption } from "../options.ts";
+import { nameOf, readObject, readObjects } from "../input/objects.ts";
+import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatObjects } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 interface RenderOptions extends ConfigurationOptions {
   readonly filename: string;

@@ -1,10 +1,10 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
-import { examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { addClusterFlags } from "../cluster-flags.ts";
-import { parseCount, parseRate } from "../options.ts";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { addClusterFlags } from "../input/cluster-flags.ts";
+import { parseCount, parseRate } from "../input/options.ts";
 import type { SidecarOptions } from "../run/sidecar.ts";
 
 /** `run`: the sidecar between two clusters. */

@@ -1,10 +1,10 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
-import { CONFIG_JSON_SCHEMA } from "../../config/config-schema.ts";
-import { SETTINGS_JSON_SCHEMA } from "../../config/settings-schema.ts";
-import { PATCH_TEST_JSON_SCHEMA } from "../../testing/patch-tests/schema.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { CONFIG_JSON_SCHEMA } from "../../engine/config/config-schema.ts";
+import { SETTINGS_JSON_SCHEMA } from "../../engine/config/settings-schema.ts";
+import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 

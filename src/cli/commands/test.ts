@@ -1,9 +1,9 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import { examples } from "../command.ts";
-import type { CommandContext } from "../command.ts";
+import { examples } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
 import { parseFilter } from "../test/name-filter.ts";
-import { parseReporter, REPORTER_NAMES } from "../test/reporters.ts";
+import { parseReporter, REPORTER_NAMES } from "../test/reporters/reporters.ts";
 import type { TestFlags } from "../test/test-run.ts";
 
 /** `test` and `test init`. */

@@ -2,17 +2,17 @@ import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import { sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { examples, outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_USAGE } from "../exit-codes.ts";
-import { checkConfiguration, textOf } from "../configuration.ts";
-import type { CheckedConfiguration, ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
+import { examples, outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_USAGE } from "../process/exit-codes.ts";
+import { checkConfiguration, textOf } from "../input/configuration.ts";
+import type { CheckedConfiguration, ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
-import { readObjects } from "../objects.ts";
-import { addVclusterOptions, configOption, parseCount, settingsOption } from "../options.ts";
+import { readObjects } from "../input/objects.ts";
+import { addVclusterOptions, configOption, parseCount, settingsOption } from "../input/options.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 interface ValidateOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;
@@ -63,7 +63,7 @@ async function validateLaws(
   const { config = [], filename, seed, output } = options;
   const objects = filename === undefined ? [] : await readObjects(terminal, filename);
   // Loaded only here: whoever just validates does not wait for it.
-  const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../laws.ts");
+  const { checkConfigurationLaws, formatLawReport, lawProblems } = await import("../test/laws.ts");
   const laws = await checkConfigurationLaws(loaded, { objects, ...(seed !== undefined && { seed }) });
   const files = config.map((file) => ({ file, text: texts.get(file) ?? "" }));
   const all = sortProblems([...problems, ...lawProblems(laws, files)]);

@@ -1,17 +1,17 @@
 import { delay, systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
-import { formatKey } from "../../object/key.ts";
-import { ENDPOINTS, SECRETS, SERVICES } from "../../object/resource.ts";
-import type { KubeObject } from "../../object/types.ts";
-import type { CommandContext } from "../command.ts";
-import { loadConfiguration } from "../configuration.ts";
+import { formatKey } from "../../kube/object/key.ts";
+import { ENDPOINTS, SECRETS, SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { CommandContext } from "../process/command.ts";
+import { loadConfiguration } from "../input/configuration.ts";
 import { changedLines, demoTable } from "./demo-table.ts";
 import { demoFile, startDemoWorld } from "./demo-world.ts";
 import type { DemoWorld } from "./demo-world.ts";
-import { EXIT_FAILED } from "../exit-codes.ts";
-import { readObjects } from "../objects.ts";
-import { createTeardown } from "../teardown.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT_FAILED } from "../process/exit-codes.ts";
+import { readObjects } from "../input/objects.ts";
+import { createTeardown } from "../process/teardown.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** The demonstration gives up when it has not converged after this time, in milliseconds. */
 const CONVERGENCE_MS = 60_000;

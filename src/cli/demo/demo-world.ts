@@ -7,18 +7,18 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { createMetrics } from "../../base/metrics.ts";
 import type { MetricsRegistry } from "../../base/metrics.ts";
-import { loadKubeConfig } from "../../client/kube-config.ts";
-import { startCluster } from "../../clusters/cluster.ts";
-import type { ClusterClient, ListScope } from "../../object/cluster-client.ts";
-import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../object/resource.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { createSyncer } from "../../syncer.ts";
-import type { Syncer } from "../../syncer.ts";
-import type { LoadedConfiguration } from "../configuration.ts";
-import { followCluster } from "../followed-cluster.ts";
-import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
-import { writeKubeconfigFile } from "../kubeconfig-file.ts";
-import type { Teardown } from "../teardown.ts";
+import { loadKubeConfig } from "../../kube/client/kube-config.ts";
+import { startCluster } from "../../cluster/cluster.ts";
+import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
+import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { createSyncer } from "../../engine/syncer.ts";
+import type { Syncer } from "../../engine/syncer.ts";
+import type { LoadedConfiguration } from "../input/configuration.ts";
+import { followCluster } from "../input/followed-cluster.ts";
+import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
+import { writeKubeconfigFile } from "../files/kubeconfig-file.ts";
+import type { Teardown } from "../process/teardown.ts";
 
 /** Where the demonstration's files are: beside the sources, and beside the built package. */
 export function demoFile(name: string): string {

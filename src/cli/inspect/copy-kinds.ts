@@ -1,6 +1,6 @@
-import type { Settings } from "../../config/settings.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../object/resource.ts";
-import type { ResourceType } from "../../object/resource.ts";
+import type { Settings } from "../../engine/config/settings.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
 
 /** Every kind of which copies may stand on a host, whatever is synced now; in the order in which they are removed. */
 export function copyKinds({ references }: Settings): readonly ResourceType[] {

@@ -1,5 +1,5 @@
-import { formatKey } from "../../object/key.ts";
-import type { Explanation, PendingWrite, SeenOnHost } from "../../sync/explanation.ts";
+import { formatKey } from "../../kube/object/key.ts";
+import type { Explanation, PendingWrite, SeenOnHost } from "../../engine/sync/inspect/explanation.ts";
 import { formatTable } from "../output/table.ts";
 
 const STATES: Readonly<Record<Explanation["state"], string>> = {

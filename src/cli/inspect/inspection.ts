@@ -5,25 +5,25 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { createEngine } from "../../engine.ts";
-import type { Engine, EngineOptions } from "../../engine.ts";
-import type { ClusterClient, ListScope } from "../../object/cluster-client.ts";
-import { EVENTS, NAMESPACES, SERVICES } from "../../object/resource.ts";
-import type { ResourceType } from "../../object/resource.ts";
-import type { Note } from "../../reconcile/plan-types.ts";
-import type { Rules } from "../../reconcile/rules.ts";
-import { createClusterReads } from "../../sync/cluster-reads.ts";
-import type { ClusterReads } from "../../sync/cluster-reads.ts";
-import { createClusterView } from "../../sync/cluster-view.ts";
-import type { ClusterView } from "../../sync/cluster-view.ts";
-import { createDeleteConfirmation } from "../../sync/delete-confirmation.ts";
-import { reasonOf } from "../../sync/events.ts";
-import { checkIdentity, readClusterUid } from "../../sync/identity.ts";
-import { checkOtherSyncers } from "../../sync/other-syncers.ts";
-import { engineParts } from "../../sync/reconciler.ts";
-import { preview } from "../../sync/preview.ts";
-import type { Preview } from "../../sync/preview.ts";
-import { hostScope } from "../followed-cluster.ts";
+import { createEngine } from "../../engine/engine.ts";
+import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
+import { EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { Note } from "../../engine/reconcile/plan-types.ts";
+import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import type { ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import { createClusterView } from "../../engine/sync/inspect/cluster-view.ts";
+import type { ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
+import { createDeleteConfirmation } from "../../engine/sync/state/delete-confirmation.ts";
+import { reasonOf } from "../../engine/sync/report/events.ts";
+import { checkIdentity, readClusterUid } from "../../engine/sync/cluster/identity.ts";
+import { checkOtherSyncers } from "../../engine/sync/cluster/other-syncers.ts";
+import { engineParts } from "../../engine/sync/reconciler.ts";
+import { preview } from "../../engine/sync/inspect/preview.ts";
+import type { Preview } from "../../engine/sync/inspect/preview.ts";
+import { hostScope } from "../input/followed-cluster.ts";
 
 /** What of a client only reads. `get` is for namespaces, of which roles often allow no more. */
 export type ReadClient = Pick<ClusterClient, "get" | "list">;

@@ -1,6 +1,6 @@
-import type { MarkedCopies } from "../../sync/marked-copies.ts";
+import type { MarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
 import { tellWarning } from "../output/messages.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** Tells where copies could not be looked for: those of an earlier configuration may be in any namespace. */
 export function tellNarrowed(terminal: Terminal, { narrowed }: Pick<MarkedCopies, "narrowed">): void {

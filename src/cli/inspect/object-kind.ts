@@ -1,5 +1,5 @@
 import { EngineError } from "../../base/errors.ts";
-import type { ResourceType } from "../../object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
 
 /** Short names as kubectl has them. */
 const SHORT_NAMES: Readonly<Record<string, string>> = { ep: "endpoints", svc: "services", cm: "configmaps" };

@@ -6,23 +6,23 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
-import { resolveConnection } from "../../client/connection.ts";
-import { createHttpClient } from "../../client/http-client.ts";
-import type { ClusterClient } from "../../object/cluster-client.ts";
-import type { ServicesMode } from "../../reconcile/rules.ts";
-import { addClusterFlags, loadKubeConfigs } from "../cluster-flags.ts";
-import type { ClusterFlags } from "../cluster-flags.ts";
-import { outputOption } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { loadConfiguration, withEndpoints } from "../configuration.ts";
-import type { KubeConfig } from "../followed-cluster.ts";
+import { resolveConnection } from "../../kube/client/connection.ts";
+import { createHttpClient } from "../../kube/client/http-client.ts";
+import type { ClusterClient } from "../../kube/object/cluster-client.ts";
+import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
+import { addClusterFlags, loadKubeConfigs } from "../input/cluster-flags.ts";
+import type { ClusterFlags } from "../input/cluster-flags.ts";
+import { outputOption } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { loadConfiguration, withEndpoints } from "../input/configuration.ts";
+import type { KubeConfig } from "../input/followed-cluster.ts";
 import { inspect } from "./inspection.ts";
 import type { Inspection, ReadClient } from "./inspection.ts";
 import { tellFailure } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
-import { createTeardown } from "../teardown.ts";
-import type { Teardown } from "../teardown.ts";
+import { createTeardown } from "../process/teardown.ts";
+import type { Teardown } from "../process/teardown.ts";
 
 /** The options of commands that look, as commander hands them over. */
 export interface InspectionFlags extends ClusterFlags {

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
-import { SECRETS } from "../../object/resource.ts";
-import type { KubeObject } from "../../object/types.ts";
+import { SECRETS } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import { unifiedDiff } from "../output/diff.ts";
 import { formatValue } from "../output/output.ts";
 

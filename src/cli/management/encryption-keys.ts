@@ -2,10 +2,10 @@ import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
-import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../management/encryption.ts";
-import type { Cipher, SealingKeys } from "../../server/store/sqlite/cipher.ts";
-import { writeKeptFile } from "../kept-file.ts";
-import type { Terminal } from "../terminal.ts";
+import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../management/data/encryption.ts";
+import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
+import { writeKeptFile } from "../files/kept-file.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** Where keys may be. */
 export interface EncryptionKeyOptions {

@@ -9,8 +9,8 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import type { EtcdStore, SeenState } from "../../server/store/etcd-store.ts";
-import { readKeptFile, writeKeptFile } from "../kept-file.ts";
+import type { EtcdStore, SeenState } from "../../apiserver/store/etcd/etcd-store.ts";
+import { readKeptFile, writeKeptFile } from "../files/kept-file.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 interface Sign {

@@ -17,12 +17,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { KubeObject } from "../../object/types.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import { contentsOf, digestOf } from "../../management/data/contents.ts";
 import type { Contents } from "../../management/data/contents.ts";
-import type { Resealable } from "../../server/store/resealable.ts";
-import type { Cipher } from "../../server/store/sqlite/cipher.ts";
-import type { Store, StoredObject } from "../../server/store/store.ts";
+import type { Resealable } from "../../apiserver/store/resealable.ts";
+import type { Cipher } from "../../apiserver/store/cipher.ts";
+import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 
 /** What a server tells of. */
 export interface FolderSocketOptions {

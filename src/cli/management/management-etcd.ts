@@ -2,15 +2,15 @@ import { InvalidArgumentError } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { ManagementOptions } from "../../management/management.ts";
+import type { ManagementOptions } from "../../management/api/management.ts";
 import { demandServable } from "../../management/data/copy-state.ts";
-import { isEtcdStore } from "../../server/store/etcd-store.ts";
-import type { Store } from "../../server/store/store.ts";
+import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
+import type { Store } from "../../apiserver/store/store.ts";
 import { readCipher } from "./encryption-keys.ts";
 import { keepEtcdSign, readEtcdSign } from "./etcd-sign.ts";
 import { openStoreFromFlags, placeOf } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** The options of a management server that shares an etcd, as commander hands them over. */
 export interface EtcdFlags extends StoreFlags {

@@ -2,24 +2,24 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
-import { daysLeft } from "../../clusters/credentials.ts";
+import { daysLeft } from "../../cluster/credentials.ts";
 import { createBackupCipher } from "../../management/data/backup-seals.ts";
 import { demandServable, lostData, lostLog } from "../../management/data/copy-state.ts";
-import type { Resealable } from "../../server/store/resealable.ts";
-import { isEmptyFile } from "../../server/store/sqlite/failures.ts";
-import type { Cipher } from "../../server/store/sqlite/cipher.ts";
-import { createServerCertificate } from "../../server/access/certificates.ts";
-import type { ServerCertificate } from "../../server/access/certificates.ts";
-import type { StoreMemory } from "../../server/store/memory-limits.ts";
-import { openSqliteStore } from "../../server/store/sqlite-store.ts";
-import type { SqliteStoreOptions } from "../../server/store/sqlite-store.ts";
-import type { Store } from "../../server/store/store.ts";
-import { makeFolder } from "../data-folder.ts";
+import type { Resealable } from "../../apiserver/store/resealable.ts";
+import { isEmptyFile } from "../../apiserver/store/sqlite/failures.ts";
+import type { Cipher } from "../../apiserver/store/cipher.ts";
+import { createServerCertificate } from "../../apiserver/access/certificates.ts";
+import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
+import type { StoreMemory } from "../../apiserver/store/memory-limits.ts";
+import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
+import type { SqliteStoreOptions } from "../../apiserver/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+import { makeFolder } from "../files/data-folder.ts";
 import { openRecovering } from "./data-source.ts";
 import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
 import { keepProgress, readRevisionFile, REVISION_FILE } from "./revision-file.ts";
 import { noteClosed, readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** Where the management API keeps what must survive its process. */
 export interface ManagementFolder {

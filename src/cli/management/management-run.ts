@@ -16,25 +16,25 @@ import type { AuditLog } from "../../management/audit/audit-log.ts";
 import { parseManagementConfig } from "../../management/config/config.ts";
 import type { ManagementConfig } from "../../management/config/effective.ts";
 import { followConfigFile } from "../../management/config/follow.ts";
-import { startManagement } from "../../management/management.ts";
-import type { Management, ManagementOptions } from "../../management/management.ts";
-import { timestamp } from "../../server/objects/metadata.ts";
-import { createMemoryStore } from "../../server/store/memory-store.ts";
-import { startResealing } from "../../server/store/resealing.ts";
-import { aborted } from "../command.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_USAGE } from "../exit-codes.ts";
+import { startManagement } from "../../management/api/management.ts";
+import type { Management, ManagementOptions } from "../../management/api/management.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
+import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
+import { startResealing } from "../../apiserver/store/resealing.ts";
+import { aborted } from "../process/command.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { serveFolder } from "./folder-socket.ts";
-import { checkKubeconfigFile, writeKubeconfigFile } from "../kubeconfig-file.ts";
+import { checkKubeconfigFile, writeKubeconfigFile } from "../files/kubeconfig-file.ts";
 import { openSharedStore } from "./management-etcd.ts";
 import type { EtcdFlags, SharedStore } from "./management-etcd.ts";
 import { openManagementFolder } from "./management-folder.ts";
 import type { ManagementFolder } from "./management-folder.ts";
-import { exposeProcess } from "../process-metrics.ts";
-import { startProbeServer } from "../probe-server.ts";
+import { exposeProcess } from "../process/process-metrics.ts";
+import { startProbeServer } from "../process/probe-server.ts";
 import { tellProblem } from "../output/messages.ts";
 import { memoryOf, namesEtcd } from "./store-flags.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** The options of `management`, as commander hands them over. */
 export interface ManagementFlags extends EtcdFlags {

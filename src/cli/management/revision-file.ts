@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { REVISION_AHEAD } from "../../management/data/copy.ts";
 import { lostWrites } from "../../management/data/copy-state.ts";
-import type { Progress } from "../../server/store/sqlite/journal.ts";
+import type { Progress } from "../../apiserver/store/sqlite/journal.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 
 /** The name of the file. */

@@ -7,9 +7,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "../../base/json.ts";
-import { fitTogether } from "../../clusters/credentials.ts";
-import type { ServerCertificate } from "../../server/access/certificates.ts";
-import { readKeptFile, writeKeptFile } from "../kept-file.ts";
+import { fitTogether } from "../../cluster/credentials.ts";
+import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
+import { readKeptFile, writeKeptFile } from "../files/kept-file.ts";
 
 /** The name of the file. */
 export const SERVER_FILE = "server.json";

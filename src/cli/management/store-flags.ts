@@ -4,14 +4,14 @@ import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { openEtcdStore } from "../../server/store/etcd-store.ts";
-import type { EtcdStoreOptions } from "../../server/store/etcd-store.ts";
-import type { StoreMemory } from "../../server/store/memory-limits.ts";
-import { openSqliteStore } from "../../server/store/sqlite-store.ts";
-import type { Cipher } from "../../server/store/sqlite/cipher.ts";
-import type { Store } from "../../server/store/store.ts";
+import { openEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
+import type { EtcdStoreOptions } from "../../apiserver/store/etcd/etcd-store.ts";
+import type { StoreMemory } from "../../apiserver/store/memory-limits.ts";
+import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
+import type { Cipher } from "../../apiserver/store/cipher.ts";
+import type { Store } from "../../apiserver/store/store.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** The options that say where objects are kept, as commander hands them over. */
 export interface StoreFlags {

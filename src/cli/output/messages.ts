@@ -8,9 +8,9 @@ import { isEngineError, messageOf } from "../../base/errors.ts";
 import type { EngineError } from "../../base/errors.ts";
 import { formatProblem } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../exit-codes.ts";
+import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../process/exit-codes.ts";
 import { visible } from "./output.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 const COLOURS = { error: 31, warning: 33 } as const;
 

@@ -6,10 +6,10 @@
 import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { createEngine } from "../../engine.ts";
-import type { LawBreach, LawReport, LawStep } from "../../testing/laws/check-laws.ts";
-import type { LoadedConfiguration } from "../configuration.ts";
-import type { Runtime } from "../followed-cluster.ts";
+import { createEngine } from "../../engine/engine.ts";
+import type { LawBreach, LawReport, LawStep } from "../../workbench/laws/check-laws.ts";
+import type { LoadedConfiguration } from "../input/configuration.ts";
+import type { Runtime } from "../input/followed-cluster.ts";
 
 /** After the start there is other work to do first, in milliseconds. */
 const START_MS = 5_000;
@@ -93,7 +93,7 @@ async function watchUntil(loaded: LoadedConfiguration, options: Watching): Promi
 
 async function checkSlowly(loaded: LoadedConfiguration, { runtime: { clock, logger }, stop, told }: Watching): Promise<void> {
   // Loaded late, so that no start waits for it.
-  const { breachesOf, formatLawSteps, lawChecks } = await import("../../testing/laws/check-laws.ts");
+  const { breachesOf, formatLawSteps, lawChecks } = await import("../../workbench/laws/check-laws.ts");
   const { limits } = loaded.settings;
   const settings = { ...loaded.settings, limits: { ...limits, fuel: Math.min(limits.fuel, EVALUATION_FUEL) } };
   const engine = await createEngine({ ...loaded, settings });

@@ -5,11 +5,11 @@
  */
 import { messageOf } from "../../base/errors.ts";
 import type { Timer } from "../../base/clock.ts";
-import { qualifiedPlural } from "../../object/resource.ts";
-import { describePermission, isAllowed } from "../../sync/permissions.ts";
-import type { Permission } from "../../sync/permissions.ts";
-import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
-import type { Probe } from "../probe-server.ts";
+import { qualifiedPlural } from "../../kube/object/resource.ts";
+import { describePermission, isAllowed } from "../../engine/sync/cluster/permissions.ts";
+import type { Permission } from "../../engine/sync/cluster/permissions.ts";
+import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
+import type { Probe } from "../process/probe-server.ts";
 
 /** Permissions are asked for again after this time, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;

@@ -3,10 +3,10 @@ import { sha256Hex } from "../../base/digest.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { checkConfiguration } from "../configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../configuration.ts";
+import { checkConfiguration } from "../input/configuration.ts";
+import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../process/terminal.ts";
 
 /** How often the files are read again, in milliseconds. Mounted files have no events that can be relied on. */
 const POLL_MS = 5_000;

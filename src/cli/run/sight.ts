@@ -7,9 +7,9 @@
 import { delay } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { loggableMessage } from "../../base/logger.ts";
-import type { Sight } from "../../runtime/election-step.ts";
-import type { Reach } from "../../runtime/leader-election.ts";
-import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import type { Sight } from "../../kube/runtime/election/election-step.ts";
+import type { Reach } from "../../kube/runtime/election/leader-election.ts";
+import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Times of a sight, in milliseconds. */
 export interface SightTimes {

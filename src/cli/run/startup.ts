@@ -7,9 +7,9 @@
 import { backoffDelay } from "../../base/backoff.ts";
 import { delay } from "../../base/clock.ts";
 import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../../object/resource.ts";
-import type { ResourceType } from "../../object/resource.ts";
-import type { FollowedCluster, Runtime } from "../followed-cluster.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };

@@ -1,12 +1,12 @@
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { EngineError, messageOf } from "../../base/errors.ts";
-import { PATCH_TEST_JSON_SCHEMA } from "../../testing/patch-tests/schema.ts";
-import type { CommandContext } from "../command.ts";
-import { loadConfiguration } from "../configuration.ts";
+import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema.ts";
+import type { CommandContext } from "../process/command.ts";
+import { loadConfiguration } from "../input/configuration.ts";
 import { formatValue, visible } from "../output/output.ts";
-import type { Terminal } from "../terminal.ts";
-import { TEST_FILE_SUFFIX } from "./discover.ts";
+import type { Terminal } from "../process/terminal.ts";
+import { TEST_FILE_SUFFIX } from "./files/discover.ts";
 import { samplesFor } from "./sample-objects.ts";
 import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
 import type { SkeletonFile } from "./skeleton.ts";

@@ -2,13 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, relative, resolve, sep } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
-import type { EngineCache } from "../../testing/patch-tests/engines.ts";
-import type { GoldenWrite, SuiteResult } from "../../testing/patch-tests/results.ts";
-import { runSuite } from "../../testing/patch-tests/run-suite.ts";
-import type { Terminal } from "../terminal.ts";
+import type { EngineCache } from "../../workbench/patch-tests/engines.ts";
+import type { GoldenWrite, SuiteResult } from "../../workbench/asserts/results.ts";
+import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
+import type { Terminal } from "../process/terminal.ts";
 import type { NameFilter } from "./name-filter.ts";
-import { hasFailed } from "./report.ts";
-import type { RanSuite } from "./report.ts";
+import { hasFailed } from "./reporters/report.ts";
+import type { RanSuite } from "./reporters/report.ts";
 
 /** How test files are run. */
 export interface RunOptions {

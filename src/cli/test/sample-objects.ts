@@ -1,5 +1,5 @@
-import type { Config } from "../../config/config.ts";
-import type { KubeObject } from "../../object/types.ts";
+import type { Config } from "../../engine/config/config.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 
 /** A list of patches, as the configuration names it. */
 export type PatchList = "endpoints" | "services" | "endpointSlices";

@@ -1,14 +1,14 @@
 import { EngineError } from "../../base/errors.ts";
-import { createEngineCache } from "../../testing/patch-tests/engines.ts";
-import type { CommandContext } from "../command.ts";
-import { EXIT_FAILED, EXIT_USAGE } from "../exit-codes.ts";
-import { discoverTests, TEST_FILE_SUFFIX } from "./discover.ts";
+import { createEngineCache } from "../../workbench/patch-tests/engines.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
+import { discoverTests, TEST_FILE_SUFFIX } from "./files/discover.ts";
 import type { NameFilter } from "./name-filter.ts";
-import { percent } from "./pretty.ts";
-import { createReporting, isDocumentPrinted } from "./reporters.ts";
-import type { ChosenReporter } from "./reporters.ts";
-import { reportOf } from "./report.ts";
-import type { TestReport } from "./report.ts";
+import { percent } from "./reporters/pretty.ts";
+import { createReporting, isDocumentPrinted } from "./reporters/reporters.ts";
+import type { ChosenReporter } from "./reporters/reporters.ts";
+import { reportOf } from "./reporters/report.ts";
+import type { TestReport } from "./reporters/report.ts";
 import { runTests } from "./run-tests.ts";
 import { watchTests } from "./watch-tests.ts";
 

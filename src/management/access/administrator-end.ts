@@ -1,10 +1,10 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { timestamp } from "../../server/objects/metadata.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { ADMINISTRATOR_KEY } from "./bootstrap.ts";
-import { REFUSALS } from "./key-lives.ts";
-import type { KeyLives } from "./key-lives.ts";
+import { REFUSALS } from "./keys/key-lives.ts";
+import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /** What the end is told with. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { UserInfo } from "../../server/access/user-info.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
 /** Members of this group may do everything that their keys' scopes allow. */
 export const ADMINISTRATORS = "platform:admins";

@@ -1,9 +1,9 @@
-import { groupOf } from "../../object/resource.ts";
-import type { ResourceType } from "../../object/resource.ts";
-import type { ObjectKey } from "../../object/key.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { storeKey, storePrefix } from "../../server/resource-context.ts";
-import type { Store, StoreEvent } from "../../server/store/store.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { storeKey, storePrefix } from "../../apiserver/verbs/resource-context.ts";
+import type { Store, StoreEvent } from "../../apiserver/store/store.ts";
 import { MANAGEMENT_GROUP } from "../kinds/types.ts";
 
 /** One change of an object. */

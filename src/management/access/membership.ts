@@ -1,5 +1,5 @@
-import type { KubeObject } from "../../object/types.ts";
-import type { UserInfo } from "../../server/access/user-info.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { specOf } from "../kinds/common.ts";
 import { TEAMS } from "../kinds/types.ts";
 import { administers, groupOfSubject, subjectOfUserName } from "./caller.ts";

@@ -1,17 +1,16 @@
 import type { Clock, Timer } from "../../base/clock.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { statusOf } from "../../server/http/exchange.ts";
-import type { OnWatch } from "../../server/resource-routes.ts";
-import { tooOldVersion, unauthorized } from "../../server/status.ts";
-import type { UserInfo } from "../../server/access/user-info.ts";
-import type { Status } from "../../object/status.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
+import { tooOldVersion, unauthorized, statusOf } from "../../apiserver/types/status.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import type { Status } from "../../kube/object/status.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
 import type { KeyAuthentication } from "./authenticate.ts";
 import { KEY_EXTRA } from "./caller.ts";
-import { REFUSALS } from "./key-lives.ts";
-import type { KeyLives } from "./key-lives.ts";
+import { REFUSALS } from "./keys/key-lives.ts";
+import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 

@@ -3,7 +3,7 @@ import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { Audit } from "../../server/access/audit.ts";
+import type { Audit } from "../../apiserver/access/audit.ts";
 import { openAuditFile } from "./audit-file.ts";
 import type { AuditFile, RotationSettings } from "./audit-file.ts";
 import { policyOf } from "./levels.ts";

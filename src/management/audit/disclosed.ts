@@ -5,7 +5,7 @@
  * @module
  */
 import { isRecord } from "../../base/json.ts";
-import type { Attributes } from "../../server/access/authorization.ts";
+import type { Attributes } from "../../apiserver/access/authorization.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { REDACTED, redacted } from "../config/secrets.ts";
 import { CONFIG, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, PASSWORD_CHANGES, SHARED_SECRETS, USERS } from "../kinds/types.ts";

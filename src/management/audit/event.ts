@@ -1,7 +1,7 @@
 import { escapeControls } from "../../base/escape-controls.ts";
-import type { Status } from "../../object/status.ts";
-import type { AuditFacts } from "../../server/access/audit.ts";
-import type { UserInfo } from "../../server/access/user-info.ts";
+import type { Status } from "../../kube/object/status.ts";
+import type { AuditFacts } from "../../apiserver/access/audit.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import type { AuditLevel, AuditStage } from "./policy.ts";
 
 /** Most bytes of one body's JSON text; a longer one is left out, and a note says so. */

@@ -1,4 +1,4 @@
-import { AUDIT_LEVEL_MAX } from "../config/audit-schema.ts";
+import { AUDIT_LEVEL_MAX } from "../config/schema/audit-schema.ts";
 import { MANAGEMENT_GROUP, DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, SHARED_SECRETS, USERS } from "../kinds/types.ts";
 import type { AuditPolicy, AuditRule, AuditSettings } from "./policy.ts";
 

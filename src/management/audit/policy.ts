@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { AuditFacts } from "../../server/access/audit.ts";
-import type { Attributes, ResourceAttributes } from "../../server/access/authorization.ts";
+import type { AuditFacts } from "../../apiserver/access/audit.ts";
+import type { Attributes, ResourceAttributes } from "../../apiserver/access/authorization.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 
 /** `audit` of the configuration. */

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
-import type { Status } from "../../object/status.ts";
-import type { AuditFacts, AuditTrail } from "../../server/access/audit.ts";
+import type { Status } from "../../kube/object/status.ts";
+import type { AuditFacts, AuditTrail } from "../../apiserver/access/audit.ts";
 import { disclosedRequest, disclosedResponse, holdsSecrets } from "./disclosed.ts";
 import type { Disclosed } from "./disclosed.ts";
 import { eventLine, writtenBody } from "./event.ts";

@@ -8,10 +8,10 @@ import { Report, sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
 import { defaultOf } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
-import { MANAGEMENT_SCHEMA } from "./config-schema.ts";
+import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
 import { effectiveConfig } from "./effective.ts";
 import type { Environment, ManagementConfig, WrittenConfig } from "./effective.ts";
-import { checkRules } from "./rules.ts";
+import { checkRules } from "./rules/rules.ts";
 import { withoutFound } from "./secrets.ts";
 
 /** A configuration with its warnings, or all errors and warnings. */

@@ -4,14 +4,14 @@
  * @module
  */
 import type { Infer } from "../../schema/schema.ts";
-import { AUDIT_SIZE_MB } from "./audit-schema.ts";
-import type { CONNECTOR } from "./auth-schema.ts";
-import type { MANAGEMENT_SCHEMA } from "./config-schema.ts";
-import { METRICS_RETENTION } from "./cost-schema.ts";
-import type { METRICS } from "./cost-schema.ts";
-import { DIRECTORY_PROVIDER_A, NAME_ID_DEFAULT, OIDC, SOURCE_HOST_B_URL } from "./provider-schema.ts";
-import { effectiveRequirements } from "./requirements.ts";
-import type { WrittenRequirements } from "./requirements.ts";
+import { AUDIT_SIZE_MB } from "./schema/audit-schema.ts";
+import type { CONNECTOR } from "./schema/auth-schema.ts";
+import type { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
+import { METRICS_RETENTION } from "./schema/cost-schema.ts";
+import type { METRICS } from "./schema/cost-schema.ts";
+import { DIRECTORY_PROVIDER_A, NAME_ID_DEFAULT, OIDC, SOURCE_HOST_B_URL } from "./schema/provider-schema.ts";
+import { effectiveRequirements } from "./rules/requirements.ts";
+import type { WrittenRequirements } from "./rules/requirements.ts";
 
 /** Variables of the process that the configuration falls back to. */
 export type Environment = Readonly<Record<string, string | undefined>>;

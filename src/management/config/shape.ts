@@ -4,13 +4,13 @@
  * @module
  */
 import type { ObjectSchema, Schema } from "../../schema/schema.ts";
-import { bool, int64, list, optional, quantity, text } from "../../server/objects/shape.ts";
-import type { Field, ObjectShape, Shape } from "../../server/objects/shape.ts";
-import { AUDIT, AUDIT_RULE } from "./audit-schema.ts";
-import { AUTH, CONNECTOR } from "./auth-schema.ts";
-import { MANAGEMENT_SCHEMA } from "./config-schema.ts";
-import { COST_CONTROL, COST_SETTINGS, METRICS, REQUIREMENTS } from "./cost-schema.ts";
-import { DIRECTORY_PROVIDER_A, DIRECTORY_PROVIDER_B, OIDC, SAML, SOURCE_HOST_A, SOURCE_HOST_B } from "./provider-schema.ts";
+import { bool, int64, list, optional, quantity, text } from "../../apiserver/types/objects/shape.ts";
+import type { Field, ObjectShape, Shape } from "../../apiserver/types/objects/shape.ts";
+import { AUDIT, AUDIT_RULE } from "./schema/audit-schema.ts";
+import { AUTH, CONNECTOR } from "./schema/auth-schema.ts";
+import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
+import { COST_CONTROL, COST_SETTINGS, METRICS, REQUIREMENTS } from "./schema/cost-schema.ts";
+import { DIRECTORY_PROVIDER_A, DIRECTORY_PROVIDER_B, OIDC, SAML, SOURCE_HOST_A, SOURCE_HOST_B } from "./schema/provider-schema.ts";
 
 /** Names in published schemas; other objects are part of the schema that holds them. */
 const NAMES: ReadonlyMap<ObjectSchema, string> = new Map<ObjectSchema, string>([

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Cipher, SealingKeys } from "../../server/store/sqlite/cipher.ts";
+import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
 /** A cipher whose keys have names. */
 export type KeyedCipher = Cipher & { readonly keys: SealingKeys };

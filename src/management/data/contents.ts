@@ -1,10 +1,10 @@
 import { canonicalJson } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
-import { storePrefix } from "../../server/resource-context.ts";
-import { decode } from "../../server/objects/decode.ts";
-import type { ObjectShape } from "../../server/objects/shape.ts";
-import type { Store, StoredObject } from "../../server/store/store.ts";
-import type { KubeObject } from "../../object/types.ts";
+import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
+import { decode } from "../../apiserver/types/objects/decode.ts";
+import type { ObjectShape } from "../../apiserver/types/objects/shape.ts";
+import type { Store, StoredObject } from "../../apiserver/store/store.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import { ACCESS_KEY_SHAPE } from "../kinds/owned-access-key.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";
 import { teams } from "../kinds/team.ts";

@@ -1,6 +1,6 @@
 import { EngineError } from "../../base/errors.ts";
-import type { KubeObject } from "../../object/types.ts";
-import type { Store } from "../../server/store/store.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Store } from "../../apiserver/store/store.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Where the server keeps in a store what is no object of anybody. */

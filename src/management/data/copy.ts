@@ -9,8 +9,8 @@
  * @module
  */
 import { EngineError } from "../../base/errors.ts";
-import type { KubeObject } from "../../object/types.ts";
-import type { Store, StoredObject } from "../../server/store/store.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 import { contentsOf, digestOf } from "./contents.ts";
 import type { Contents } from "./contents.ts";
 import { copyStateObject, INTERNAL_PREFIX, INTERNAL_VERSION, readCopyState, STATE_KEY } from "./copy-state.ts";

@@ -6,7 +6,7 @@
  */
 import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson } from "../../base/json.ts";
-import type { StoredObject } from "../../server/store/store.ts";
+import type { StoredObject } from "../../apiserver/store/store.ts";
 
 /** How many rows of one kind there are, and their digest. */
 export interface Part {

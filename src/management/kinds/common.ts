@@ -4,13 +4,13 @@
  * @module
  */
 import { jsonEqual } from "../../base/json.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { withMetadata } from "../../server/objects/metadata.ts";
-import { dnsSubdomain } from "../../server/objects/names.ts";
-import { replaceStatus } from "../../server/resource-definition.ts";
-import type { Strategy } from "../../server/resource-definition.ts";
-import { always, described, fields, internal, list, text, time } from "../../server/objects/shape.ts";
-import type { Field } from "../../server/objects/shape.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
+import type { Strategy } from "../../apiserver/types/resource-definition.ts";
+import { always, described, fields, internal, list, text, time } from "../../apiserver/types/objects/shape.ts";
+import type { Field } from "../../apiserver/types/objects/shape.ts";
 
 /** Whom an object belongs to; both may be given. */
 export interface Owner {

@@ -1,11 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
-import { timestamp } from "../../server/objects/metadata.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { dnsSubdomain } from "../../server/objects/names.ts";
-import { replaceStatus } from "../../server/resource-definition.ts";
-import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, fields, kindShape, list, optional } from "../../server/objects/shape.ts";
-import type { UserInfo } from "../../server/access/user-info.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { always, fields, kindShape, list, optional } from "../../apiserver/types/objects/shape.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { CONFIG_STATUS } from "../config/shape.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { redacted } from "../config/secrets.ts";

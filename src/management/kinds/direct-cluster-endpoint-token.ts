@@ -1,10 +1,10 @@
-import type { KubeObject } from "../../object/types.ts";
-import { dnsSubdomain } from "../../server/objects/names.ts";
-import { always, described, fields, int64, kindShape, text } from "../../server/objects/shape.ts";
-import { ACCESS_SCOPE } from "../../scope/shape.ts";
-import type { AccessScope } from "../../scope/types.ts";
-import type { ResourceDefinition, ReviewOptions } from "../../server/resource-definition.ts";
-import type { UserInfo } from "../../server/access/user-info.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import { always, described, fields, int64, kindShape, text } from "../../apiserver/types/objects/shape.ts";
+import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
+import type { AccessScope } from "../../cluster/scope/types.ts";
+import type { ResourceDefinition, ReviewOptions } from "../../apiserver/types/resource-definition.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { DIRECT_CLUSTER_ENDPOINT_TOKENS } from "./types.ts";
 
 /** `spec` of a DirectClusterEndpointToken. */

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { withMetadata } from "../../server/objects/metadata.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 
 /** Where kubectl keeps the whole of what was applied, secrets included. */
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";

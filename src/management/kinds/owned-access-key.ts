@@ -1,7 +1,7 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../server/presentation/columns.ts";
-import type { Column } from "../../server/presentation/columns.ts";
-import type { KubeObject } from "../../object/types.ts";
-import { ageOf } from "../../server/presentation/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
+import type { Column } from "../../apiserver/types/columns.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { ageOf } from "../../apiserver/types/columns.ts";
 import {
   always,
   any as anything,
@@ -15,9 +15,9 @@ import {
   optional,
   text,
   time,
-} from "../../server/objects/shape.ts";
-import { ACCESS_SCOPE } from "../../scope/shape.ts";
-import type { AccessScope } from "../../scope/types.ts";
+} from "../../apiserver/types/objects/shape.ts";
+import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
+import type { AccessScope } from "../../cluster/scope/types.ts";
 import { PAYER, specOf, USUAL_TEXTS } from "./common.ts";
 
 /** `spec.identity`: what a provider said at sign-in. */

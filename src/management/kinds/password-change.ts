@@ -1,6 +1,6 @@
-import { dnsSubdomain } from "../../server/objects/names.ts";
-import { described, fields, kindShape, mandatory, text } from "../../server/objects/shape.ts";
-import type { ResourceDefinition } from "../../server/resource-definition.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import { described, fields, kindShape, mandatory, text } from "../../apiserver/types/objects/shape.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { PASSWORD_CHANGES } from "./types.ts";
 
 /** `spec` of a PasswordChange. */

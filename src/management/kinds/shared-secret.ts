@@ -1,10 +1,10 @@
-import type { KubeObject, StringMap } from "../../object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
-import type { Column } from "../../server/presentation/columns.ts";
-import { invalid } from "../../server/field-error.ts";
-import type { FieldError } from "../../server/field-error.ts";
-import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, strictBytes, text } from "../../server/objects/shape.ts";
+import type { KubeObject, StringMap } from "../../kube/object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
+import type { Column } from "../../apiserver/types/columns.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { always, described, fields, kindShape, list, strictBytes, text } from "../../apiserver/types/objects/shape.ts";
 import { ACCESS_RULE, CONDITION, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";

@@ -1,7 +1,7 @@
-import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../server/presentation/columns.ts";
-import type { Column } from "../../server/presentation/columns.ts";
-import type { ResourceDefinition } from "../../server/resource-definition.ts";
-import { always, described, fields, kindShape, list, text } from "../../server/objects/shape.ts";
+import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
+import type { Column } from "../../apiserver/types/columns.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { always, described, fields, kindShape, list, text } from "../../apiserver/types/objects/shape.ts";
 import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
 import type { OwnedSpec } from "./common.ts";
 import { TEAMS } from "./types.ts";

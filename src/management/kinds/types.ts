@@ -1,4 +1,4 @@
-import type { ResourceType } from "../../object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
 
 /** The API group of the platform. Source: specification 1, "What the service does". */
 export const MANAGEMENT_GROUP = "management.platform";

@@ -1,7 +1,7 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../server/presentation/columns.ts";
-import type { Column } from "../../server/presentation/columns.ts";
-import { always, bool, described, fields, internal, kindShape, list, text } from "../../server/objects/shape.ts";
-import type { KubeObject } from "../../object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
+import type { Column } from "../../apiserver/types/columns.ts";
+import { always, bool, described, fields, internal, kindShape, list, text } from "../../apiserver/types/objects/shape.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import { EMPTY_STATUS, specOf, USUAL_TEXTS } from "./common.ts";
 
 /** `spec` of a User. */

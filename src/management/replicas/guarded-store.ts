@@ -1,4 +1,4 @@
-import type { Store, WriteTerms } from "../../server/store/store.ts";
+import type { Store, WriteTerms } from "../../apiserver/store/store.ts";
 
 /** The same store for one writer among several: no write happens while `demand` throws. */
 export function guardedStore(store: Store, demand: () => void): Store {

@@ -3,8 +3,8 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { HoldValue } from "../access/access-keys.ts";
-import type { PassingRecords } from "../passing-records.ts";
+import type { HoldValue } from "../access/keys/access-keys.ts";
+import type { PassingRecords } from "../records/passing-records.ts";
 
 /** What values are held in. */
 export interface HeldValuesOptions {

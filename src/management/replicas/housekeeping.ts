@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Store } from "../../server/store/store.ts";
-import type { PassingRecords } from "../passing-records.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+import type { PassingRecords } from "../records/passing-records.ts";
 import type { Work } from "./led-work.ts";
 import { COMPACT_AFTER_MS } from "./sharing.ts";
 import type { Sharing } from "./sharing.ts";

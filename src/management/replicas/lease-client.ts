@@ -1,12 +1,12 @@
 import { delay } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
-import { groupOf } from "../../object/resource.ts";
-import type { ResourceType } from "../../object/resource.ts";
-import type { ClusterClient } from "../../object/cluster-client.ts";
-import type { ObjectKey } from "../../object/key.ts";
-import { alreadyExists, conflict, MODIFIED, unavailable } from "../../server/status.ts";
-import type { Store } from "../../server/store/store.ts";
-import { INTERNAL_PREFIX } from "../internal-records.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ClusterClient } from "../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { alreadyExists, conflict, MODIFIED, unavailable } from "../../apiserver/types/status.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+import { INTERNAL_PREFIX } from "../records/internal-records.ts";
 
 /** What an election needs of a cluster. */
 export type LeaseClient = Pick<ClusterClient, "get" | "create" | "update">;

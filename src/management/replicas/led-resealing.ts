@@ -1,5 +1,5 @@
-import { startResealing } from "../../server/store/resealing.ts";
-import type { ResealingOptions } from "../../server/store/resealing.ts";
+import { startResealing } from "../../apiserver/store/resealing.ts";
+import type { ResealingOptions } from "../../apiserver/store/resealing.ts";
 import type { Work } from "./led-work.ts";
 
 /** Each value is a write that all servers tell their watches of, so they come few at a time. */

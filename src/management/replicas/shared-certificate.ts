@@ -4,11 +4,11 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { daysLeft, fitTogether } from "../../clusters/credentials.ts";
-import { createServerCertificate } from "../../server/access/certificates.ts";
-import type { ServerCertificate } from "../../server/access/certificates.ts";
-import { timestamp } from "../../server/objects/metadata.ts";
-import type { InternalRecords } from "../internal-records.ts";
+import { daysLeft, fitTogether } from "../../cluster/credentials.ts";
+import { createServerCertificate } from "../../apiserver/access/certificates.ts";
+import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
+import type { InternalRecords } from "../records/internal-records.ts";
 
 /** For whom the certificate is. */
 export interface SharedCertificateOptions {

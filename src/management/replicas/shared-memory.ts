@@ -1,9 +1,9 @@
 import { sha256Hex } from "../../base/digest.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Attempts, AttemptsOptions } from "../sign-in/attempts.ts";
-import type { SignInMemory } from "../sign-in/memory.ts";
-import type { Once, OnceOptions } from "../sign-in/once.ts";
-import type { Passing, PassingRecords } from "../passing-records.ts";
+import type { Attempts, AttemptsOptions } from "../sign-in/limits/attempts.ts";
+import type { SignInMemory } from "../sign-in/limits/memory.ts";
+import type { Once, OnceOptions } from "../sign-in/limits/once.ts";
+import type { Passing, PassingRecords } from "../records/passing-records.ts";
 
 /** What processes remember in. */
 export interface SharedMemoryOptions {

@@ -1,5 +1,5 @@
-import type { ElectionTimes } from "../../runtime/election-step.ts";
-import type { Resealable } from "../../server/store/resealable.ts";
+import type { ElectionTimes } from "../../kube/runtime/election/election-step.ts";
+import type { Resealable } from "../../apiserver/store/resealable.ts";
 
 /** How a management server shares its store with others. */
 export interface Sharing {

@@ -4,9 +4,9 @@
  * @module
  */
 import { jsonEqual } from "../../base/json.ts";
-import type { ObjectKey } from "../../object/key.ts";
-import { SECRETS } from "../../object/resource.ts";
-import type { KubeObject, StringMap } from "../../object/types.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { SECRETS } from "../../kube/object/resource.ts";
+import type { KubeObject, StringMap } from "../../kube/object/types.ts";
 import { specOf } from "../kinds/common.ts";
 import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 

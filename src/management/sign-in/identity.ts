@@ -1,4 +1,4 @@
-import type { SignInLimits } from "./limits.ts";
+import type { SignInLimits } from "./limits/limits.ts";
 
 /** How much of an identity is kept. */
 export type IdentityLimits = Pick<SignInLimits, "groupsMax" | "textLengthMax" | "identityBytesMax">;

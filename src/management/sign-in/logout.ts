@@ -1,6 +1,6 @@
-import { unauthorized } from "../../server/status.ts";
-import type { Provider } from "./admit.ts";
-import type { OidcClients } from "./oidc-clients.ts";
+import { unauthorized } from "../../apiserver/types/status.ts";
+import type { Provider } from "./providers/admit.ts";
+import type { OidcClients } from "./oidc/oidc-clients.ts";
 import type { SignInPorts } from "./ports.ts";
 import { bearerOf, expectMethod } from "./visit.ts";
 import type { Visit } from "./visit.ts";

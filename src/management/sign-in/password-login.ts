@@ -1,9 +1,9 @@
-import type { AddressOf } from "../../server/http/client-address.ts";
-import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../server/status.ts";
-import { addressSubject } from "./attempts.ts";
-import type { Attempts } from "./attempts.ts";
-import type { SignInLimits } from "./limits.ts";
-import type { SignInMemory } from "./memory.ts";
+import type { AddressOf } from "../../apiserver/http/client-address.ts";
+import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../apiserver/types/status.ts";
+import { addressSubject } from "./limits/attempts.ts";
+import type { Attempts } from "./limits/attempts.ts";
+import type { SignInLimits } from "./limits/limits.ts";
+import type { SignInMemory } from "./limits/memory.ts";
 import type { SignedIn, SignInPorts } from "./ports.ts";
 import type { SignInSettings } from "./settings.ts";
 import { expectMethod, readFields } from "./visit.ts";

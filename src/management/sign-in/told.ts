@@ -1,6 +1,5 @@
 import type { EngineError } from "../../base/errors.ts";
-import { statusOf } from "../../server/http/exchange.ts";
-import { unavailable } from "../../server/status.ts";
+import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 
 /** What a stranger is told of a failure. Why a provider cannot be used names files and errors of ours, which the log alone has. */
 export function told(error: EngineError): EngineError {

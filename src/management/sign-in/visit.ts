@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord } from "../../base/json.ts";
-import type { AuditRecord } from "../../server/access/audit-record.ts";
-import { mediaTypeOf, readBytes } from "../../server/http/request-body.ts";
-import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../server/status.ts";
+import type { AuditRecord } from "../../apiserver/types/audit-record.ts";
+import { mediaTypeOf, readBytes } from "../../apiserver/http/body/request-body.ts";
+import { badRequest, methodNotAllowed, unsupportedMediaType } from "../../apiserver/types/status.ts";
 
 /** One request for sign-in on its way. */
 export interface Visit {

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { canonicalJson, isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { TokenAlgorithm } from "../../scope/cluster-token.ts";
+import type { TokenAlgorithm } from "../../cluster/scope/cluster-token.ts";
 
 /** Where keys are kept between starts. The text is secret. */
 export interface SigningKeysPort {

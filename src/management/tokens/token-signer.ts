@@ -1,11 +1,11 @@
 import { SignJWT } from "jose";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { TOKEN_LENGTH_MAX } from "../../scope/cluster-token.ts";
-import type { PlatformClaim } from "../../scope/cluster-token.ts";
-import { invalid } from "../../server/field-error.ts";
-import type { FieldError } from "../../server/field-error.ts";
-import { invalidObject } from "../../server/status.ts";
+import { TOKEN_LENGTH_MAX } from "../../cluster/scope/cluster-token.ts";
+import type { PlatformClaim } from "../../cluster/scope/cluster-token.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalidObject } from "../../apiserver/types/status.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** What a signer is made of. */

@@ -59,7 +59,7 @@ export const DOCUMENTS = {
   "RFC 6902": { where: "JavaScript Object Notation (JSON) Patch" },
   "RFC 7386": { where: "JSON Merge Patch" },
   upstream: { where: "what the API server does and no document says, by the name that it has in the source of Kubernetes" },
-  "this client": { where: "`ClusterClient` in `src/object/cluster-client.ts`, which stands for an API server here" },
+  "this client": { where: "`ClusterClient` in `src/kube/object/cluster-client.ts`, which stands for an API server here" },
 } as const satisfies Record<string, { readonly path: string } | { readonly where: string }>;
 
 /** The name of a document. */

@@ -10,7 +10,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import type { AuditLog } from "../../../src/management/audit/audit-log.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { startManagement } from "../../../src/management/management.ts";
+import { startManagement } from "../../../src/management/api/management.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 
 export const API = "/kubernetes/management/apis/management.platform/v1";

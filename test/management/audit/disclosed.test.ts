@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { disclosedRequest, disclosedResponse } from "../../../src/management/audit/disclosed.ts";
-import type { Attributes } from "../../../src/server/access/authorization.ts";
+import type { Attributes } from "../../../src/apiserver/access/authorization.ts";
 
 const CANARY = "canary-hunter2";
 const HIDDEN = "********";

@@ -13,10 +13,10 @@ import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { AUDIT_BODY_BYTES_MAX } from "../../../src/management/audit/event.ts";
 import { AUDIT_LEVEL_DEFAULT } from "../../../src/management/audit/levels.ts";
 import { decideAudit } from "../../../src/management/audit/policy.ts";
-import { AUDIT, AUDIT_LEVEL_MAX, AUDIT_RULE, AUDIT_SIZE_MB } from "../../../src/management/config/audit-schema.ts";
+import { AUDIT, AUDIT_LEVEL_MAX, AUDIT_RULE, AUDIT_SIZE_MB } from "../../../src/management/config/schema/audit-schema.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { CONFIG_POLL_MS } from "../../../src/management/config/follow.ts";
-import { startManagement } from "../../../src/management/management.ts";
+import { startManagement } from "../../../src/management/api/management.ts";
 import { blocksOf } from "../../support/markdown.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../../docs/guides/audit-the-api.md"), "utf8");

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_MANAGEMENT_CONFIG, parseManagementConfig } from "../../../src/management/config/config.ts";
-import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
-import { fieldsOf } from "../../config/fields.ts";
+import { MANAGEMENT_SCHEMA } from "../../../src/management/config/schema/config-schema.ts";
+import { fieldsOf } from "../../engine/config/fields.ts";
 import { config, every, FIXTURES } from "./parsed.ts";
 
 const wrongTypes = readFileSync(join(FIXTURES, "bad/types.problems"), "utf8");

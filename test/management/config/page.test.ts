@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { PAGES } from "../../../docs/generate.ts";
 import { ACTING_SETTINGS } from "../../../docs/generate/management-config-page.ts";
 import { fieldPaths } from "../../../docs/generate/schema-tables.ts";
-import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
+import { MANAGEMENT_SCHEMA } from "../../../src/management/config/schema/config-schema.ts";
 import { errors } from "./parsed.ts";
 
 const PATH = "reference/management-config.md";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fieldPaths } from "../../../docs/generate/schema-tables.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { MANAGEMENT_SCHEMA } from "../../../src/management/config/config-schema.ts";
+import { MANAGEMENT_SCHEMA } from "../../../src/management/config/schema/config-schema.ts";
 import { REDACTED, redacted, SECRET_SETTINGS } from "../../../src/management/config/secrets.ts";
 import { config } from "./parsed.ts";
 

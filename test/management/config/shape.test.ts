@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONFIG_STATUS } from "../../../src/management/config/shape.ts";
-import { decode } from "../../../src/server/objects/decode.ts";
-import type { ObjectShape, Shape } from "../../../src/server/objects/shape.ts";
+import { decode } from "../../../src/apiserver/types/objects/decode.ts";
+import type { ObjectShape, Shape } from "../../../src/apiserver/types/objects/shape.ts";
 import { config } from "./parsed.ts";
 
 function decoded(status: unknown) {

@@ -12,11 +12,11 @@ import { openManagementFolder } from "../../../src/cli/management/management-fol
 import { ROOT, run } from "../../cli/support.ts";
 import { clientOf } from "../platform.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
-import { startManagement } from "../../../src/management/management.ts";
-import type { Management } from "../../../src/management/management.ts";
+import { startManagement } from "../../../src/management/api/management.ts";
+import type { Management } from "../../../src/management/api/management.ts";
 import { contentsOf } from "../../../src/management/data/contents.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import { openDatabase } from "../../../src/server/store/sqlite/database.ts";
+import { openDatabase } from "../../../src/apiserver/store/sqlite/database.ts";
 
 const FIXTURE = join(ROOT, "fixtures/management/481069b");
 const KEY_FILE = join(FIXTURE, "encryption.key");

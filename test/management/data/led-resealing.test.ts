@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
-import { startManagement } from "../../../src/management/management.ts";
-import type { Management } from "../../../src/management/management.ts";
-import { openEtcdStore } from "../../../src/server/store/etcd-store.ts";
-import type { EtcdStore } from "../../../src/server/store/etcd-store.ts";
+import { startManagement } from "../../../src/management/api/management.ts";
+import type { Management } from "../../../src/management/api/management.ts";
+import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import type { EtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { cipherOf, keyId } from "../../conformance/resealable.ts";
 import { key, object } from "../../conformance/store-setting.ts";
 import { describeEtcd, startEtcd } from "../../support/etcd.ts";

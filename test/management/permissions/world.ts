@@ -2,7 +2,7 @@
  * The platform of the permission table: who is there, with which keys, and what they ask about. Plain facts, from which a test makes
  * the platform and the model its expectations.
  */
-import type { AccessScope } from "../../../src/scope/types.ts";
+import type { AccessScope } from "../../../src/cluster/scope/types.ts";
 
 /** Namespaces of the projects x and y. */
 export const HOME = "p-x";

@@ -4,9 +4,9 @@
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { OWNED_ACCESS_KEYS } from "../../../src/management/kinds/types.ts";
-import { LOGINS_PER_USER_MAX } from "../../../src/management/limits.ts";
-import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
-import type { Store } from "../../../src/server/store/store.ts";
+import { LOGINS_PER_USER_MAX } from "../../../src/management/config/limits.ts";
+import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
+import type { Store } from "../../../src/apiserver/store/store.ts";
 import { at, MERGE_PATCH, names } from "../platform.ts";
 import type { Client } from "../platform.ts";
 import { Own } from "../key-callers.ts";

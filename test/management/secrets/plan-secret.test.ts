@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { planSecretSync, SOURCE_NAME_LABEL, SOURCE_NAMESPACE_LABEL } from "../../../src/management/secrets/plan-secret.ts";
 import type { SecretSyncState } from "../../../src/management/secrets/plan-secret.ts";
-import type { KubeObject } from "../../../src/object/types.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
 
 const source = { namespace: "shop", name: "db" };
 const target = { namespace: "web", name: "login" };

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { PROVIDER_KINDS } from "../../../src/management/sign-in/admit.ts";
+import { PROVIDER_KINDS } from "../../../src/management/sign-in/providers/admit.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits.ts";
-import { startManagement } from "../../../src/management/management.ts";
+import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
+import { startManagement } from "../../../src/management/api/management.ts";
 import { blocksOf } from "../../support/markdown.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../../docs/guides/sign-in.md"), "utf8");

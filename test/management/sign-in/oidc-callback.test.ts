@@ -2,7 +2,7 @@
  * The way back from an OpenID Connect provider: once, soon, and in the browser that began. The numbers are rows of the checklist.
  */
 import { describe, expect, test } from "vitest";
-import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits.ts";
+import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
 import { createBrowser, startPlatform } from "./platform.ts";
 import { freshProvider, platform, settings } from "./oidc-setting.ts";
 

@@ -144,7 +144,7 @@ describe("a login", () => {
   });
 
   test("is told no by a port in the port's own words", async () => {
-    const { forbiddenPath } = await import("../../../src/server/status.ts");
+    const { forbiddenPath } = await import("../../../src/apiserver/types/status.ts");
     platform.ports = {
       ...platform.ports,
       signIn: async () => {

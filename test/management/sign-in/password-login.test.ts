@@ -2,9 +2,9 @@
  * Login by password, and how often one may be wrong.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addressSubject, createAttempts } from "../../../src/management/sign-in/attempts.ts";
-import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits.ts";
-import type { SignInLimits } from "../../../src/management/sign-in/limits.ts";
+import { addressSubject, createAttempts } from "../../../src/management/sign-in/limits/attempts.ts";
+import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
+import type { SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
 import { createFakeClock, until } from "../../support/fake-clock.ts";
 import { PASSWORD, post, startPlatform } from "./platform.ts";
 import type { Seen, TestPlatform } from "./platform.ts";

@@ -7,11 +7,11 @@ import type { AddressInfo } from "node:net";
 import { systemChance } from "../../../src/base/chance.ts";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import type { Identity } from "../../../src/management/sign-in/identity.ts";
-import type { SignInLimits } from "../../../src/management/sign-in/limits.ts";
+import type { SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
 import type { ProviderTokens, SignInPorts } from "../../../src/management/sign-in/ports.ts";
 import { createSignInRoutes } from "../../../src/management/sign-in/routes.ts";
 import type { SignInSettings } from "../../../src/management/sign-in/settings.ts";
-import { unauthorized } from "../../../src/server/status.ts";
+import { unauthorized } from "../../../src/apiserver/types/status.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import type { FakeClock } from "../../support/fake-clock.ts";
 

@@ -10,7 +10,7 @@ import { exportJWK, SignJWT, UnsecuredJWT } from "jose";
 import type { JWTPayload } from "jose";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createServerCertificate } from "../../../src/server/access/certificates.ts";
+import { createServerCertificate } from "../../../src/apiserver/access/certificates.ts";
 
 export const CLIENT_ID = "platform";
 export const CLIENT_SECRET = "provider secret: % and +";

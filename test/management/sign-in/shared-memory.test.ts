@@ -3,10 +3,10 @@
  */
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { createInternalRecords } from "../../../src/management/internal-records.ts";
-import { createPassingRecords } from "../../../src/management/passing-records.ts";
+import { createInternalRecords } from "../../../src/management/records/internal-records.ts";
+import { createPassingRecords } from "../../../src/management/records/passing-records.ts";
 import { createSharedMemory } from "../../../src/management/replicas/shared-memory.ts";
-import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 
 const LIMITS = { lifetimeMs: 600_000, max: 10 };

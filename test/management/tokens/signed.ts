@@ -7,7 +7,7 @@ import { openSigningKeys } from "../../../src/management/tokens/signing-keys.ts"
 import type { SigningKeys, SigningKeysPort } from "../../../src/management/tokens/signing-keys.ts";
 import { createTokenSigner } from "../../../src/management/tokens/token-signer.ts";
 import type { TokenRequest, TokenSigner } from "../../../src/management/tokens/token-signer.ts";
-import type { TokenAlgorithm } from "../../../src/scope/cluster-token.ts";
+import type { TokenAlgorithm } from "../../../src/cluster/scope/cluster-token.ts";
 
 export const ISSUER = "https://platform.example";
 

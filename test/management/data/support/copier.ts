@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs";
 import { contentsOf } from "../../../../src/management/data/contents.ts";
 import { copyInto, REVISION_AHEAD } from "../../../../src/management/data/copy.ts";
-import { openSqliteStore } from "../../../../src/server/store/sqlite-store.ts";
+import { openSqliteStore } from "../../../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { cipherOf } from "../../../conformance/resealable.ts";
 
 const [, , from, to, most] = process.argv;

@@ -5,10 +5,10 @@
 import { cpSync, copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync as Database } from "node:sqlite";
-import { openDatabase } from "../../../../src/server/store/sqlite/database.ts";
-import { loadSqlite } from "../../../../src/server/store/sqlite/load-sqlite.ts";
+import { openDatabase } from "../../../../src/apiserver/store/sqlite/database.ts";
+import { loadSqlite } from "../../../../src/apiserver/store/sqlite/load-sqlite.ts";
 import { STATE_KEY } from "../../../../src/management/data/copy-state.ts";
-import type { Random } from "../../../../src/testing/simulator/random.ts";
+import type { Random } from "../../../../src/workbench/simulator/model/random.ts";
 
 /** What the one who tampers has: folders. */
 export interface Loot {

@@ -1,0 +1,96 @@
+import { isIP } from "node:net";
+import type { IncomingMessage } from "node:http";
+import type { AuditRecord } from "../types/audit-record.ts";
+import type { Attributes } from "./authorization.ts";
+import type { UserInfo } from "../types/user-info.ts";
+
+/** What is known of a request before it is carried out. */
+export interface AuditFacts {
+  /** Also in the answer, as the header `Audit-Id`. */
+  readonly auditID: string;
+  /** Whose credentials the request shows; absent when they are missing or refused. */
+  readonly user?: UserInfo;
+  /** As whom he acts, when that is somebody else. */
+  readonly impersonatedUser?: UserInfo;
+  readonly attributes: Attributes;
+  readonly method: string;
+  /** As it came, with the base path and the query; outside of the base path without the values of the query. */
+  readonly requestURI: string;
+  /** What proxies say first, the other end of the connection last. */
+  readonly sourceIPs: readonly string[];
+  /** "" when the client does not say. */
+  readonly userAgent: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+}
+
+/** Told how one request goes. Nothing here may throw. Either `complete` or `panic` comes last, once. */
+export interface AuditTrail {
+  /**
+   * The body, read but not yet checked: a patch is as it came. Secrets that the author wrote are in it.
+   */
+  readonly requestObject?: (body: unknown) => void;
+  /** What only the handler of the request knows, such as who has signed in. */
+  readonly annotate?: (name: string, value: string) => void;
+  /** A watch begins to answer. */
+  readonly responseStarted?: (code: number) => void;
+  /**
+   * The request is answered, or the watch over.
+   *
+   * @param responseObject What was sent, less what the author alone was told; absent when it was no object.
+   */
+  readonly complete: (code: number, responseObject?: () => unknown) => void;
+  /** The server failed in the middle of it. Default: `complete` with 500. */
+  readonly panic?: (error: unknown) => void;
+}
+
+/** Decides for each request whether somebody wants to be told how it goes. */
+export type Audit = (facts: AuditFacts) => AuditTrail | undefined;
+
+/** Sees to it that a trail has one end. */
+export function createAuditRecord(trail: AuditTrail): AuditRecord {
+  let over = false;
+  let responseObject: (() => unknown) | undefined;
+  const end = (how: () => void) => {
+    if (over) return;
+    over = true;
+    how();
+  };
+  return {
+    requestObject: (body) => trail.requestObject?.(body),
+    annotate: (name, value) => trail.annotate?.(name, value),
+    responseStarted: (code) => trail.responseStarted?.(code),
+    responseObject: (make) => void (responseObject = make),
+    complete: (code) => end(() => trail.complete(code, responseObject)),
+    panic: (error) => end(() => (trail.panic === undefined ? trail.complete(500, responseObject) : trail.panic(error))),
+  };
+}
+
+/** Stands for the value of a parameter. */
+const HIDDEN = "********";
+
+/**
+ * An address without the values of its query, among which codes of a sign-in may be.
+ *
+ * @example
+ * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"
+ */
+export function withoutValues(uri: string): string {
+  const at = uri.indexOf("?");
+  if (at < 0) return uri;
+  const parts = uri.slice(at + 1).split("&");
+  const shown = parts.map((part) => (part.includes("=") ? `${part.slice(0, part.indexOf("="))}=${HIDDEN}` : HIDDEN));
+  return `${uri.slice(0, at)}?${shown.join("&")}`;
+}
+
+/**
+ * The addresses that a request came through. Source: `SourceIPs` of the API machinery.
+ *
+ * @example
+ * sourceIPsOf(request); // ["203.0.113.7", "127.0.0.1"]
+ */
+export function sourceIPsOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): readonly string[] {
+  const forwarded = [headers["x-forwarded-for"] ?? "", headers["x-real-ip"] ?? ""].flat().join(",").split(",");
+  const given = forwarded.map((text) => text.trim()).filter((text) => isIP(text) !== 0);
+  return [...new Set([...given, ...(socket.remoteAddress === undefined ? [] : [socket.remoteAddress])])];
+}

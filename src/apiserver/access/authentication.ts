@@ -1,0 +1,18 @@
+import type { IncomingMessage } from "node:http";
+import type { UserInfo } from "../types/user-info.ts";
+
+/**
+ * Finds out who makes a request; undefined when the credentials are missing or unknown. It may throw what `unauthorized` makes
+ * to say more than that.
+ */
+export type Authenticate = (request: IncomingMessage) => Promise<UserInfo | undefined>;
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/;
+
+/**
+ * Everybody who reaches the server is `user`. For plain HTTP on a loopback address only: the Host header must name one, so
+ * that a web page can not reach the server under a name of its own.
+ */
+export function createLoopbackAuthentication(user: UserInfo): Authenticate {
+  return async (request) => (LOOPBACK_HOST.test(request.headers.host ?? "") ? user : undefined);
+}

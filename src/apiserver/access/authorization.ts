@@ -1,0 +1,117 @@
+import type { EngineError } from "../../base/errors.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { ResourceTarget } from "../http/request-target.ts";
+import type { UserInfo } from "../types/user-info.ts";
+import { isWatch } from "../http/resource-routes.ts";
+import { forbiddenPath, forbiddenRequest } from "../types/status.ts";
+
+/** A request for a resource, as permissions see it. "" stands for what the request does not name. */
+export interface ResourceAttributes {
+  readonly verb: string;
+  /** "" is the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** The plural. */
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A request for a path that is no resource. */
+export interface PathAttributes {
+  /** The HTTP method in lower case. */
+  readonly verb: string;
+  readonly path: string;
+}
+
+/** What somebody wants to do. */
+export type Attributes = ResourceAttributes | PathAttributes;
+
+/** Whether somebody may. */
+export interface Decision {
+  readonly allowed: boolean;
+  /** What allows it, for people; "" when there is nothing to say. */
+  readonly reason: string;
+}
+
+/** What one rule allows: verbs on resources, or on paths. Source: `rbac.authorization.k8s.io/v1` PolicyRule. */
+export interface PolicyRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+}
+
+/** Decides what users may do. Answers hold for this moment: they follow every write that was acknowledged before. */
+export interface Authorizer {
+  decide(user: UserInfo, attributes: Attributes): Decision;
+  /** Everything that a user may do in a namespace, and outside of any. Rules may repeat each other. */
+  rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[];
+}
+
+/** Verbs of methods; reading and following a collection have verbs of their own. */
+const VERBS: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+
+/** A field selector that demands one name; the name is then part of what is asked for. */
+const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
+
+/**
+ * What a request wants, in the words of permissions. A namespace is in itself, so a Role in it may allow to read it.
+ * Source: the API server's request info.
+ */
+export function attributesOf(exchange: Pick<Exchange, "method" | "path" | "query">, target: ResourceTarget | undefined): Attributes {
+  const { method, path, query } = exchange;
+  if (target === undefined) return { verb: method.toLowerCase(), path };
+  const { apiVersion, plural, namespace, name, subresource = "" } = target;
+  const group = groupOf(target);
+  const base = { group, version: apiVersion.slice(apiVersion.lastIndexOf("/") + 1), resource: plural, subresource };
+  const within = group === "" && plural === "namespaces" ? name : namespace;
+  const verb = Object.hasOwn(VERBS, method) ? VERBS[method]! : method.toLowerCase();
+  const watching = isWatch(exchange, target);
+  if (name !== "") return { ...base, verb: watching ? "watch" : verb, namespace: within, name };
+  const selected = verb === "get" ? (BY_NAME.exec(query.get("fieldSelector") ?? "")?.[1] ?? "") : "";
+  return { ...base, verb: collectionVerb(verb, watching), namespace: within, name: selected };
+}
+
+function collectionVerb(verb: string, watching: boolean): string {
+  if (verb === "get") return watching ? "watch" : "list";
+  return verb === "delete" ? "deletecollection" : verb;
+}
+
+/**
+ * The answer to somebody who may not, in Kubernetes' words, with what the authorizer has to say about it.
+ *
+ * @example
+ * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
+ */
+export function refusal(user: UserInfo, attributes: Attributes, reason = ""): EngineError {
+  const why = reason === "" ? "" : `: ${reason}`;
+  const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
+  if ("path" in attributes) return forbiddenPath(`${who} path ${JSON.stringify(attributes.path)}${why}`);
+  const { group, version, resource, subresource, namespace, name } = attributes;
+  const what = JSON.stringify(subresource === "" ? resource : `${resource}/${subresource}`);
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  const type = { apiVersion, kind: "", plural: resource, namespaced: namespace !== "" };
+  return forbiddenRequest(type, name, `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}${why}`);
+}
+
+/**
+ * Lets pass what is allowed.
+ *
+ * @throws API_FORBIDDEN for everything else.
+ */
+export function demandAllowed(authorizer: Authorizer, user: UserInfo, attributes: Attributes): void {
+  const { allowed, reason } = authorizer.decide(user, attributes);
+  if (!allowed) throw refusal(user, attributes, reason);
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from "node:http";
+import { demandAllowed } from "./authorization.ts";
+import type { Attributes, Authorizer } from "./authorization.ts";
+import { badRequest } from "../types/status.ts";
+import type { UserInfo } from "../types/user-info.ts";
+
+const USER = "impersonate-user";
+const GROUP = "impersonate-group";
+const ANONYMOUS = "system:anonymous";
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+/** Most groups that one request may name. */
+const GROUPS_MAX = 100;
+
+/**
+ * The user that a request is to be answered as: whoever `Impersonate-User` and `Impersonate-Group` name, if `user` may
+ * impersonate them, or `user` when they name nobody. Source: the API server's impersonation filter.
+ *
+ * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers do not say who.
+ */
+export function impersonated(
+  request: Pick<IncomingMessage, "headers" | "headersDistinct">,
+  user: UserInfo,
+  authorizer: Authorizer,
+): UserInfo {
+  // Most requests have none of these headers.
+  if (!Object.keys(request.headers).some((header) => header.startsWith("impersonate-"))) return user;
+  const { headersDistinct } = request;
+  const [name = ""] = headersDistinct[USER] ?? [];
+  const groups = headersDistinct[GROUP] ?? [];
+  const more = Object.keys(headersDistinct).find((header) => header === "impersonate-uid" || header.startsWith("impersonate-extra-"));
+  if (more !== undefined) throw badRequest(`the header ${JSON.stringify(more)} is not supported`);
+  if (groups.length > GROUPS_MAX) throw badRequest(`a request may name ${GROUPS_MAX} groups to impersonate, not ${groups.length}`);
+  if (name === "" && groups.length > 0) throw badRequest(`requested ${JSON.stringify(groups)} without impersonating a user`);
+  if (name === "") return user;
+  demandAllowed(authorizer, user, subjectOf(name));
+  for (const group of groups) demandAllowed(authorizer, user, asking("groups", group));
+  return { name, groups: withUsual(name, groups) };
+}
+
+function subjectOf(name: string): Attributes {
+  const account = SERVICE_ACCOUNT.exec(name);
+  return account === null ? asking("users", name) : { ...asking("serviceaccounts", account[2]!), namespace: account[1]! };
+}
+
+function asking(resource: string, name: string) {
+  return { verb: "impersonate", group: "", version: "v1", resource, subresource: "", namespace: "", name };
+}
+
+/** The groups that nobody has to be given: a ServiceAccount's own when none are named, and whether one is known at all. */
+function withUsual(name: string, groups: readonly string[]): readonly string[] {
+  const account = groups.length === 0 ? SERVICE_ACCOUNT.exec(name) : null;
+  const own = account === null ? groups : serviceAccountGroups(account[1]!);
+  const standing = name === ANONYMOUS ? "system:unauthenticated" : "system:authenticated";
+  return own.includes(standing) ? own : [...own, standing];
+}
+
+/** The groups of every ServiceAccount in a namespace. */
+export function serviceAccountGroups(namespace: string): readonly string[] {
+  return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+}

@@ -1,0 +1,111 @@
+import { sha256Hex } from "../../base/digest.ts";
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Authenticate } from "./authentication.ts";
+import { tooManyRequests } from "../types/status.ts";
+import type { UserInfo } from "../types/user-info.ts";
+
+/** For whom a token stands. */
+export interface TokenBearer {
+  readonly user: UserInfo;
+  /** Asked whenever the token is shown. Default: it holds as long as the process. */
+  readonly holds?: () => Promise<boolean>;
+  /** From when on it is worth nothing, in milliseconds since 1970. Default: never. */
+  readonly expiresAt?: number;
+  /** For whose eyes it is. Default: {@link API_AUDIENCE} alone. */
+  readonly audiences?: readonly string[];
+}
+
+/** What a token proves to somebody. */
+export interface TokenProof {
+  readonly user: UserInfo;
+  /** Those of the audiences asked for that the token is meant for. */
+  readonly audiences: readonly string[];
+}
+
+/** Bearer tokens and for whom they stand. Only their digests are kept, and looking for one tells nothing about the others. */
+export interface Tokens {
+  add(token: string, bearer: TokenBearer): void;
+  /**
+   * A new token.
+   *
+   * @throws API_ERROR (429) when {@link TokensOptions.expiringMax} tokens that expire are out.
+   */
+  issue(bearer: TokenBearer): string;
+  /** What a token proves to one of the audiences, by default the API; undefined for one that is unknown or no longer holds. */
+  identify(token: string, audiences?: readonly string[]): Promise<TokenProof | undefined>;
+}
+
+/** What tokens are made of. */
+export interface TokensOptions {
+  readonly chance: Pick<Chance, "bytes">;
+  readonly clock: Pick<Clock, "now">;
+  /** Most tokens that expire, at one time: whoever may ask for them could ask for ever. Default 100,000. */
+  readonly expiringMax?: number;
+}
+
+/** The audience of tokens for the API itself: its address within every cluster. */
+export const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
+
+const API_ONLY: readonly string[] = [API_AUDIENCE];
+const TOKEN_BYTES = 32;
+const EXPIRING_MAX = 100_000;
+/** Tokens beyond which it is worth looking for expired ones. */
+const SWEEP_MIN = 1_000;
+
+/**
+ * No tokens yet.
+ *
+ * @example
+ * const tokens = createTokens({ chance: systemChance, clock: systemClock });
+ * await tokens.identify(tokens.issue({ user: { name: "jane", groups: [] } })); // { user: { name: "jane", groups: [] }, ... }
+ */
+export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: TokensOptions): Tokens {
+  // The time that a look-up takes depends on the digest, and nobody can choose a token for its digest's beginning.
+  const lasting = new Map<string, TokenBearer>();
+  const expiring = new Map<string, TokenBearer>();
+  let sweepAt = Math.min(SWEEP_MIN, expiringMax);
+  const isOver = ({ expiresAt = Infinity }: TokenBearer) => clock.now() >= expiresAt;
+  const sweep = () => {
+    for (const [digest, bearer] of expiring) if (isOver(bearer)) expiring.delete(digest);
+    // Looking at each of them only when their number has doubled costs each token a constant share.
+    sweepAt = Math.min(expiringMax, Math.max(SWEEP_MIN, 2 * expiring.size));
+  };
+  const add = (token: string, bearer: TokenBearer) => {
+    if (bearer.expiresAt === undefined) return void lasting.set(sha256Hex(token), bearer);
+    if (expiring.size >= sweepAt) sweep();
+    if (expiring.size >= expiringMax) throw tooManyRequests();
+    expiring.set(sha256Hex(token), bearer);
+  };
+  return {
+    add,
+    issue(bearer) {
+      const token = Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url");
+      add(token, bearer);
+      return token;
+    },
+    async identify(token, audiences = API_ONLY) {
+      const digest = sha256Hex(token);
+      const bearer = lasting.get(digest) ?? expiring.get(digest);
+      if (bearer === undefined || isOver(bearer)) return undefined;
+      const { audiences: meant = API_ONLY } = bearer;
+      const common = audiences.filter((audience) => meant.includes(audience));
+      if (common.length === 0 || (await bearer.holds?.()) === false) return undefined;
+      return { user: bearer.user, audiences: common };
+    },
+  };
+}
+
+/**
+ * Knows whoever shows a token in the `Authorization: Bearer` header.
+ *
+ * @param otherwise Decides about requests without that header. Default: nobody is known.
+ */
+export function createBearerAuthentication(tokens: Tokens, otherwise: Authenticate = async () => undefined): Authenticate {
+  return async (request) => {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return otherwise(request);
+    const token = /^Bearer +([^ ]+)$/i.exec(authorization)?.[1];
+    return token === undefined ? undefined : (await tokens.identify(token))?.user;
+  };
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from "node:http";
+import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Authenticate } from "./access/authentication.ts";
+import type { Audit } from "./access/audit.ts";
+import type { Authorizer } from "./access/authorization.ts";
+import type { VersionInfo } from "./documents/document-routes.ts";
+import type { AddressOf } from "./http/client-address.ts";
+import type { OpenExchange } from "./http/exchange.ts";
+import type { Registry } from "./verbs/registry.ts";
+import type { ServerLimits } from "./http/limits/limits.ts";
+import type { OnWatch, Visible } from "./http/resource-routes.ts";
+import type { UserInfo } from "./types/user-info.ts";
+
+/** An API server's parts and where it listens. */
+export interface ApiServerOptions {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly authenticate: Authenticate;
+  /**
+   * Who makes a request, by all that the server knows at this moment; asked again at the moment of each write. It throws as `authenticate`
+   * does. Default: whoever was known then stays known.
+   */
+  readonly known?: (request: IncomingMessage) => UserInfo;
+  /** Who may use the requests that are kept for administrators. Default: the group `system:masters`. */
+  readonly administers?: (user: UserInfo) => boolean;
+  /** Who may do what, and who may act as somebody else. Default: everybody who is known may do everything, as himself. */
+  readonly authorizer?: Authorizer;
+  readonly version: VersionInfo;
+  /** Certificate and key as PEM texts; plain HTTP when left out. */
+  readonly tls?: { readonly certPem: string; readonly keyPem: string };
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0, any free one. */
+  readonly port?: number;
+  readonly limits?: ServerLimits;
+  /** Where a request comes from, to share what there is among those who are not known. Default: the address of its connection. */
+  readonly addressOf?: AddressOf;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
+  /**
+   * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
+   * `/.well-known/` in both places. Default: nothing.
+   */
+  readonly basePath?: string;
+  /** Asked about paths outside of the base path; false for those that it does not answer. Whoever asks is not known there. */
+  readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
+  /**
+   * The objects of a kind that are there for a user: lists, watches and the deletion of collections leave the others out. An
+   * object that a watch showed and may show no longer is DELETED there. Default: all are there for everybody.
+   */
+  readonly visible?: Visible;
+  /** Why `/readyz` and `/healthz` are to say no; asked while the server serves. Must not reject. Default: for no reason. */
+  readonly notReady?: () => Promise<string | undefined>;
+  /** Whether `/livez` is to say so: false where only a process that begins anew can go on. Default: it does. */
+  readonly isAlive?: () => boolean;
+  /** Told of every watch while it is open, so that it can be ended. */
+  readonly onWatch?: OnWatch;
+  /** What comes before the first request, once the port is taken; requests wait for it. Default: nothing. */
+  readonly onListening?: () => Promise<void>;
+  /** Told of every request, those that are refused among them. Default: nobody is told. */
+  readonly audit?: Audit;
+}

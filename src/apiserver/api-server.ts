@@ -1,0 +1,376 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { assert, isEngineError } from "../base/errors.ts";
+import { delay } from "../base/clock.ts";
+import { noMetrics } from "../base/metrics.ts";
+import { withoutValues } from "./access/audit.ts";
+import { attributesOf, demandAllowed } from "./access/authorization.ts";
+import type { Attributes } from "./access/authorization.ts";
+import { createDocumentRoutes, isOpenPath } from "./documents/document-routes.ts";
+import type { DocumentRoutes } from "./documents/document-routes.ts";
+import { createAnswerWriter } from "./http/answer/answer-writer.ts";
+import { remoteAddressOf } from "./http/client-address.ts";
+import { createConnections } from "./http/limits/connections.ts";
+import type { Connections } from "./http/limits/connections.ts";
+import { Answering } from "./http/exchange.ts";
+import type { Exchange, OpenExchange } from "./http/exchange.ts";
+import { createInFlight, sharedBy } from "./http/limits/in-flight.ts";
+import type { InFlight } from "./http/limits/in-flight.ts";
+import { oncePerObject } from "./types/objects/json-data.ts";
+import { beginRecord } from "./passage.ts";
+import type { Known, Passage } from "./passage.ts";
+import { impersonated } from "./access/impersonation.ts";
+import { createKnownCallers } from "./http/limits/known-callers.ts";
+import type { KnownCallers } from "./http/limits/known-callers.ts";
+import { createPace } from "./http/limits/pace.ts";
+import type { Pace } from "./http/limits/pace.ts";
+import { createPresentation } from "./http/presentation.ts";
+import { below, splitOnce, targetOrFault } from "./http/request-target.ts";
+import type { ResourceTarget } from "./http/request-target.ts";
+import {
+  BODY_BYTES_MAX,
+  BODY_VALUES_MAX,
+  CHECK_MS,
+  CONNECTIONS_MAX,
+  HEADERS_MS,
+  KEEP_ALIVE_MS,
+  READ_MS,
+  REQUEST_MS,
+} from "./http/limits/limits.ts";
+import { dropBody } from "./http/body/unread-body.ts";
+import { Warnings } from "./http/warnings.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
+import type { CountedRequest, RequestMetrics } from "./request-metrics.ts";
+import { createResourceRoutes, isWatch } from "./http/resource-routes.ts";
+import type { ResourceRoutes } from "./http/resource-routes.ts";
+import { internalError, noSuchPath, unauthorized, statusOf } from "./types/status.ts";
+import type { UserInfo } from "./types/user-info.ts";
+import type { ApiServerOptions } from "./api-server-options.ts";
+
+/** A server that listens. */
+export interface ApiServer {
+  readonly port: number;
+  /** Cuts every watch off in the middle, as a network that fails does. */
+  disconnect(): void;
+  /**
+   * Stops listening and ends every connection. With `drainMs`, watches end in order, and requests under way may take so many milliseconds
+   * to be answered; without it everything is cut off.
+   */
+  close(options?: { readonly drainMs: number }): Promise<void>;
+}
+
+/** How long answers that were made may take to leave, in milliseconds. */
+const FLUSH_MS = 1_000;
+const LOOK_MS = 50;
+const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
+
+/**
+ * Serves a registry over HTTP or HTTPS.
+ *
+ * @example
+ * const server = await startApiServer({ registry, clock, chance, logger, authenticate, version });
+ */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const serving = new Serving(options);
+  let begin = () => {};
+  let begun: Promise<void> | undefined = new Promise<void>((resolve) => (begin = resolve));
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    if (begun === undefined) void serving.handle(request, response);
+    else void begun.then(() => serving.handle(request, response));
+  };
+  const { headersMs = HEADERS_MS, requestMs = REQUEST_MS } = options.limits ?? {};
+  const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs) };
+  const server = options.tls
+    ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...times }, listener)
+    : createHttpServer(times, listener);
+  server.on("connection", (socket: Socket) => serving.connected(socket));
+  // Clients keep idle connections for up to 90 seconds; whoever closes first must be the one who would use it next.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
+  await once(server, "listening");
+  try {
+    await options.onListening?.();
+  } catch (error) {
+    await close(server, serving);
+    throw error;
+  }
+  serving.ready = true;
+  begin();
+  begun = undefined;
+  let closing: Promise<void> | undefined;
+  return {
+    port: (server.address() as AddressInfo).port,
+    disconnect: () => serving.disconnect(),
+    close: (how) => (closing ??= close(server, serving, how)),
+  };
+}
+
+async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 0 }): Promise<void> {
+  serving.ready = false;
+  const closed = once(server, "close");
+  server.close();
+  if (drainMs > 0) {
+    await serving.drain(drainMs);
+    // Answers that are made may still be on their way; a connection is done when it has none.
+    let open = true;
+    void closed.then(() => (open = false));
+    for (let passed = 0; open && passed < FLUSH_MS; passed += LOOK_MS) {
+      server.closeIdleConnections();
+      await serving.within(LOOK_MS, closed);
+    }
+  }
+  serving.disconnect();
+  server.closeAllConnections();
+  await closed;
+}
+
+class Serving {
+  ready = false;
+  readonly #options: ApiServerOptions;
+  readonly #answering: Answering;
+  readonly #documents: DocumentRoutes;
+  readonly #resources: ResourceRoutes;
+  readonly #inFlight: InFlight;
+  readonly #metrics: RequestMetrics;
+  readonly #connections: Connections;
+  readonly #pace: Pace;
+  readonly #callers: KnownCallers;
+  readonly #watching = new Set<Socket>();
+  /** Ends the watches that are open, in order. */
+  readonly #ends = new Set<() => void>();
+  /** Requests that are being answered. */
+  readonly #answered = new Set<Promise<void>>();
+  #draining = false;
+
+  constructor(options: ApiServerOptions) {
+    const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
+    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
+    this.#options = options;
+    this.#answering = new Answering(createAnswerWriter({ clock, readMs: limits.readMs ?? READ_MS }));
+    this.#documents = createDocumentRoutes({
+      definitions: registry.definitions,
+      answering: this.#answering,
+      version,
+      notReady: async () => (this.ready ? options.notReady?.() : "the server is starting or stopping"),
+      alive: () => options.isAlive?.() ?? true,
+      basePath,
+    });
+    this.#resources = createResourceRoutes({
+      registry,
+      answering: this.#answering,
+      presentation: createPresentation({ answering: this.#answering, clock }),
+      bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
+      bodyValuesMax: limits.bodyValues ?? BODY_VALUES_MAX,
+      visible,
+      onWatch: (user, end, caller) => {
+        this.#ends.add(end);
+        // It was on its way when the others were ended.
+        if (this.#draining) end();
+        const over = onWatch?.(user, end, caller);
+        return () => {
+          this.#ends.delete(end);
+          over?.();
+        };
+      },
+    });
+    this.#inFlight = createInFlight(limits, metrics);
+    this.#connections = createConnections(limits.connections ?? CONNECTIONS_MAX, metrics);
+    this.#metrics = createRequestMetrics({ metrics, clock, definitions: registry.definitions });
+    this.#pace = createPace(clock);
+    this.#callers = createKnownCallers();
+  }
+
+  connected(socket: Socket): void {
+    this.#connections.add(socket);
+  }
+
+  disconnect(): void {
+    for (const socket of this.#watching) socket.destroy();
+  }
+
+  /** Ends watches in order and waits for what is under way, for so many milliseconds at most. */
+  async drain(drainMs: number): Promise<void> {
+    this.#draining = true;
+    for (const end of this.#ends) end();
+    await this.within(drainMs, Promise.all(this.#answered));
+  }
+
+  /** Waits for something, for so many milliseconds at most. */
+  async within(waitMs: number, what: Promise<unknown>): Promise<void> {
+    const over = new AbortController();
+    const done = what.finally(() => over.abort());
+    await Promise.race([done, delay(this.#options.clock, waitMs, over.signal)]);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whoever has a connection is to find another server.
+    if (!this.ready) response.setHeader("Connection", "close");
+    const leave = this.#connections.use(request.socket);
+    const turn = this.#turnOf(request);
+    const answered = turn === undefined ? this.#handle(request, response) : turn.then(() => this.#handle(request, response));
+    this.#answered.add(answered);
+    try {
+      await answered;
+    } finally {
+      this.#answered.delete(answered);
+      leave();
+    }
+  }
+
+  /** Probes never wait for others. */
+  #turnOf(request: IncomingMessage): Promise<void> | undefined {
+    const { basePath = "", addressOf = remoteAddressOf } = this.#options;
+    const [path] = splitOnce(request.url ?? "/", "?");
+    if (isOpenPath(below(basePath, path) ?? path)) return undefined;
+    return this.#pace.turnOf(this.#callers.whose(request.headers.authorization, () => addressOf(request)));
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const warnings = new Warnings(response);
+    const warn = (text: string) => void (response.headersSent || warnings.add(text));
+    const { chance, clock } = this.#options;
+    const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
+    const passage: Passage = { request, response, warn, auditID, receivedAt, counted, record: undefined };
+    response.setHeader("Audit-Id", auditID);
+    response.setHeader("Cache-Control", "no-cache, private");
+    try {
+      await this.#answer(passage);
+      passage.record?.complete(response.statusCode);
+    } catch (error) {
+      this.#fail(passage, error);
+    }
+    counted.end(response.statusCode);
+  }
+
+  async #answer(passage: Passage): Promise<void> {
+    const { request, response, warn } = passage;
+    const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
+    const { basePath = "" } = this.#options;
+    const inside = below(basePath, whole);
+    const path = basePath !== "" && inside?.startsWith(WELL_KNOWN) ? undefined : inside;
+    const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
+    if (path === undefined) {
+      const outside = { ...open, path: inside ?? whole };
+      beginRecord(this.#options.audit, passage, withoutValues(request.url ?? "/"), { attributes: attributesOf(outside, undefined) });
+      return this.#answerOutside({ ...outside, audit: passage.record });
+    }
+    const target = targetOrFault(path);
+    const attributes = attributesOf({ ...open, path }, target instanceof Error ? undefined : target);
+    const { user, caller } = await this.#identify(passage, path, attributes);
+    if (target instanceof Error) throw target;
+    const { administers = isMaster } = this.#options;
+    const share = { name: nameOfShare(caller), administers: administers(caller) };
+    const body = this.#inFlight.body(share);
+    const { authorizer, known } = this.#options;
+    const judge = (verb?: "create") => {
+      if (authorizer === undefined) return known?.(request) ?? user;
+      const now = known === undefined ? user : impersonated(request, known(request), authorizer);
+      demandAllowed(authorizer, now, attributes);
+      if (verb !== undefined) demandAllowed(authorizer, now, { ...attributes, verb });
+      return now;
+    };
+    const exchange: Exchange = { ...open, path, user, caller, judge, body, audit: passage.record };
+    if (authorizer !== undefined && !isOpenPath(path)) demandAllowed(authorizer, user, attributes);
+    if (target !== undefined && isWatch(exchange, target))
+      return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, passage.counted));
+    // Who asks whether the server lives has no share to use up.
+    if (isOpenPath(path)) return this.#document(exchange);
+    return this.#inFlight.during(sharedBy(open.method), share, async () => {
+      try {
+        if (target !== undefined) await this.#resources(exchange, target);
+        else await this.#document(exchange);
+      } finally {
+        body.release();
+      }
+    });
+  }
+
+  async #document(exchange: OpenExchange): Promise<void> {
+    if (!(await this.#documents(exchange))) throw noSuchPath();
+  }
+
+  #answerOutside(exchange: OpenExchange): Promise<void> {
+    if (isOpenPath(exchange.path)) return this.#document(exchange);
+    const { addressOf = remoteAddressOf } = this.#options;
+    return this.#inFlight.during(
+      sharedBy(exchange.method),
+      { name: `address ${addressOf(exchange.request)}`, administers: false },
+      async () => {
+        if ((await this.#options.routes?.(exchange)) !== true) throw noSuchPath();
+      },
+    );
+  }
+
+  async #identify(passage: Passage, path: string, attributes: Attributes): Promise<Known> {
+    const { authorizer } = this.#options;
+    const known: { caller?: UserInfo; user?: UserInfo } = {};
+    try {
+      const caller = isOpenPath(path) ? ANONYMOUS : await this.#authenticate(passage.request);
+      if (caller === undefined) throw unauthorized();
+      known.caller = caller;
+      const user = authorizer === undefined || caller === ANONYMOUS ? caller : impersonated(passage.request, caller, authorizer);
+      known.user = user;
+      return { caller, user };
+    } finally {
+      beginRecord(this.#options.audit, passage, passage.request.url ?? "/", { attributes, ...known });
+    }
+  }
+
+  async #authenticate(request: IncomingMessage): Promise<UserInfo | undefined> {
+    const { authorization } = request.headers;
+    let caller: UserInfo | undefined;
+    try {
+      caller = await this.#options.authenticate(request);
+    } finally {
+      if (authorization !== undefined && caller !== undefined) this.#callers.accepted(authorization, caller.name);
+      else if (authorization !== undefined) this.#callers.refused(authorization);
+    }
+    return caller;
+  }
+
+  /** Watches last, so they do not count as requests under way, but among themselves. */
+  async #watch(exchange: Exchange, target: ResourceTarget, counted: CountedRequest): Promise<void> {
+    const socket = exchange.request.socket;
+    counted.watch();
+    this.#watching.add(socket);
+    try {
+      await this.#resources(exchange, target);
+    } finally {
+      this.#watching.delete(socket);
+    }
+  }
+
+  #fail({ request, response, record, counted }: Passage, error: unknown): void {
+    const status = statusOf(error);
+    if (status === undefined && response.destroyed && !response.headersSent) counted.left();
+    // Whoever left in the middle of his request is no failure of the server.
+    const crashed = status === undefined && !response.destroyed;
+    if (crashed || isEngineError(error, "STORE_FAILED"))
+      this.#options.logger.error("Cannot answer a request", { method: request.method, error });
+    if (crashed) record?.panic(error);
+    if (response.headersSent) {
+      response.destroy();
+      return record?.complete(response.statusCode);
+    }
+    // A body that was not read would be taken for the next request.
+    const unread = !request.complete;
+    if (unread) response.setHeader("Connection", "close");
+    if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
+    const answer = status ?? statusOf(internalError())!;
+    this.#answering.status({ request, response, audit: record }, answer, unread ? dropBody(request, this.#options.clock) : undefined);
+    record?.complete(answer.code);
+  }
+}
+
+/** Made once for each caller: a text that was just put together has to be read once more to be found in a map. */
+const nameOfShare = oncePerObject(({ name }: UserInfo) => `user ${name}`);
+
+function isMaster({ groups }: UserInfo): boolean {
+  return groups.includes("system:masters");
+}
+
+/** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
+const WELL_KNOWN = "/.well-known/";

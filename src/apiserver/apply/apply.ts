@@ -1,0 +1,201 @@
+/**
+ * Server-side apply: who applies says which fields it wants to have which values; what it says becomes its own, what it said
+ * before and says no more goes, and what others own under other values is a conflict.
+ *
+ * @module
+ */
+import { finish } from "../../base/finish.ts";
+import { jsonEqual } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { timestamp, withMetadata } from "../types/objects/metadata.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import type { ObjectShape } from "../types/objects/shape.ts";
+import { compare, isUnchanged, UNOWNED } from "./compare.ts";
+import { readConfig } from "./config.ts";
+import type { Conflict } from "./conflict.ts";
+import { difference, intersection, isEmptySet, pathsOf, union, unionAll } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { appliedFields, withDeclared } from "./fields-of.ts";
+import { appliedByClient, withLastApplied } from "./last-applied.ts";
+import { identityOf, readManagers, writeManagers } from "./managers.ts";
+import type { ManagerEntry, Managers } from "./managers.ts";
+import { mergeConfig } from "./merge.ts";
+import { prune } from "./prune.ts";
+import { afterUpdate, withoutFields, zeroObject } from "./update.ts";
+import type { Writer } from "./update.ts";
+
+/** A configuration that is applied. */
+export interface ApplyOptions {
+  readonly definition: Pick<ResourceDefinition, "type" | "shape" | "strategy">;
+  /** The stored object; undefined when the configuration creates it. */
+  readonly live: KubeObject | undefined;
+  /** What the configuration is merged into in place of the stored object. Default: the stored object. */
+  readonly opened?: KubeObject | undefined;
+  /** The body as it came, not decoded: absent and empty differ here. */
+  readonly config: unknown;
+  /** Who applies; not empty. */
+  readonly manager: string;
+  /** Take fields from their owners instead of answering conflicts. Default false. */
+  readonly force?: boolean | undefined;
+  /** The part of the object that is written. Default: the object itself. */
+  readonly subresource?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /**
+   * What the server would make of a merged object, defaults and spelling included. With it, two who apply the same are never
+   * in conflict, and applying again changes no time. Default: nothing.
+   */
+  readonly complete?: (merged: KubeObject) => KubeObject;
+}
+
+/** What comes of an apply: the object, yet to be decoded and completed, with its managers; or why not. */
+export type Applied = { readonly object: KubeObject } | { readonly conflicts: readonly Conflict[] };
+
+/** The manager of everything that was there when an object was first applied to. */
+const BEFORE_FIRST_APPLY = "before-first-apply";
+
+/**
+ * Applies a configuration. Nothing that is given is modified.
+ *
+ * Guarantees:
+ * - Fields that neither the configuration nor the applier's earlier one names keep their value.
+ * - The same value from two appliers is no conflict; both own it.
+ * - Applying the same again changes nothing.
+ *
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list can not be told apart.
+ * @example
+ * const result = applyPatch({ definition, live, config: body, manager: "deployer", now: clock.now() });
+ * if ("conflicts" in result) throw applyConflict(result.conflicts);
+ */
+export function applyPatch(options: ApplyOptions): Applied {
+  return finish(applyInPieces(options));
+}
+
+/** The same in pieces, between which others may have a turn. */
+export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
+  const { definition, live: stored, manager, subresource = "" } = options;
+  const { shape, type } = definition;
+  const config = readConfig({ definition, body: options.config, subresource: options.subresource });
+  yield;
+  const live = stored ?? zeroObject(shape);
+  const opened = options.opened ?? live;
+  const writer: Writer = { manager, operation: "Apply", apiVersion: type.apiVersion, subresource, time: timestamp(options.now) };
+  const managers = managersBefore(stored, { shape, writer });
+  const given = appliedFields(shape, config);
+  yield;
+  const merged = mergeConfig(shape, opened, config) as KubeObject;
+  yield;
+  const pruned = withoutGivenUp(shape, merged, { managers, writer, given });
+  yield;
+  const next = options.complete?.(withMetadata(pruned, { managedFields: undefined })) ?? pruned;
+  yield;
+  const { contested, removed } = changeOf(shape, { live, opened, pruned, next });
+  const conflicts = conflictsOf(managers, writer, contested);
+  if (options.force !== true && !areOwn(conflicts, () => appliedByClient(definition, live, manager)))
+    return { conflicts: shown(conflicts) };
+  yield;
+  const others = withoutFields(managers, union(contested, removed), identityOf(writer));
+  const changed = stored === undefined || !sameContent(stored, next);
+  const after = withApplier(others, { before: managers.get(identityOf(writer)), writer, given, changed });
+  const managedFields = writeManagers(after);
+  return { object: withMetadata(withLastApplied(pruned, config, manager), { managedFields }) };
+}
+
+interface Situation {
+  readonly shape: ObjectShape;
+  readonly writer: Writer;
+}
+
+/** Of an object that nobody tracked, everything belongs to one manager, so that the first apply can conflict with it. */
+function managersBefore(stored: KubeObject | undefined, { shape, writer }: Situation): Managers {
+  const managers = readManagers(stored?.metadata.managedFields);
+  if (stored === undefined || managers.size > 0) return managers;
+  const unknown: Writer = { ...writer, manager: BEFORE_FIRST_APPLY, operation: "Update" };
+  return afterUpdate(managers, compare(shape, zeroObject(shape), stored), unknown);
+}
+
+interface Giving {
+  readonly managers: Managers;
+  readonly writer: Writer;
+  readonly given: FieldSet;
+}
+
+/** The merged object without what the applier had given earlier, gives no more, and nobody else owns. */
+function withoutGivenUp(shape: ObjectShape, merged: KubeObject, { managers, writer, given }: Giving): KubeObject {
+  const own = identityOf(writer);
+  const last = managers.get(own)?.fields;
+  if (last === undefined) return merged;
+  const others = [...managers].filter(([id]) => id !== own).map(([, entry]) => entry.fields);
+  const owned = unionAll([given, ...others]);
+  const givenUp = difference(difference(withDeclared(shape, last), withDeclared(shape, owned)), UNOWNED);
+  return isEmptySet(givenUp) ? merged : prune(shape, merged, { remove: givenUp, owned });
+}
+
+interface States {
+  readonly live: KubeObject;
+  /** As the applier found it. */
+  readonly opened: KubeObject;
+  /** As the applier would have it. */
+  readonly pruned: KubeObject;
+  /** As the server would store it. */
+  readonly next: KubeObject;
+}
+
+/** What the apply gives another value, in itself and still after the server completed it; and what is gone, by itself or with that. */
+function changeOf(
+  shape: ObjectShape,
+  { live, opened, pruned, next }: States,
+): { readonly contested: FieldSet; readonly removed: FieldSet } {
+  const applied = compare(shape, opened, pruned);
+  const touched = union(applied.modified, applied.added);
+  if (next === pruned || isUnchanged(applied)) return { contested: touched, removed: applied.removed };
+  const completed = compare(shape, live, next);
+  const contested = intersection(touched, union(completed.modified, completed.added));
+  // What the applier did not find, or found although it is not stored, is not for it to remove.
+  const gone = opened === live ? completed.removed : intersection(completed.removed, compare(shape, opened, next).removed);
+  return { contested, removed: union(applied.removed, gone) };
+}
+
+interface Contested {
+  readonly owner: ManagerEntry;
+  readonly fields: FieldSet;
+}
+
+function conflictsOf(managers: Managers, writer: Writer, contested: FieldSet): Contested[] {
+  const own = identityOf(writer);
+  const others = [...managers].filter(([id]) => id !== own).map(([, owner]) => ({ owner, fields: intersection(owner.fields, contested) }));
+  return others.filter(({ fields }) => !isEmptySet(fields));
+}
+
+function areOwn(conflicts: readonly Contested[], own: () => FieldSet): boolean {
+  if (conflicts.length === 0) return true;
+  const allowed = own();
+  return conflicts.every(({ fields }) => isEmptySet(difference(fields, allowed)));
+}
+
+function shown(conflicts: readonly Contested[]): Conflict[] {
+  return conflicts.map(({ owner, fields }) => ({ manager: owner, paths: pathsOf(fields) }));
+}
+
+function sameContent(before: KubeObject, after: KubeObject): boolean {
+  const content = ({ metadata, ...rest }: KubeObject) => [rest, { ...metadata, managedFields: undefined }];
+  return jsonEqual(content(before), content(after));
+}
+
+interface Applying {
+  readonly before: ManagerEntry | undefined;
+  readonly writer: Writer;
+  readonly given: FieldSet;
+  /** Whether the object changed. */
+  readonly changed: boolean;
+}
+
+/** An applier owns what it gives, no more and no less. Its entry stays as it was when it gives the same to no effect. */
+function withApplier(others: Managers, { before, writer, given, changed }: Applying): Managers {
+  const managers = new Map(others);
+  const fields = difference(given, UNOWNED);
+  const same = before !== undefined && !changed && before.apiVersion === writer.apiVersion && jsonEqual(before.fields, fields);
+  if (isEmptySet(fields)) managers.delete(identityOf(writer));
+  else managers.set(identityOf(writer), same ? before : { ...writer, fields });
+  return managers;
+}

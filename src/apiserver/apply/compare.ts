@@ -1,0 +1,171 @@
+/**
+ * What changed from one state of an object to another, in fields.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { ListShape, ObjectShape, Shape } from "../types/objects/shape.ts";
+import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { everyField } from "./fields-of.ts";
+import { fieldStep } from "../types/fields/step.ts";
+import type { Step } from "../types/fields/step.ts";
+import { divide, isInternal, itemsByStep, memberShape, ownMember } from "../types/fields/structure.ts";
+import type { Division } from "../types/fields/structure.ts";
+
+/** The fields that a change touched; those that came or went as a whole are there with everything below them. */
+export interface Comparison {
+  readonly removed: FieldSet;
+  readonly modified: FieldSet;
+  readonly added: FieldSet;
+}
+
+/** The same for one value; a part that is not there has no fields, `{}` is the value itself. */
+type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
+
+/** Nothing changed. */
+export const NO_CHANGE: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
+
+/** Identity and housekeeping, which nobody owns. Source: the stripped fields of the API server's field manager. */
+const UNOWNED_AT_ROOT: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
+const APART_AT_ROOT: ReadonlySet<string> = new Set([...UNOWNED_AT_ROOT, "metadata"]);
+const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
+  "name",
+  "namespace",
+  "creationTimestamp",
+  "selfLink",
+  "uid",
+  "generation",
+  "managedFields",
+  "resourceVersion",
+]);
+
+const METADATA = fieldStep("metadata");
+
+/** The same, as fields to take out of a set. */
+export const UNOWNED: FieldSet = [
+  ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
+  ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
+].reduce((all, one) => union(all, one), NO_FIELDS);
+
+/** Tells whether no field differs. The order of lists that are merged is no field. */
+export function isUnchanged({ removed, modified, added }: Comparison): boolean {
+  return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
+}
+
+/**
+ * The fields in which two states of an object differ, without those that nobody owns. States that share parts are compared
+ * the faster for it.
+ *
+ * @example
+ * compare(kindShape({ data: textMap }), { ...object, data: { a: "1" } }, { ...object, data: { b: "1" } });
+ * // { removed: { "f:data": { "f:a": {} } }, modified: {}, added: { "f:data": { "f:b": {} } } }
+ */
+export function compare(shape: ObjectShape, before: KubeObject, after: KubeObject): Comparison {
+  const tally = new Tally();
+  compareMembers(shape, before, after, { tally, except: APART_AT_ROOT });
+  const metadata = compareMetadata(memberShape(shape, "metadata"), before, after);
+  if (metadata !== undefined) tally.add(METADATA, metadata);
+  return { ...NO_CHANGE, ...tally.difference() };
+}
+
+function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata: is }: JsonObject): Difference | undefined {
+  if (was === is) return undefined;
+  const tally = new Tally();
+  compareMembers(shape, was as JsonObject, is as JsonObject, { tally, except: UNOWNED_IN_METADATA });
+  return tally.difference();
+}
+
+/** Collects the differences of a value's parts. Most of the time there are none, so nothing is made until there is one. */
+class Tally {
+  #found: { readonly [kind in keyof Comparison]: [Step, FieldSet][] } | undefined;
+
+  add(step: Step, { removed, modified, added }: Difference): void {
+    this.#found ??= { removed: [], modified: [], added: [] };
+    if (removed !== undefined) this.#found.removed.push([step, removed]);
+    if (modified !== undefined) this.#found.modified.push([step, modified]);
+    if (added !== undefined) this.#found.added.push([step, added]);
+  }
+
+  difference(): Difference | undefined {
+    if (this.#found === undefined) return undefined;
+    const { removed, modified, added } = this.#found;
+    return {
+      ...(removed.length > 0 && { removed: fieldSet(removed) }),
+      ...(modified.length > 0 && { modified: fieldSet(modified) }),
+      ...(added.length > 0 && { added: fieldSet(added) }),
+    };
+  }
+}
+
+interface MembersOptions {
+  readonly tally: Tally;
+  readonly except?: ReadonlySet<string>;
+}
+
+function compareMembers(shape: Shape, before: JsonObject, after: JsonObject, { tally, except }: MembersOptions): void {
+  for (const name of Object.keys(after)) {
+    const was = ownMember(before, name);
+    if (was === after[name] || except?.has(name) === true || isInternal(shape, name)) continue;
+    const difference = compareValues(memberShape(shape, name), was, after[name]);
+    if (difference !== undefined) tally.add(fieldStep(name), difference);
+  }
+  for (const name of Object.keys(before)) {
+    if (before[name] === undefined || Object.hasOwn(after, name) || except?.has(name) === true || isInternal(shape, name)) continue;
+    tally.add(fieldStep(name), { removed: everyField(memberShape(shape, name), before[name]) });
+  }
+}
+
+/** Undefined when the values are the same to owners. */
+function compareValues(shape: Shape, before: unknown, after: unknown): Difference | undefined {
+  if (before === after) return undefined;
+  if (before === undefined) return { added: everyField(shape, after) };
+  if (after === undefined) return { removed: everyField(shape, before) };
+  const was = divide(shape, before);
+  const is = divide(shape, after);
+  // Null and empty are different values of the whole, though neither has parts.
+  const whole = (was === undefined && is === undefined) || (hasNoParts(was) && hasNoParts(is));
+  if (whole) return jsonEqual(before, after) ? undefined : { modified: NO_FIELDS };
+  const tally = new Tally();
+  compareParts(shape, { was, is, tally });
+  // From one value in one piece to one of parts, or back.
+  const turned = was === undefined || is === undefined;
+  return turned ? { ...tally.difference(), modified: NO_FIELDS } : tally.difference();
+}
+
+function hasNoParts(division: Division): boolean {
+  if (division === undefined) return true;
+  return division.by === "members" ? Object.keys(division.members).length === 0 : division.items.length === 0;
+}
+
+interface Parts {
+  readonly was: Division;
+  readonly is: Division;
+  readonly tally: Tally;
+}
+
+function compareParts(shape: Shape, { was, is, tally }: Parts): void {
+  const list = (was?.by === "items" && was.list) || (is?.by === "items" && is.list);
+  if (list === false || list === undefined) return compareMembers(shape, membersOf(was), membersOf(is), { tally });
+  compareItems(list, itemsOf(was), itemsOf(is), tally);
+}
+
+function membersOf(division: Division): JsonObject {
+  return division?.by === "members" ? division.members : {};
+}
+
+function itemsOf(division: Division): readonly unknown[] {
+  return division?.by === "items" ? division.items : [];
+}
+
+function compareItems(list: ListShape, before: readonly unknown[], after: readonly unknown[], tally: Tally): void {
+  const was = itemsByStep(list, before);
+  const is = itemsByStep(list, after);
+  for (const [step, item] of is) {
+    const difference = compareValues(list.of, was.get(step), item);
+    if (difference !== undefined) tally.add(step, difference);
+  }
+  for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.of, item) });
+}

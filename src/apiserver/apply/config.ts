@@ -1,0 +1,142 @@
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { decode } from "../types/objects/decode.ts";
+import { duplicate, invalid, required } from "../types/field-error.ts";
+import type { FieldError } from "../types/field-error.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import { optional, fields } from "../types/objects/shape.ts";
+import type { ListShape, ObjectShape, Shape, TextShape } from "../types/objects/shape.ts";
+import { badRequest, invalidObject } from "../types/status.ts";
+import { itemStep, ownMember } from "../types/fields/structure.ts";
+import type { Step } from "../types/fields/step.ts";
+
+/** A configuration that somebody applies. */
+export interface ReadConfigOptions {
+  readonly definition: Pick<ResourceDefinition, "type" | "shape" | "strategy">;
+  readonly body: unknown;
+  readonly subresource?: string | undefined;
+}
+
+/**
+ * What an applier says, and no more: without fields that the kind does not have, without those that this request can not
+ * write, and with texts of a fixed form in their one spelling. Nothing is filled in, since whatever is there comes to be owned.
+ *
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list can not be told apart.
+ */
+export function readConfig({ definition, body, subresource }: ReadConfigOptions): JsonObject {
+  const { type, shape, strategy } = definition;
+  if (!isRecord(body)) throw badRequest(`error decoding patch: an applied configuration of a ${type.kind} is an object`);
+  checkHead(body, type.apiVersion);
+  const reader = new ConfigReader();
+  const config = reader.object(
+    shape,
+    withoutIgnored(body, { shape, subresource, subresources: Object.keys(strategy.subresources ?? {}) }),
+    "",
+  );
+  if (reader.errors.length === 0) return config;
+  throw invalidObject(type, nameIn(config), reader.errors);
+}
+
+function checkHead(body: JsonObject, expected: string): void {
+  const apiVersion = ownMember(body, "apiVersion") ?? "";
+  if (apiVersion !== expected) {
+    const which = `Specified patch version: ${String(apiVersion)}, expected: ${expected}`;
+    throw badRequest(`Incorrect version specified in apply patch. ${which}`);
+  }
+  const metadata = ownMember(body, "metadata");
+  const managedFields = isRecord(metadata) ? ownMember(metadata, "managedFields") : undefined;
+  if (managedFields !== undefined && managedFields !== null) throw badRequest("metadata.managedFields must be nil");
+}
+
+function nameIn({ metadata }: JsonObject): string {
+  const name = isRecord(metadata) ? ownMember(metadata, "name") : undefined;
+  return typeof name === "string" ? name : "";
+}
+
+/** Metadata that only writers of the whole object can change. */
+const MAIN_METADATA = ["generateName", "ownerReferences", "finalizers"];
+
+interface IgnoredOptions {
+  readonly shape: ObjectShape;
+  readonly subresource: string | undefined;
+  readonly subresources: readonly string[];
+}
+
+/** What a write to the object, or to one part of it, would not reach can not be owned through it either. */
+function withoutIgnored(body: JsonObject, { shape, subresource, subresources }: IgnoredOptions): JsonObject {
+  if (subresource === undefined) return without(body, subresources);
+  if (!Object.hasOwn(shape.fields, subresource)) return body;
+  const rest = Object.keys(body).filter((name) => !["apiVersion", "kind", "metadata", subresource].includes(name));
+  const { metadata, ...kept } = without(body, rest);
+  return isRecord(metadata) ? { ...kept, metadata: without(metadata, MAIN_METADATA) } : { ...kept, metadata };
+}
+
+function without(record: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+class ConfigReader {
+  readonly errors: FieldError[] = [];
+
+  object({ fields: known }: ObjectShape, value: JsonObject, path: string): JsonObject {
+    const entries = Object.entries(value).filter(([name]) => Object.hasOwn(known, name) && known[name]!.internal !== true);
+    const join = (name: string) => (path === "" ? name : `${path}.${name}`);
+    return Object.fromEntries(entries.map(([name, member]) => [name, this.#value(known[name]!.shape, member, join(name))]));
+  }
+
+  /** A value of the wrong type stays as it is: decoding the object refuses it in words of its own. */
+  #value(shape: Shape, value: unknown, path: string): unknown {
+    switch (shape.type) {
+      case "object":
+        return isRecord(value) ? this.object(shape, value, path) : value;
+      case "map":
+        if (!isRecord(value)) return value;
+        return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#value(shape.of, member, `${path}.${name}`)]));
+      case "list":
+        return Array.isArray(value) ? this.#list(shape, value, path) : value;
+      case "text":
+        return shape.format === undefined ? value : respelled(shape, value);
+      case "integer":
+      case "number":
+      case "boolean":
+      case "intOrText":
+      case "any":
+        return value;
+    }
+  }
+
+  #list(shape: ListShape, value: readonly unknown[], path: string): unknown[] {
+    const seen = new Set<Step>();
+    return value.map((item, index) => {
+      const at = `${path}[${index}]`;
+      const step = itemStep(shape, item);
+      if (shape.merge !== undefined && step === undefined) this.errors.push(noIdentity(shape, item, at));
+      if (step !== undefined && seen.has(step)) this.errors.push(duplicate(at, JSON.parse(step.slice(2))));
+      if (step !== undefined) seen.add(step);
+      return this.#value(shape.of, item, at);
+    });
+  }
+}
+
+function noIdentity({ merge }: ListShape, item: unknown, at: string): FieldError {
+  if (merge?.as !== "map") return invalid(at, item, "items of a set are texts, numbers or truth values");
+  const missing = isRecord(item) ? merge.keys.find((name) => (ownMember(item, name) ?? null) === null) : undefined;
+  return missing === undefined
+    ? invalid(at, item, `items are objects with ${merge.keys.join(" and ")}`)
+    : required(`${at}.${missing}`, "it tells the items of this list apart");
+}
+
+/** Times and data have many spellings; the stored one is the decoder's. */
+function respelled(shape: TextShape, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  class Unreadable extends Error {}
+  try {
+    const refuse = () => {
+      throw new Unreadable();
+    };
+    return decode(fields({ value: optional(shape) }), { value }, { root: "", onUnknownField: () => {}, refuse })["value"];
+  } catch (error) {
+    if (error instanceof Unreadable) return value;
+    throw error;
+  }
+}

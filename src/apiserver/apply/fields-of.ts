@@ -1,0 +1,84 @@
+/**
+ * The fields that a value consists of.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import type { ListShape, Shape } from "../types/objects/shape.ts";
+import { fieldSet, includesSelf, NO_FIELDS } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { fieldStep } from "../types/fields/step.ts";
+import type { Step } from "../types/fields/step.ts";
+import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/structure.ts";
+
+type Members = (readonly [Step, FieldSet])[];
+
+/** Every field of a value that came or went as a whole, itself included: a part of a set. */
+export function everyField(shape: Shape, value: unknown): FieldSet {
+  const division = divide(shape, value);
+  if (division === undefined) return NO_FIELDS;
+  const { by } = division;
+  return fieldSet(by === "members" ? everyMember(shape, division.members) : everyItem(division.list, division.items), { self: true });
+}
+
+function everyMember(shape: Shape, members: JsonObject): Members {
+  const present = Object.entries(members).filter(([, value]) => value !== undefined);
+  return present.map(([name, value]) => [fieldStep(name), everyField(memberShape(shape, name), value)]);
+}
+
+function everyItem(list: ListShape, items: readonly unknown[]): Members {
+  return [...itemsByStep(list, items)].map(([step, item]) => [step, everyField(list.of, item)]);
+}
+
+/**
+ * What the applier of a configuration comes to own: values, items of lists, entries of maps, and whatever is empty; not the
+ * objects in between, which others may fill as well.
+ *
+ * @example
+ * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }
+ */
+export function appliedFields(shape: Shape, config: JsonObject): FieldSet {
+  return fieldSet(appliedMembers(shape, config));
+}
+
+function appliedMembers(shape: Shape, members: JsonObject): Members {
+  return Object.entries(members).flatMap(([name, value]) => {
+    const part = appliedPart(memberShape(shape, name), value, { declared: isDeclared(shape, name) });
+    return part === undefined ? [] : [[fieldStep(name), part] as const];
+  });
+}
+
+/** Undefined when nothing of it comes to be owned. */
+function appliedPart(shape: Shape, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
+  const division = divide(shape, value);
+  if (division === undefined || value === null) return NO_FIELDS;
+  const { by } = division;
+  const parts = by === "members" ? appliedMembers(shape, division.members) : appliedItems(division.list, division.items);
+  const self = !declared || (by === "members" && Object.keys(division.members).length === 0);
+  return self || parts.length > 0 ? fieldSet(parts, { self }) : undefined;
+}
+
+function appliedItems(list: ListShape, items: readonly unknown[]): Members {
+  return [...itemsByStep(list, items)].map(([step, item]) => [step, appliedPart(list.of, item, { declared: false })!]);
+}
+
+/**
+ * The set with every declared field that lies on the way to one of its fields: an object goes when nobody owns anything in
+ * it, although nobody ever owns it by itself.
+ *
+ * @example
+ * withDeclared(kindShape({ data: textMap }), { "f:data": { "f:a": {} } }); // { "f:data": { ".": {}, "f:a": {} } }
+ */
+export function withDeclared(shape: Shape, set: FieldSet): FieldSet {
+  return fieldSet(declaredMembers(shape, set));
+}
+
+function declaredMembers(shape: Shape, set: FieldSet): Members {
+  return Object.entries(set).flatMap(([step, part]) => {
+    if (step === ".") return [];
+    const name = step.startsWith("f:") ? step.slice(2) : undefined;
+    const below = name === undefined ? (shape.type === "list" ? shape.of : shape) : memberShape(shape, name);
+    const self = includesSelf(part) || (name !== undefined && isDeclared(shape, name));
+    return [[step, fieldSet(declaredMembers(below, part), { self })] as const];
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * The annotation in which `kubectl apply` without `--server-side` keeps what it applied. Who moves from there to applies on
+ * the server must not meet conflicts with his own past; who moves back needs the annotation up to date.
+ * Source: the last-applied manager and updater of the API server, which do this for the manager "kubectl" alone.
+ *
+ * @module
+ */
+import { canonicalJson, isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { ANNOTATIONS_BYTES_MAX, withMetadata } from "../types/objects/metadata.ts";
+import { readConfig } from "./config.ts";
+import type { ReadConfigOptions } from "./config.ts";
+import { compare } from "./compare.ts";
+import { difference, NO_FIELDS } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { appliedFields } from "./fields-of.ts";
+import { isEngineError } from "../../base/errors.ts";
+
+const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+const KUBECTL = "kubectl";
+
+/** Fields that `kubectl` applied by itself and that still have the value it gave them: it may take them from anyone. */
+export function appliedByClient(definition: ReadConfigOptions["definition"], live: KubeObject, manager: string): FieldSet {
+  const last = manager === KUBECTL ? parse(live.metadata.annotations?.[ANNOTATION]) : undefined;
+  if (last === undefined) return NO_FIELDS;
+  const config = readOrNothing(definition, last);
+  if (config === undefined) return NO_FIELDS;
+  const { modified } = compare(definition.shape, { metadata: {}, ...config } as KubeObject, live);
+  return difference(appliedFields(definition.shape, config), modified);
+}
+
+function parse(annotation: string | undefined): unknown {
+  try {
+    return JSON.parse(annotation ?? "");
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Nobody guarantees that the annotation was written by kubectl. */
+function readOrNothing(definition: ReadConfigOptions["definition"], body: unknown): JsonObject | undefined {
+  try {
+    const config = readConfig({ definition, body });
+    return isRecord(config["metadata"] ?? {}) ? config : undefined;
+  } catch (error) {
+    if (isEngineError(error, "API_BAD_REQUEST", "API_INVALID")) return undefined;
+    throw error;
+  }
+}
+
+/** The object with the annotation brought up to date, if it has one and `kubectl` applies. */
+export function withLastApplied(object: KubeObject, config: JsonObject, manager: string): KubeObject {
+  const { annotations } = object.metadata;
+  if (manager !== KUBECTL || !annotations?.[ANNOTATION]) return object;
+  const text = `${canonicalJson(withoutAnnotation(config))}\n`;
+  const fits = Buffer.byteLength(text) + 2 * ANNOTATION.length <= ANNOTATIONS_BYTES_MAX;
+  return withMetadata(object, { annotations: { ...annotations, [ANNOTATION]: fits ? text : "" } });
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const { metadata } = config;
+  if (!isRecord(metadata) || !isRecord(metadata["annotations"])) return config;
+  const { [ANNOTATION]: _own, ...annotations } = metadata["annotations"];
+  return { ...config, metadata: { ...metadata, annotations } };
+}

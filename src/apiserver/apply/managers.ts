@@ -1,0 +1,217 @@
+/**
+ * The list of managers in `metadata.managedFields`.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { invalid } from "../types/field-error.ts";
+import type { FieldError } from "../types/field-error.ts";
+import { timestamp } from "../types/objects/metadata.ts";
+import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { ownMember } from "../types/fields/structure.ts";
+
+/** Longest name of a manager, in characters. */
+export const MANAGER_LENGTH_MAX = 128;
+const SUBRESOURCE_LENGTH_MAX = 256;
+
+/** Most managers that updated; beyond, the oldest become one. Source: the API server's field manager. */
+const UPDATE_MANAGERS_MAX = 10;
+/** The manager in whose name the oldest updates are kept. */
+const ANCIENT = "ancient-changes";
+
+/** One manager with what it owns. */
+export interface ManagerEntry {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  /** "" for the object itself. */
+  readonly subresource: string;
+  /** When it was added, or something in it changed; RFC 3339. */
+  readonly time?: string;
+  readonly fields: FieldSet;
+  /** The entry as it is stored, while it is unchanged. */
+  readonly written?: JsonObject;
+}
+
+/** What tells one entry from another. */
+export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiVersion" | "subresource">;
+
+/** Entries by identity; none of them is empty. */
+export type Managers = ReadonlyMap<string, ManagerEntry>;
+
+/** The identity as a key. What an applier owns is one set, in whatever version it applies. */
+export function identityOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
+}
+
+/**
+ * The managers of a stored object. Its list was written here, and what clients had written in it was read by
+ * {@link parseManagers}, so the sets are taken as they are.
+ */
+export function readManagers(managedFields: readonly unknown[] | undefined): Managers {
+  const managers = new Map<string, ManagerEntry>();
+  for (const raw of managedFields ?? []) {
+    const { manager, operation, apiVersion, subresource = "", time, fieldsV1 } = raw as StoredEntry;
+    const entry = { manager, operation, apiVersion, subresource, fields: fieldsV1, written: raw as JsonObject };
+    managers.set(identityOf(entry), time === undefined ? entry : { ...entry, time });
+  }
+  return managers;
+}
+
+/** An entry as {@link writeManagers} writes it. */
+interface StoredEntry extends Omit<ManagerEntry, "subresource" | "fields" | "written"> {
+  readonly subresource?: string;
+  readonly fieldsV1: FieldSet;
+}
+
+/** A list of managers, with what is wrong with it. */
+export interface ParsedManagers {
+  readonly managers: Managers;
+  readonly errors: readonly FieldError[];
+}
+
+/** Reads a list of managers that a client wrote. */
+export function parseManagers(managedFields: unknown): ParsedManagers {
+  const managers = new Map<string, ManagerEntry>();
+  const field = "metadata.managedFields";
+  if (managedFields === undefined || managedFields === null) return { managers, errors: [] };
+  if (!Array.isArray(managedFields)) return { managers, errors: [invalid(field, managedFields, "must be a list")] };
+  const errors = managedFields.flatMap((raw: unknown, index) => {
+    const faults = entryErrors(raw, `${field}[${index}]`);
+    if (faults.length === 0) add(managers, entryOf(raw as JsonObject));
+    return faults;
+  });
+  return { managers, errors };
+}
+
+/** Of two entries with one identity, which only a client can write, the later one counts. */
+function add(managers: Map<string, ManagerEntry>, entry: ManagerEntry): void {
+  if (!isEmptySet(entry.fields)) managers.set(identityOf(entry), entry);
+}
+
+function entryErrors(raw: unknown, field: string): FieldError[] {
+  if (!isRecord(raw)) return [invalid(field, raw, "must be an object")];
+  const own = (name: string) => ownMember(raw, name) ?? undefined;
+  const check = (name: string, detail: string, holds: (value: unknown) => boolean) =>
+    holds(own(name)) ? [] : [invalid(`${field}.${name}`, own(name) ?? "", detail)];
+  return [
+    ...check("operation", "must be `Apply` or `Update`", (value) => value === "Apply" || value === "Update"),
+    ...check("fieldsType", "must be `FieldsV1`", (value) => value === "FieldsV1"),
+    ...check("fieldsV1", "must be a set of fields", (value) => value === undefined || decodeFieldsV1(value) !== undefined),
+    ...check("manager", `must be at most ${MANAGER_LENGTH_MAX} printable characters`, isManagerName),
+    ...check("apiVersion", "must not be empty", (value) => typeof value === "string" && value !== ""),
+    ...check("apiVersion", "must be `group/version`, or a version alone", isApiVersion),
+    ...check("subresource", `must be at most ${SUBRESOURCE_LENGTH_MAX} characters`, isSubresource),
+    ...check("time", "must be a time as of RFC 3339", (value) => value === undefined || timeOf(value) !== undefined),
+  ];
+}
+
+function isManagerName(value: unknown): boolean {
+  if (value === undefined) return true;
+  return typeof value === "string" && value.length <= MANAGER_LENGTH_MAX && isPrintable(value);
+}
+
+/** Tells whether a text has no control or formatting characters. */
+export function isPrintable(text: string): boolean {
+  return !/[\p{C}\u2028\u2029]/u.test(text);
+}
+
+/** Text that a group and a version can be read from; nothing at all is another fault. */
+function isApiVersion(value: unknown): boolean {
+  return typeof value !== "string" || /^(([^/]+\/)?[^/]+)?$/.test(value);
+}
+
+function isSubresource(value: unknown): boolean {
+  return value === undefined || (typeof value === "string" && value.length <= SUBRESOURCE_LENGTH_MAX);
+}
+
+function timeOf(value: unknown): string | undefined {
+  const instant = typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(instant) ? undefined : timestamp(instant);
+}
+
+/** An entry without faults. */
+function entryOf(raw: JsonObject): ManagerEntry {
+  const text = (name: string) => (ownMember(raw, name) as string | null | undefined) ?? "";
+  const time = timeOf(ownMember(raw, "time"));
+  return {
+    manager: text("manager"),
+    operation: text("operation") as ManagerEntry["operation"],
+    apiVersion: text("apiVersion"),
+    subresource: text("subresource"),
+    ...(time !== undefined && { time }),
+    fields: decodeFieldsV1(ownMember(raw, "fieldsV1") ?? {}) ?? NO_FIELDS,
+  };
+}
+
+/** The entry with other fields, and with a new time if one is given. */
+export function withFields({ written: _old, ...entry }: ManagerEntry, fields: FieldSet, time = entry.time): ManagerEntry {
+  return { ...entry, fields, ...(time !== undefined && { time }) };
+}
+
+/** The list that an object carries: appliers first, then in order of time; undefined when there is nobody. */
+export function writeManagers(managers: Managers): readonly unknown[] | undefined {
+  return managers.size === 0 ? undefined : [...managers.values()].sort(inOrder).map(writeEntry);
+}
+
+function inOrder(left: ManagerEntry, right: ManagerEntry): number {
+  const keys = (entry: ManagerEntry) => [entry.operation, entry.time ?? "", entry.manager, entry.apiVersion, entry.subresource];
+  const others = keys(right);
+  const mine = keys(left);
+  const at = mine.findIndex((key, index) => key !== others[index]);
+  return at < 0 ? 0 : mine[at]! < others[at]! ? -1 : 1;
+}
+
+function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
+  return (
+    written ?? {
+      manager,
+      operation,
+      apiVersion,
+      ...(time !== undefined && { time }),
+      fieldsType: "FieldsV1",
+      fieldsV1: fields,
+      ...(subresource !== "" && { subresource }),
+    }
+  );
+}
+
+/** Joins the oldest updates of each version to one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
+export function withoutExcess(managers: Managers): Managers {
+  const updates = [...managers.values()].filter(({ operation }) => operation === "Update");
+  let excess = updates.length - UPDATE_MANAGERS_MAX;
+  if (excess <= 0) return managers;
+  const groups = new Map<string, Set<ManagerEntry>>();
+  for (const entry of updates.sort(inOrder)) {
+    if (excess <= 0) break;
+    const group = groups.get(entry.apiVersion);
+    if (group === undefined) groups.set(entry.apiVersion, new Set([entry]));
+    else excess -= joinGroup(group, entry, managers.get(ancientIn(entry.apiVersion)));
+  }
+  const left = new Map(managers);
+  for (const [apiVersion, group] of groups) if (group.size > 1) joinAncient(left, apiVersion, [...group]);
+  return left;
+}
+
+/** The identity under which the oldest updates in a version are kept. */
+function ancientIn(apiVersion: string): string {
+  return identityOf({ manager: ANCIENT, operation: "Update", apiVersion, subresource: "" });
+}
+
+/** A group takes the name of the ancient, so whoever has it joins as well. Answers by how many there will be less. */
+function joinGroup(group: Set<ManagerEntry>, entry: ManagerEntry, ancient: ManagerEntry | undefined): number {
+  const count = group.size;
+  group.add(entry);
+  if (ancient !== undefined) group.add(ancient);
+  return group.size - count;
+}
+
+function joinAncient(managers: Map<string, ManagerEntry>, apiVersion: string, group: readonly ManagerEntry[]): void {
+  for (const entry of group) managers.delete(identityOf(entry));
+  const { time } = group.toSorted(inOrder).at(-1)!;
+  const fields = unionAll(group.map((entry) => entry.fields));
+  const joined = { manager: ANCIENT, operation: "Update", apiVersion, subresource: "", fields } as const;
+  managers.set(identityOf(joined), time === undefined ? joined : { ...joined, time });
+}

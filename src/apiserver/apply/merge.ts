@@ -1,0 +1,67 @@
+/**
+ * Puts an applied configuration into an object: maps and objects merge, lists with identities merge by item, everything else
+ * is replaced. Nothing is removed here.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import type { ListShape, Shape } from "../types/objects/shape.ts";
+import { divide, itemsByStep, itemStep, memberShape } from "../types/fields/structure.ts";
+
+/**
+ * The value with the configuration in it. Neither is modified; the result shares their parts.
+ *
+ * @example
+ * mergeConfig(textMap, { a: "1", b: "2" }, { b: "3" }); // { a: "1", b: "3" }
+ */
+export function mergeConfig(shape: Shape, live: unknown, config: unknown): unknown {
+  if (live === undefined) return config;
+  const wanted = divide(shape, config);
+  const present = divide(shape, live);
+  if (wanted?.by === "members" && present?.by === "members") {
+    const bothEmpty = Object.keys(wanted.members).length === 0 && Object.keys(present.members).length === 0;
+    return bothEmpty ? config : mergeMembers(shape, present.members, wanted.members);
+  }
+  if (wanted?.by === "items" && present?.by === "items") {
+    const bothEmpty = wanted.items.length === 0 && present.items.length === 0;
+    return bothEmpty ? config : mergeItems(wanted.list, present.items, wanted.items);
+  }
+  return config;
+}
+
+function mergeMembers(shape: Shape, live: JsonObject, config: JsonObject): JsonObject {
+  const members = new Map(Object.entries(live));
+  for (const [name, value] of Object.entries(config)) members.set(name, mergeConfig(memberShape(shape, name), members.get(name), value));
+  // fromEntries, unlike assignment, treats "__proto__" as a name like any other.
+  return Object.fromEntries(members);
+}
+
+/**
+ * The items of the configuration come in its order. What it does not name keeps its place between those that it shares with
+ * the live list; what is new comes before the next shared item.
+ */
+function mergeItems(list: ListShape, live: readonly unknown[], config: readonly unknown[]): unknown[] {
+  const wanted = itemsByStep(list, config);
+  const present = itemsByStep(list, live);
+  const order = [...wanted.keys()];
+  const shared = order.filter((step) => present.has(step));
+  const merged: unknown[] = [];
+  let nextShared = 0;
+  let placed = 0;
+  const place = () => {
+    const step = order[placed]!;
+    placed += 1;
+    merged.push(mergeConfig(list.of, present.get(step), wanted.get(step)));
+    return step;
+  };
+  for (const item of live) {
+    const step = itemStep(list, item);
+    if (step === undefined || !wanted.has(step)) merged.push(item);
+    else if (step === shared[nextShared]) {
+      nextShared += 1;
+      while (place() !== step);
+    }
+  }
+  while (placed < order.length) place();
+  return merged;
+}

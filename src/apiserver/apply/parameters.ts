@@ -1,0 +1,50 @@
+import { forbidden, invalid, required } from "../types/field-error.ts";
+import type { FieldError } from "../types/field-error.ts";
+import { invalidObject } from "../types/status.ts";
+import { isPrintable, MANAGER_LENGTH_MAX } from "./managers.ts";
+
+/** The parameters of a patch that have to do with managers. */
+export interface PatchParameters {
+  /** Whether the patch is an applied configuration. */
+  readonly apply: boolean;
+  readonly fieldManager?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Demands a manager of appliers, and force of nobody else.
+ *
+ * @throws API_INVALID when a parameter is missing, out of place or no name of a manager.
+ */
+export function checkPatchParameters({ apply, fieldManager = "", force }: PatchParameters): void {
+  const errors: FieldError[] = [];
+  if (!apply && force !== undefined) errors.push(forbidden("force", "may not be specified for non-apply patch"));
+  if (apply && fieldManager === "") errors.push(required("fieldManager", "is required for apply patch"));
+  if (fieldManager.length > MANAGER_LENGTH_MAX) {
+    errors.push({
+      reason: "FieldValueTooLong",
+      field: "fieldManager",
+      message: `Too long: may not be more than ${MANAGER_LENGTH_MAX} bytes`,
+    });
+  }
+  if (!isPrintable(fieldManager)) errors.push(invalid("fieldManager", fieldManager, "should only contain printable characters"));
+  if (errors.length > 0) throw invalidObject({ apiVersion: "meta.k8s.io/v1", kind: "PatchOptions" }, "", errors);
+}
+
+/** Where the name of a manager can come from. */
+export interface ManagerSource {
+  readonly fieldManager?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/**
+ * The manager on whose behalf a request writes: the parameter, else the client's name, else "unknown".
+ *
+ * @example
+ * managerName({ userAgent: "kubectl/v1.33.1 (linux/amd64)" }); // "kubectl"
+ */
+export function managerName({ fieldManager = "", userAgent = "" }: ManagerSource): string {
+  if (fieldManager !== "") return fieldManager;
+  const printable = [...userAgent.split("/", 1)[0]!].filter(isPrintable).join("");
+  return printable.slice(0, MANAGER_LENGTH_MAX) || "unknown";
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { ListShape, Shape } from "../types/objects/shape.ts";
+import { includesSelf } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { fieldStep } from "../types/fields/step.ts";
+import { divide, itemStep, memberShape } from "../types/fields/structure.ts";
+
+/** What goes, and what stays even when everything in it went. */
+export interface PruneOptions {
+  readonly remove: FieldSet;
+  /** Fields that somebody owns. */
+  readonly owned: FieldSet;
+}
+
+/**
+ * The object without fields. A map or list that is left with nothing goes as well, unless somebody owns it as it is.
+ *
+ * @example
+ * prune(shape, { ...object, data: { a: "1", b: "2" } }, { remove: { "f:data": { "f:a": {} } }, owned: {} }); // { ...object, data: { b: "2" } }
+ */
+export function prune(shape: Shape, object: KubeObject, { remove, owned }: PruneOptions): KubeObject {
+  return pruneMembers(shape, object, { remove, owned }) as KubeObject;
+}
+
+/** The parts of both sets behind a value; undefined where a set has nothing there. */
+interface Parts {
+  readonly remove: FieldSet | undefined;
+  readonly owned: FieldSet | undefined;
+}
+
+function pruneMembers(shape: Shape, members: JsonObject, { remove, owned }: Parts): JsonObject {
+  const entries = Object.entries(members).flatMap(([name, value]) => {
+    const step = fieldStep(name);
+    const kept = pruneValue(memberShape(shape, name), value, { remove: remove?.[step], owned: owned?.[step] });
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Undefined when nothing of it stays. */
+function pruneValue(shape: Shape, value: unknown, parts: Parts): unknown {
+  const { remove, owned } = parts;
+  if (remove === undefined) return value;
+  if (includesSelf(remove)) return undefined;
+  const division = divide(shape, value);
+  if (division === undefined) return value;
+  const { by } = division;
+  const kept = by === "members" ? pruneMembers(shape, division.members, parts) : pruneItems(division.list, division.items, parts);
+  const empty = Object.keys(kept).length === 0;
+  return empty && !(owned !== undefined && includesSelf(owned)) ? undefined : kept;
+}
+
+function pruneItems(list: ListShape, items: readonly unknown[], { remove, owned }: Parts): unknown[] {
+  return items.flatMap((item) => {
+    const step = itemStep(list, item);
+    const kept = step === undefined ? item : pruneValue(list.of, item, { remove: remove?.[step], owned: owned?.[step] });
+    return kept === undefined ? [] : [kept];
+  });
+}

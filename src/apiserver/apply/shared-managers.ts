@@ -1,0 +1,61 @@
+/**
+ * Who owns what in a view of an object: the fields that both have are owned by the same managers in both. Source: the API server's
+ * `ScaleHandler`.
+ *
+ * @module
+ */
+import { difference, intersection, isEmptySet, union } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { identityOf, readManagers, withFields, writeManagers } from "./managers.ts";
+import type { ManagerEntry } from "./managers.ts";
+
+/** What a view has in common with the object behind it. */
+export interface SharedFields {
+  /** Fields that both have, at the same place. */
+  readonly shared: FieldSet;
+  /** The versions of both. */
+  readonly viewVersion: string;
+  readonly objectVersion: string;
+}
+
+/**
+ * The managers of the view, made from those of the object. Appliers are known in the version in which they apply to the view.
+ *
+ * @example
+ * managersOfView(deployment.metadata.managedFields, { shared, viewVersion: "autoscaling/v1", objectVersion: "apps/v1" });
+ */
+export function managersOfView(
+  ofObject: readonly unknown[] | undefined,
+  { shared, viewVersion }: SharedFields,
+): readonly unknown[] | undefined {
+  const entries = [...readManagers(ofObject).values()].map((entry): ManagerEntry => {
+    const apiVersion = entry.operation === "Apply" ? viewVersion : entry.apiVersion;
+    return withFields({ ...entry, apiVersion }, intersection(entry.fields, shared));
+  });
+  return writeManagers(byIdentity(entries.filter(({ fields }) => !isEmptySet(fields))));
+}
+
+/** The managers of the object after those of its view have become others. */
+export function managersBehindView(
+  ofObject: readonly unknown[] | undefined,
+  ofView: readonly unknown[] | undefined,
+  { shared, objectVersion }: SharedFields,
+): readonly unknown[] | undefined {
+  const left = new Map(readManagers(ofView));
+  const kept = [...readManagers(ofObject)].map(([id, entry]): ManagerEntry => {
+    const now = intersection(left.get(id)?.fields ?? {}, shared);
+    const before = intersection(entry.fields, shared);
+    const time = left.get(id)?.time;
+    left.delete(id);
+    const lost = difference(before, now);
+    const won = difference(now, before);
+    if (isEmptySet(lost) && isEmptySet(won)) return entry;
+    return withFields(entry, union(difference(entry.fields, lost), won), isEmptySet(won) ? entry.time : time);
+  });
+  const come = [...left.values()].map((entry) => withFields({ ...entry, apiVersion: objectVersion }, intersection(entry.fields, shared)));
+  return writeManagers(byIdentity([...kept, ...come].filter(({ fields }) => !isEmptySet(fields))));
+}
+
+function byIdentity(entries: readonly ManagerEntry[]): ReadonlyMap<string, ManagerEntry> {
+  return new Map(entries.map((entry) => [identityOf(entry), entry]));
+}

@@ -1,0 +1,148 @@
+import { jsonEqual } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { decode } from "../types/objects/decode.ts";
+import { deepFreeze } from "../types/objects/json-data.ts";
+import { timestamp, withMetadata } from "../types/objects/metadata.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import type { ObjectShape } from "../types/objects/shape.ts";
+import { invalidObject } from "../types/status.ts";
+import { compare, isUnchanged, NO_CHANGE } from "./compare.ts";
+import type { Comparison } from "./compare.ts";
+import { difference, intersection, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
+import type { FieldSet } from "../types/fields/field-set.ts";
+import { identityOf, parseManagers, readManagers, withFields, withoutExcess, writeManagers } from "./managers.ts";
+import type { ManagerEntry, ManagerIdentity, Managers } from "./managers.ts";
+
+/** A create, update or patch that is about to be stored. */
+export interface UpdateOptions {
+  readonly definition: Pick<ResourceDefinition, "type" | "shape">;
+  /** The stored object; undefined for a creation. */
+  readonly before: KubeObject | undefined;
+  /** The object to store; its `managedFields` do not matter. */
+  readonly after: KubeObject;
+  /** Who writes. */
+  readonly manager: string;
+  /** The part of the object that is written. Default: the object itself. */
+  readonly subresource?: string | undefined;
+  /**
+   * `metadata.managedFields` as the request has it, before decoding: another list takes the place of the stored one, `[]`
+   * and `[{}]` empty it. Left out or null, the stored one stays. Ignored for subresources.
+   */
+  readonly requested?: unknown;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * The object with `metadata.managedFields` as they are after the write: what the writer added or changed is its own from now
+ * on, what is gone is nobody's. When nothing changed in that, the list is the stored one itself. An object whose list was
+ * emptied, and that is not empty itself, is not tracked until somebody applies to it. The result is frozen.
+ *
+ * @throws API_INVALID when `requested` is no list of managers.
+ * @example
+ * applyUpdate({ definition, before: undefined, after: object, manager: "kubectl-create", now: clock.now() });
+ */
+export function applyUpdate(options: UpdateOptions): KubeObject {
+  return deepFreeze(withMetadata(options.after, { managedFields: managedFieldsAfter(options) }));
+}
+
+function managedFieldsAfter(options: UpdateOptions): readonly unknown[] | undefined {
+  const { definition, before, after } = options;
+  const stored = before?.metadata.managedFields;
+  const requested = requestedManagers(options);
+  const managed = requested === undefined ? stored !== undefined && stored.length > 0 : requested.size > 0;
+  const tracked = managed || isBare(definition.shape, before);
+  const comparison = tracked ? compare(definition.shape, before ?? zeroObject(definition.shape), after) : NO_CHANGE;
+  if (requested === undefined && isUnchanged(comparison)) return stored;
+  return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
+}
+
+/** Tells whether an object has nothing that anybody could own, so that nobody owning it does not mean that it is not tracked. */
+function isBare(shape: ObjectShape, object: KubeObject | undefined): boolean {
+  return object === undefined || isUnchanged(compare(shape, zeroObject(shape), object));
+}
+
+/** Undefined when the stored ones stay. */
+function requestedManagers({ definition, before, after, subresource = "", requested }: UpdateOptions): Managers | undefined {
+  const stored = before?.metadata.managedFields;
+  if (requested === undefined || requested === null || requested === stored || subresource !== "") return undefined;
+  if (isReset(requested)) return new Map();
+  // Who writes the whole object sends the list that he read.
+  if (jsonEqual(requested, stored)) return undefined;
+  const { managers, errors } = parseManagers(requested);
+  if (errors.length > 0) throw invalidObject(definition.type, after.metadata.name ?? "", errors);
+  return managers;
+}
+
+function isReset(requested: unknown): boolean {
+  return Array.isArray(requested) && (requested.length === 0 || jsonEqual(requested, [{}]));
+}
+
+/** Who writes, and when. */
+export interface Writer extends ManagerIdentity {
+  readonly time: string;
+}
+
+function writerOf({ definition, manager, subresource = "", now }: UpdateOptions): Writer {
+  return { manager, operation: "Update", apiVersion: definition.type.apiVersion, subresource, time: timestamp(now) };
+}
+
+/** The managers after a change that one of them made. */
+export function afterUpdate(managers: Managers, comparison: Comparison, writer: Writer): Managers {
+  if (isUnchanged(comparison)) return managers;
+  const { removed, modified, added } = comparison;
+  const touched = union(modified, added);
+  const id = identityOf(writer);
+  const before = managers.get(id)?.fields ?? NO_FIELDS;
+  const left = withoutFields(managers, union(removed, touched), id);
+  const after = union(difference(before, removed), touched);
+  // A writer that only takes away what was never its own has no part in the fields.
+  const changed = !isEmptySet(touched) || !isEmptySet(intersection(before, removed));
+  if (isEmptySet(after)) left.delete(id);
+  else if (changed) left.set(id, { ...writer, fields: after });
+  return withoutExcess(left);
+}
+
+/** The managers without fields that are no longer theirs, but for one; whoever has none left goes. Times stay. */
+export function withoutFields(managers: Managers, fields: FieldSet, except: string): Map<string, ManagerEntry> {
+  const left = new Map(managers);
+  for (const [id, entry] of managers) {
+    const rest = id === except ? entry.fields : difference(entry.fields, fields);
+    if (isEmptySet(rest)) left.delete(id);
+    else if (rest !== entry.fields) left.set(id, withFields(entry, rest));
+  }
+  return left;
+}
+
+const zeroObjects = new WeakMap<ObjectShape, KubeObject>();
+
+/** What every object of a kind has by itself, so that no creation adds it. */
+export function zeroObject(shape: ObjectShape): KubeObject {
+  const known = zeroObjects.get(shape);
+  if (known !== undefined) return known;
+  const refuse = (why: string): never => {
+    throw new TypeError(why);
+  };
+  const zero = decode(shape, {}, { root: "", onUnknownField: () => {}, refuse }) as KubeObject;
+  zeroObjects.set(shape, deepFreeze(zero));
+  return zero;
+}
+
+/**
+ * The object with the stored managers if theirs differ in times only: a write that is the same but for times is none.
+ *
+ * @example
+ * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ
+ */
+export function withoutIdleTimes(before: KubeObject, after: KubeObject): KubeObject {
+  const { managedFields: stored = [] } = before.metadata;
+  const { managedFields: list = [] } = after.metadata;
+  if (list === stored || !jsonEqual(stored.map(timeless), list.map(timeless))) return after;
+  const settled = deepFreeze(withMetadata(after, { managedFields: before.metadata.managedFields }));
+  return jsonEqual(before, settled) ? settled : after;
+}
+
+function timeless(entry: unknown): unknown {
+  return { ...(entry as JsonObject), time: undefined };
+}

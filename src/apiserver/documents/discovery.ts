@@ -1,0 +1,137 @@
+/**
+ * The documents in which an API server says what it serves.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../base/digest.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import { ALL_VERBS } from "../types/resource-definition.ts";
+import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
+
+const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
+const QUESTION_VERBS = ["create"];
+
+/** Asked for by clients that want everything in one document. */
+export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
+/** The media type of that document; clients look at the header, not into the body. */
+export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
+
+/** `/api`. A server without kinds in the core group names no version: clients take an empty one for a failure. */
+export function coreVersions(definitions: readonly ResourceDefinition[]): object {
+  const versions = definitions.some(({ type }) => groupOf(type) === "") ? ["v1"] : [];
+  return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
+}
+
+/** `/apis`. */
+export function groupList(definitions: readonly ResourceDefinition[]): object {
+  const groups = groupNames(definitions).map((name) => groupEntry(definitions, name));
+  return { kind: "APIGroupList", apiVersion: "v1", groups };
+}
+
+/** `/apis/G`, or undefined. */
+export function group(definitions: readonly ResourceDefinition[], name: string): object | undefined {
+  if (name === "" || !groupNames(definitions).includes(name)) return undefined;
+  return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(definitions, name) };
+}
+
+function groupNames(definitions: readonly ResourceDefinition[]): string[] {
+  return [...new Set(definitions.map(({ type }) => groupOf(type)))].filter((name) => name !== "").sort();
+}
+
+function groupEntry(definitions: readonly ResourceDefinition[], name: string) {
+  const ofGroup = definitions.filter(({ type }) => groupOf(type) === name).map(({ type }) => type.apiVersion);
+  const versions = [...new Set(ofGroup)].map((groupVersion) => ({ groupVersion, version: versionOf(groupVersion) }));
+  return { name, versions, preferredVersion: versions[0]! };
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.lastIndexOf("/") + 1);
+}
+
+/** `/api/v1` and `/apis/G/V`, or undefined. */
+export function resourceList(definitions: readonly ResourceDefinition[], apiVersion: string): object | undefined {
+  const served = definitions.filter(({ type }) => type.apiVersion === apiVersion);
+  if (served.length === 0) return undefined;
+  const resources = served.flatMap((definition) => [resourceEntry(definition), ...subresourceEntries(definition)]);
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersion, resources };
+}
+
+function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VERBS }: ResourceDefinition) {
+  return {
+    name: type.plural,
+    singularName: singular,
+    namespaced: type.namespaced,
+    kind: type.kind,
+    verbs,
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+    storageVersionHash: Buffer.from(sha256Hex(`${type.apiVersion}/${type.kind}`), "hex")
+      .subarray(0, 8)
+      .toString("base64"),
+  };
+}
+
+function subresourceEntries({ type, strategy, questions = {}, views = {}, verbs = ALL_VERBS }: ResourceDefinition) {
+  const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
+  const entry = (name: string) => ({ name: `${type.plural}/${name}`, singularName: "", namespaced: type.namespaced });
+  return [
+    ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: partVerbs })),
+    ...Object.entries(questions).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: QUESTION_VERBS })),
+    ...Object.entries(views).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: SUBRESOURCE_VERBS })),
+  ];
+}
+
+function kindOf({ type }: ResourceDefinition) {
+  return { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
+}
+
+/** The aggregated form of `/api` (core group only) or `/apis` (all others). */
+export function aggregated(definitions: readonly ResourceDefinition[], { core }: { readonly core: boolean }): object {
+  const names = core ? [""].filter((name) => definitions.some(({ type }) => groupOf(type) === name)) : groupNames(definitions);
+  const items = names.map((name) =>
+    aggregatedGroup(
+      definitions.filter(({ type }) => groupOf(type) === name),
+      name,
+    ),
+  );
+  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+}
+
+function aggregatedGroup(definitions: readonly ResourceDefinition[], name: string) {
+  const apiVersions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
+  const versions = apiVersions.map((apiVersion) => ({
+    version: versionOf(apiVersion),
+    freshness: "Current",
+    resources: definitions.filter(({ type }) => type.apiVersion === apiVersion).map(aggregatedResource),
+  }));
+  return { metadata: { ...(name !== "" && { name }), creationTimestamp: null }, versions };
+}
+
+function aggregatedResource(definition: ResourceDefinition) {
+  const { type, singular, shortNames, categories, strategy, questions = {}, views = {}, verbs = ALL_VERBS } = definition;
+  const responseKind = kindOf(definition);
+  const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
+  const subresources = [
+    ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: partVerbs })),
+    ...Object.entries(questions).map(([subresource, question]) => ({
+      subresource,
+      responseKind: kindOf(question.definition),
+      verbs: QUESTION_VERBS,
+    })),
+    ...Object.entries(views).map(([subresource, shown]) => ({
+      subresource,
+      responseKind: kindOf(shown.definition),
+      verbs: SUBRESOURCE_VERBS,
+    })),
+  ];
+  return {
+    resource: type.plural,
+    responseKind,
+    scope: type.namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs,
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+    ...(subresources.length > 0 && { subresources }),
+  };
+}

@@ -1,0 +1,109 @@
+import { aggregated, AGGREGATED, AGGREGATED_TYPE, coreVersions, group, groupList, resourceList } from "./discovery.ts";
+import type { Answering, OpenExchange } from "../http/exchange.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { methodNotAllowed } from "../types/status.ts";
+import { negotiate } from "../http/answer/negotiation.ts";
+import { createOpenApiRoutes } from "./openapi-routes.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+
+/** What the server says about itself. */
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  /** A semantic version with `v` before it; the product's own version belongs behind a plus sign. */
+  readonly gitVersion: string;
+}
+
+/** What the routes of documents work with. */
+export interface DocumentRoutesOptions {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly answering: Answering;
+  readonly version: VersionInfo;
+  /** Why the server is not ready; undefined when it is. */
+  readonly notReady: () => Promise<string | undefined>;
+  /** False when the process has to begin anew. */
+  readonly alive: () => boolean;
+  /** What stands before every path on the outside. Default: nothing. */
+  readonly basePath?: string;
+}
+
+/** Answers a request for a document; false when the path names none. */
+export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
+
+/** Paths that need no credentials. */
+export function isOpenPath(path: string): boolean {
+  return path === "/version" || HEALTH.test(path);
+}
+
+const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
+
+/** Discovery, schemas, version and health. */
+export function createDocumentRoutes(options: DocumentRoutesOptions): DocumentRoutes {
+  const { definitions, answering, version, notReady, alive, basePath = "" } = options;
+  const documents = new Map<string, () => object | undefined>([
+    ["/version", () => versionDocument(version)],
+    ["/", () => ({ paths: rootPaths(definitions).map((path) => `${basePath}${path}`) })],
+  ]);
+  for (const apiVersion of new Set(definitions.map(({ type }) => type.apiVersion))) {
+    const path = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    documents.set(path, () => resourceList(definitions, apiVersion));
+    if (apiVersion.includes("/")) documents.set(`/apis/${apiVersion.split("/")[0]}`, () => group(definitions, apiVersion.split("/")[0]!));
+  }
+  const roots = new Map<string, { plain: () => object; aggregated: object }>([
+    ["/api", { plain: () => coreVersions(definitions), aggregated: aggregated(definitions, { core: true }) }],
+    ["/apis", { plain: () => groupList(definitions), aggregated: aggregated(definitions, { core: false }) }],
+  ]);
+  const reasonAt = async (path: string) => {
+    if (!path.startsWith("/livez")) return notReady();
+    return alive() ? undefined : "this process has to be started anew";
+  };
+  const openApi = createOpenApiRoutes({ definitions, answering, basePath });
+  return async (exchange) => {
+    if (openApi(exchange)) return true;
+    const path = exchange.path === "/" ? "/" : exchange.path.replace(/\/$/, "");
+    const root = roots.get(path);
+    const document = documents.get(path);
+    if (root === undefined && document === undefined && !HEALTH.test(path)) return false;
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
+    if (HEALTH.test(path)) answerHealth(exchange, await reasonAt(path));
+    else if (root !== undefined) answerRoot(exchange, root, answering);
+    else answering.object(exchange, 200, document!()!);
+    return true;
+  };
+}
+
+function rootPaths(definitions: readonly ResourceDefinition[]): string[] {
+  const versions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
+  const named = versions.map((version) => (version.includes("/") ? `/apis/${version}` : `/api/${version}`));
+  return ["/api", "/apis", ...named, "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].sort();
+}
+
+function versionDocument(version: VersionInfo): object {
+  return {
+    ...version,
+    gitCommit: "",
+    gitTreeState: "clean",
+    buildDate: "1970-01-01T00:00:00Z",
+    goVersion: "",
+    compiler: "",
+    platform: "linux/amd64",
+  };
+}
+
+function answerHealth({ response }: OpenExchange, reason: string | undefined): void {
+  response.writeHead(reason === undefined ? 200 : 503, { "Content-Type": "text/plain; charset=utf-8" });
+  response.end(reason === undefined ? "ok" : `not ready: ${reason}`);
+}
+
+function answerRoot(exchange: OpenExchange, root: { plain: () => object; aggregated: object }, answering: Answering): void {
+  const { request, response } = exchange;
+  response.setHeader("Vary", "Accept");
+  const offers = [
+    { type: "application/json", value: false },
+    { type: "application/json", as: AGGREGATED, value: true },
+    { type: "application/yaml", value: false },
+  ];
+  if (!negotiate(request.headers.accept, offers)) return answering.object(exchange, 200, root.plain());
+  const text = JSON.stringify(root.aggregated);
+  answering.tagged(exchange, { text, type: AGGREGATED_TYPE, hash: sha256Hex(text).toUpperCase() });
+}

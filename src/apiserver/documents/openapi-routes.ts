@@ -1,0 +1,72 @@
+import type { Answering, OpenExchange } from "../http/exchange.ts";
+import { negotiate, parseAccept } from "../http/answer/negotiation.ts";
+import { openApiDocuments, openApiIndex } from "./openapi.ts";
+import type { OpenApiDocument } from "./openapi.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import { methodNotAllowed, noSuchPath } from "../types/status.ts";
+
+/** What the routes of schemas work with. */
+export interface OpenApiRoutesOptions {
+  readonly definitions: readonly ResourceDefinition[];
+  readonly answering: Answering;
+  /** What stands before every path on the outside; "" for nothing. */
+  readonly basePath: string;
+}
+
+const ROOT = "/openapi/v3";
+const JSON_ONLY = [{ type: "application/json", value: "json" }];
+
+const SECOND_VERSION = "/openapi/v2";
+const SECOND_VERSION_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/**
+ * The second version of the schemas, in protobuf as kubectl asks for it: one that describes no kind. kubectl checks what it finds there
+ * before it writes a List (and in old versions anything), skips what it does not find, and leaves the rest to the server.
+ */
+const NO_SCHEMAS = {
+  text: protobuf(1, "2.0") + protobuf(2, protobuf(1, "endpoint-sync") + protobuf(2, "unversioned")) + protobuf(8, ""),
+  type: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  hash: "none",
+};
+
+/** A field of a protobuf message; number below 16, content in ASCII and shorter than 128. */
+function protobuf(number: number, content: string): string {
+  return String.fromCharCode((number << 3) | 2, content.length) + content;
+}
+
+/** Answers a request below `/openapi`; false when the path is elsewhere. The documents are made when the first one is asked for. */
+export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
+  let made: readonly OpenApiDocument[] | undefined;
+  return (exchange) => {
+    if (!exchange.path.startsWith("/openapi/")) return false;
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") throw methodNotAllowed();
+    const { accept = "" } = exchange.request.headers;
+    if (exchange.path === SECOND_VERSION && parseAccept(accept).some(({ type }) => type === SECOND_VERSION_ACCEPTED)) {
+      answering.tagged(exchange, NO_SCHEMAS);
+      return true;
+    }
+    negotiate(accept, JSON_ONLY);
+    const documents = (made ??= openApiDocuments(definitions));
+    if (exchange.path === ROOT) answering.object(exchange, 200, openApiIndex(documents, basePath));
+    else answerDocument(exchange, { answering, documents, basePath });
+    return true;
+  };
+}
+
+interface Published extends Omit<OpenApiRoutesOptions, "definitions"> {
+  readonly documents: readonly OpenApiDocument[];
+}
+
+function answerDocument(exchange: OpenExchange, { answering, documents, basePath }: Published): void {
+  const { path, query, response } = exchange;
+  const document = documents.find((candidate) => path === `${ROOT}/${candidate.path}`);
+  if (document === undefined) throw noSuchPath();
+  const { text, hash } = document;
+  const wanted = query.get("hash");
+  if (wanted !== null && wanted !== hash) {
+    return void response.writeHead(301, { Location: `${basePath}${ROOT}/${document.path}?hash=${hash}` }).end();
+  }
+  // An address that names the hash always has the same content.
+  if (wanted !== null) response.setHeader("Cache-Control", "public, immutable");
+  answering.tagged(exchange, { text, type: "application/json", hash });
+}

@@ -1,0 +1,177 @@
+/**
+ * Shapes as OpenAPI 3.0 schemas. Clients read more than types from them: how lists are merged, and which kind a schema is.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import { OBJECT_META, OWNER_REFERENCE } from "../types/objects/shape.ts";
+import type { Field, ListShape, ObjectShape, Shape } from "../types/objects/shape.ts";
+
+/** Schemas by name, for `components.schemas`. */
+export type Schemas = Record<string, JsonObject>;
+
+const META_PREFIX = "io.k8s.apimachinery.pkg.apis.meta.v1";
+
+/**
+ * Name of a type in the schemas of a group version, in the manner of Kubernetes.
+ *
+ * @example
+ * schemaName("discovery.k8s.io/v1", "EndpointSlice"); // "io.k8s.api.discovery.v1.EndpointSlice"
+ */
+export function schemaName(apiVersion: string, name: string): string {
+  const group = groupOf({ apiVersion }).split(".", 1)[0] || "core";
+  return `io.k8s.api.${group}.${apiVersion.slice(apiVersion.lastIndexOf("/") + 1)}.${name}`;
+}
+
+/** Which kind an operation or a schema is about. */
+export function kindMarker({ apiVersion, kind }: Pick<ResourceType, "apiVersion" | "kind">): JsonObject {
+  return { group: groupOf({ apiVersion }), version: apiVersion.slice(apiVersion.lastIndexOf("/") + 1), kind };
+}
+
+/** A reference to a schema. */
+export function reference(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/**
+ * The schemas of kinds of one group version, of their lists, and of every named type in them.
+ *
+ * @example
+ * Object.keys(schemasOf([endpoints])).includes("io.k8s.api.core.v1.EndpointSubset"); // true
+ */
+export function schemasOf(definitions: readonly Pick<ResourceDefinition, "type" | "shape">[]): Schemas {
+  const schemas: Schemas = {};
+  for (const { type, shape } of definitions) {
+    const writer = new SchemaWriter(type.apiVersion, schemas);
+    const name = schemaName(type.apiVersion, type.kind);
+    schemas[name] = { ...writer.properties(shape), "x-kubernetes-group-version-kind": [kindMarker(type)] };
+    schemas[schemaName(type.apiVersion, `${type.kind}List`)] = listSchema(type, name);
+  }
+  schemas[`${META_PREFIX}.ListMeta`] = LIST_META;
+  return schemas;
+}
+
+const TEXT = { type: "string" };
+const LIST_META = {
+  type: "object",
+  description: "What every list has.",
+  properties: { continue: TEXT, remainingItemCount: { type: "integer", format: "int64" }, resourceVersion: TEXT, selfLink: TEXT },
+};
+
+function listSchema({ apiVersion, kind }: ResourceType, itemName: string): JsonObject {
+  const items = { type: "array", items: { allOf: [reference(itemName)], default: {} }, description: `Objects of kind ${kind}.` };
+  const metadata = { allOf: [reference(`${META_PREFIX}.ListMeta`)], default: {} };
+  return {
+    type: "object",
+    description: `A list of objects of kind ${kind}.`,
+    required: ["items"],
+    properties: { apiVersion: TEXT, items, kind: TEXT, metadata },
+    "x-kubernetes-group-version-kind": [kindMarker({ apiVersion, kind: `${kind}List` })],
+  };
+}
+
+/** Types that every group version shares under one name. */
+const META_SHAPES: readonly ObjectShape[] = [OBJECT_META, OWNER_REFERENCE];
+
+/** A type whose values are no objects, but that has a name. */
+interface NamedScalar {
+  readonly name: string;
+  readonly schema: JsonObject;
+}
+
+const QUANTITY: NamedScalar = {
+  name: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+  schema: { description: "An amount, such as 500m, 2 or 1Gi.", oneOf: [TEXT, { type: "number" }] },
+};
+const INT_OR_TEXT: NamedScalar = {
+  name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+  schema: {
+    description: "A number, or a text.",
+    format: "int-or-string",
+    oneOf: [{ type: "integer" }, TEXT],
+    "x-kubernetes-int-or-string": true,
+  },
+};
+
+class SchemaWriter {
+  readonly #apiVersion: string;
+  readonly #schemas: Schemas;
+
+  constructor(apiVersion: string, schemas: Schemas) {
+    this.#apiVersion = apiVersion;
+    this.#schemas = schemas;
+  }
+
+  properties({ fields, description }: ObjectShape): JsonObject {
+    const published = Object.entries(fields).filter(([, { internal }]) => internal !== true);
+    const properties = published.map(([name, field]) => [name, this.#field(field)] as const);
+    const required = Object.keys(fields).filter((name) => fields[name]!.mandatory === true);
+    return {
+      type: "object",
+      ...(description && { description }),
+      ...(required.length > 0 && { required }),
+      properties: Object.fromEntries(properties),
+    };
+  }
+
+  #field({ shape, description }: Field): JsonObject {
+    return { ...this.#schema(shape), ...(description !== undefined && { description }) };
+  }
+
+  #schema(shape: Shape): JsonObject {
+    switch (shape.type) {
+      case "text":
+        if (shape.format === "quantity") return this.#scalar(QUANTITY);
+        return { ...TEXT, ...(shape.format && { format: shape.format === "bytes" ? "byte" : "date-time" }) };
+      case "integer":
+        return { type: "integer", format: `int${shape.bits}` };
+      case "number":
+        return { type: "number", format: "double" };
+      case "boolean":
+        return { type: "boolean" };
+      case "intOrText":
+        return this.#scalar(INT_OR_TEXT);
+      case "any":
+        return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+      case "map":
+        return { type: "object", additionalProperties: this.#schema(shape.of) };
+      case "list":
+        return { type: "array", items: this.#schema(shape.of), ...mergeMarkers(shape) };
+      case "object":
+        return this.#object(shape);
+    }
+  }
+
+  /** A type of its own, so that kubectl explain can call it by its name. */
+  #scalar({ name, schema }: NamedScalar): JsonObject {
+    this.#schemas[name] ??= schema;
+    return { allOf: [reference(name)] };
+  }
+
+  /** Clients look for the reference inside `allOf`, where a description can stand beside it. */
+  #object(shape: ObjectShape): JsonObject {
+    if (shape.name === undefined) return this.properties(shape);
+    const name = META_SHAPES.includes(shape) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);
+    // The name is taken before its fields are read, so that a type may hold itself.
+    if (!Object.hasOwn(this.#schemas, name)) {
+      this.#schemas[name] = {};
+      this.#schemas[name] = this.properties(shape);
+    }
+    return { allOf: [reference(name)], default: {} };
+  }
+}
+
+/** `list-type` says how appliers merge a list, `patch-strategy` how strategic merge patches do, which know one key only. */
+function mergeMarkers({ merge }: ListShape): JsonObject {
+  if (merge === undefined) return { "x-kubernetes-list-type": "atomic" };
+  if (merge.as === "set") return { "x-kubernetes-list-type": "set", "x-kubernetes-patch-strategy": "merge" };
+  return {
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": [...merge.keys],
+    "x-kubernetes-patch-strategy": merge.retainsKeys === true ? "merge,retainKeys" : "merge",
+    "x-kubernetes-patch-merge-key": merge.keys[0]!,
+  };
+}

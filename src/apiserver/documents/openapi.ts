@@ -1,0 +1,159 @@
+/**
+ * OpenAPI v3: what clients validate with before they write, and explain kinds from.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import { sha256Hex } from "../../base/digest.ts";
+import { kindMarker, reference, schemaName, schemasOf } from "./openapi-schema.ts";
+import { ALL_VERBS } from "../types/resource-definition.ts";
+import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
+import { PATCH_TYPES } from "../verbs/write/patch.ts";
+
+/** One published document. */
+export interface OpenApiDocument {
+  /** Under `/openapi/v3/`: `api/v1` or `apis/group/version`. */
+  readonly path: string;
+  readonly text: string;
+  /** Changes with the text. */
+  readonly hash: string;
+}
+
+/** The documents of all group versions, in the order of the definitions. */
+export function openApiDocuments(definitions: readonly ResourceDefinition[]): readonly OpenApiDocument[] {
+  const versions = [...new Set(definitions.map(({ type }) => type.apiVersion))];
+  return versions.map((apiVersion) => {
+    const text = JSON.stringify(openApiOf(definitions.filter(({ type }) => type.apiVersion === apiVersion)));
+    return { path: rootOf(apiVersion).slice(1), text, hash: sha256Hex(text).toUpperCase() };
+  });
+}
+
+/** `/openapi/v3` below `basePath`: where each document is, under an address that changes with it. */
+export function openApiIndex(documents: readonly OpenApiDocument[], basePath = ""): object {
+  const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const);
+  return { paths: Object.fromEntries(entries) };
+}
+
+function rootOf(apiVersion: string): string {
+  return apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+}
+
+function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
+  return {
+    openapi: "3.0.0",
+    info: { title: "endpoint-sync", version: "unversioned" },
+    paths: Object.fromEntries(definitions.flatMap(pathsOf)),
+    components: { schemas: schemasOf(definitions.flatMap((definition) => [definition, ...partsOf(definition)])) },
+  };
+}
+
+/** Those of what is served below objects of the kind, and is of another kind. */
+function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
+  return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
+}
+
+const text = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string", uniqueItems: true } });
+const flag = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "boolean", uniqueItems: true } });
+const number = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "integer", uniqueItems: true } });
+
+const WRITE_PARAMETERS = [
+  text("dryRun", "With All, everything is done but the storing."),
+  text("fieldManager", "Name of whoever writes, for managedFields."),
+  text("fieldValidation", "What happens to fields that the kind does not have: Ignore, Warn or Strict."),
+];
+const FORCE = flag("force", "Takes fields from other managers; for applied configurations only.");
+const SELECTORS = [
+  text("labelSelector", "Only objects with such labels."),
+  text("fieldSelector", "Only objects with such fields."),
+  text("resourceVersion", "The state to read, or the one not to be older than."),
+];
+const LIST_PARAMETERS = [
+  ...SELECTORS,
+  text("continue", "The token of the page before."),
+  number("limit", "Most objects in one page."),
+  flag("watch", "Follow changes instead of listing."),
+  flag("allowWatchBookmarks", "Send bookmarks while nothing changes."),
+  number("timeoutSeconds", "How long a watch lasts."),
+];
+const DELETE_PARAMETERS = [WRITE_PARAMETERS[0]!, text("propagationPolicy", "Background, Foreground or Orphan.")];
+
+interface Operation {
+  readonly method: "get" | "put" | "post" | "patch" | "delete";
+  readonly verb: Verb;
+  /** As Kubernetes marks operations for its tools. */
+  readonly action: "get" | "list" | "put" | "post" | "patch" | "delete" | "deletecollection";
+  readonly parameters: readonly object[];
+}
+
+const PATCH: Operation = { method: "patch", verb: "patch", action: "patch", parameters: [...WRITE_PARAMETERS, FORCE] };
+/** kubectl learns from the PATCH of a kind alone that its writes are validated by the server, also of a kind that can only be created. */
+const NOT_SERVED = { responses: { "405": { description: "Method Not Allowed: objects of this kind are created only." } } };
+const ON_OBJECT: readonly Operation[] = [
+  { method: "get", verb: "get", action: "get", parameters: [] },
+  { method: "put", verb: "update", action: "put", parameters: WRITE_PARAMETERS },
+  PATCH,
+];
+const ON_WHOLE_OBJECT: readonly Operation[] = [
+  ...ON_OBJECT,
+  { method: "delete", verb: "delete", action: "delete", parameters: DELETE_PARAMETERS },
+];
+const ON_COLLECTION: readonly Operation[] = [
+  { method: "get", verb: "list", action: "list", parameters: LIST_PARAMETERS },
+  { method: "post", verb: "create", action: "post", parameters: WRITE_PARAMETERS },
+  { method: "delete", verb: "deletecollection", action: "deletecollection", parameters: [...DELETE_PARAMETERS, ...SELECTORS] },
+];
+const ON_EVERYTHING = ON_COLLECTION.slice(0, 1);
+
+function pathsOf(definition: ResourceDefinition): [string, JsonObject][] {
+  const { type, strategy } = definition;
+  const root = rootOf(type.apiVersion);
+  const collection = `${root}/${type.namespaced ? "namespaces/{namespace}/" : ""}${type.plural}`;
+  const parts = Object.keys(strategy.subresources ?? {});
+  const paths: (readonly [path: string, operations: readonly Operation[]])[] = [
+    [collection, ON_COLLECTION],
+    [`${collection}/{name}`, ON_WHOLE_OBJECT],
+    ...parts.map((part) => [`${collection}/{name}/${part}`, ON_OBJECT] as const),
+  ];
+  if (type.namespaced) paths.push([`${root}/${type.plural}`, ON_EVERYTHING]);
+  const asked = Object.entries(definition.questions ?? {}).map(([part, question]): [string, JsonObject] => {
+    const path = `${collection}/{name}/${part}`;
+    return [path, pathItem(question.definition, path, ON_COLLECTION)];
+  });
+  const shown = Object.entries(definition.views ?? {}).map(([part, view]): [string, JsonObject] => {
+    const path = `${collection}/{name}/${part}`;
+    return [path, pathItem(view.definition, path, ON_OBJECT)];
+  });
+  return [...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]), ...asked, ...shown];
+}
+
+function pathItem(definition: ResourceDefinition, path: string, operations: readonly Operation[]): JsonObject {
+  const { verbs = ALL_VERBS } = definition;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+  const served = operations.filter(({ verb }) => verbs.includes(verb));
+  const announced = operations === ON_WHOLE_OBJECT && verbs.includes("create") && !verbs.includes("patch") ? [PATCH] : [];
+  const entries = [
+    ...served.map((operation) => [operation.method, operationOf(definition, operation)] as const),
+    ...announced.map((operation) => [operation.method, { ...operationOf(definition, operation), ...NOT_SERVED }] as const),
+  ];
+  return { ...Object.fromEntries(entries), parameters: inPath };
+}
+
+function operationOf({ type }: ResourceDefinition, { method, action, parameters }: Operation): JsonObject {
+  const schema = reference(schemaName(type.apiVersion, action === "list" ? `${type.kind}List` : type.kind));
+  const body = bodyOf(method, schema);
+  return {
+    parameters,
+    ...(body && { requestBody: body }),
+    responses: { [method === "post" ? "201" : "200"]: { description: "OK", content: { "application/json": { schema } } } },
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": kindMarker(type),
+  };
+}
+
+function bodyOf(method: Operation["method"], schema: JsonObject): JsonObject | undefined {
+  if (method === "patch") {
+    const types = Object.keys(PATCH_TYPES).map((type) => [type, { schema: { type: "object" } }] as const);
+    return { required: true, content: Object.fromEntries(types) };
+  }
+  return method === "put" || method === "post" ? { required: true, content: { "*/*": { schema } } } : undefined;
+}

@@ -1,0 +1,115 @@
+import type { ServerResponse } from "node:http";
+import { nextMacrotask } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+
+/** Characters that are written at once. What is longer is written in pieces. */
+const PIECE_LENGTH = 64 * 1024;
+
+/** How an answer begins. */
+export interface AnswerHead {
+  /** The HTTP status. */
+  readonly code: number;
+  readonly type: string;
+  /** Whose answer it is: of each caller, one answer after the other is written in pieces. */
+  readonly caller: string;
+}
+
+/** Writes answers no faster than they are read. */
+export interface AnswerWriter {
+  /**
+   * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
+   * lets everybody have a turn after each piece, and keeps no more than one piece of it in memory.
+   */
+  write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void>;
+  /** Writes what is encoded already, at once. */
+  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, parts: readonly Buffer[]): void;
+  /** Resolves when what was written is on its way, or the connection is over. Ends a connection of which nothing is read for too long. */
+  drained(response: ServerResponse): Promise<void>;
+}
+
+/** @param readMs How long a reader may take for one piece, in milliseconds. */
+export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; readonly readMs: number }): AnswerWriter {
+  const turns = createTurns();
+  const drained = (response: ServerResponse) =>
+    new Promise<void>((resolve) => {
+      if (response.destroyed || !response.writableNeedDrain) return resolve();
+      const timer = clock.schedule(readMs, () => response.destroy());
+      const done = () => {
+        timer.cancel();
+        response.off("drain", done).off("close", done);
+        resolve();
+      };
+      response.once("drain", done).once("close", done);
+    });
+  const writePieces = async (response: ServerResponse, text: string) => {
+    for (let from = 0; from < text.length && !response.destroyed;) {
+      const to = endOfPiece(text, from);
+      response.write(text.slice(from, to));
+      from = to;
+      await drained(response);
+      await nextMacrotask();
+    }
+  };
+  return {
+    drained,
+    writeBytes(response, { code, type }, parts) {
+      response.writeHead(code, { "Content-Type": type, "Content-Length": parts.reduce((sum, { length }) => sum + length, 0) });
+      response.cork();
+      for (const part of parts) response.write(part);
+      response.end();
+      response.uncork();
+    },
+    async write(response, { code, type, caller }, parts) {
+      const rest = parts[Symbol.iterator]();
+      let text = readPiece(rest);
+      if (text.length <= PIECE_LENGTH) {
+        response.writeHead(code, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
+        response.end(text);
+        return;
+      }
+      const leave = await turns.take(caller);
+      try {
+        if (!response.destroyed) response.writeHead(code, { "Content-Type": type });
+        for (; text !== "" && !response.destroyed; text = readPiece(rest)) await writePieces(response, text);
+        response.end();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** Parts until there is more than one piece of them, or none left. */
+function readPiece(parts: Iterator<string>): string {
+  let text = "";
+  while (text.length <= PIECE_LENGTH) {
+    const { done, value } = parts.next();
+    if (done === true) break;
+    text += value;
+  }
+  return text;
+}
+
+/** A character of two code units stays in one piece. */
+function endOfPiece(text: string, from: number): number {
+  const to = from + PIECE_LENGTH;
+  return (text.codePointAt(to - 1) ?? 0) > 0xffff ? to + 1 : to;
+}
+
+/** One at a time for each name, in the order in which they ask. */
+function createTurns(): { take(name: string): Promise<() => void> } {
+  const last = new Map<string, Promise<void>>();
+  return {
+    async take(name) {
+      const before = last.get(name);
+      let leave = () => {};
+      const over = new Promise<void>((resolve) => (leave = resolve));
+      last.set(name, over);
+      await before;
+      return () => {
+        leave();
+        if (last.get(name) === over) last.delete(name);
+      };
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { WatchRecord } from "../../verbs/watch/watch-queue.ts";
+
+const texts = new WeakMap<object, string>();
+
+/** A longer text is made each time: to keep it would double what the object takes in memory. */
+const KEPT_LENGTH_MAX = 4 * 1024;
+
+/** The JSON text of a frozen object, made once per object however often it is read if it is short. */
+export function textOf(object: object): string {
+  let text = texts.get(object);
+  if (text === undefined) {
+    text = JSON.stringify(object);
+    if (text.length <= KEPT_LENGTH_MAX) texts.set(object, text);
+  }
+  return text;
+}
+
+/** Remembers what was made of objects, as long as it fits: what was made first goes first. */
+class Kept<Made extends { readonly bytes: number }> {
+  readonly #made = new Map<object, Made>();
+  readonly #max: number;
+  #bytes = 0;
+
+  /** @param max Bytes of all. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(object: object): Made | undefined {
+    return this.#made.get(object);
+  }
+
+  set(object: object, made: Made): void {
+    this.#bytes += made.bytes - (this.#made.get(object)?.bytes ?? 0);
+    this.#made.delete(object);
+    this.#made.set(object, made);
+    for (const [oldest, { bytes }] of this.#made) {
+      if (this.#bytes <= this.#max) break;
+      this.#made.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+interface Lines {
+  readonly of: Partial<Record<WatchRecord["type"], Buffer>>;
+  readonly bytes: number;
+}
+
+/** Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
+const lines = new Kept<Lines>(8 * 1024 * 1024);
+
+/** The line of a watch stream for a record, made once for all its watchers. */
+export function lineOf({ type, object }: WatchRecord): Buffer {
+  const known = lines.get(object);
+  if (known?.of[type] !== undefined) return known.of[type];
+  // The text of a passing version is not kept: only what is listed again and again is worth that.
+  const line = Buffer.from(`{"type":"${type}","object":${texts.get(object) ?? JSON.stringify(object)}}\n`);
+  lines.set(object, { of: { ...known?.of, [type]: line }, bytes: (known?.bytes ?? 0) + line.length });
+  return line;
+}
+
+/** An object that ends with a list of others, such as a list or a table, in two parts. */
+interface Listing {
+  readonly head: object;
+  readonly name: string;
+  readonly elements: readonly object[];
+}
+
+/** Takes a list or a table apart; undefined for everything else. */
+export function listingOf(object: object): Listing | undefined {
+  const name = ["items", "rows"].find((one) => Array.isArray((object as Record<string, unknown>)[one]));
+  if (name === undefined) return undefined;
+  const { [name]: elements, ...head } = object as Record<string, unknown>;
+  return { head, name, elements: elements as readonly object[] };
+}
+
+/** What an element of a list is written as. */
+export type Each = (element: object) => object;
+
+const asItIs: Each = (element) => element;
+
+/** The JSON text of an object in parts, one for each element of a list; `each` is asked for an element when its part is. */
+export function* jsonParts(object: object, each = asItIs): Iterable<string> {
+  const listing = listingOf(object);
+  if (listing === undefined) return yield elementText(object);
+  const { head, name, elements } = listing;
+  yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
+  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(each(elements[index]!))}`;
+  yield "]}";
+}
+
+interface Elements {
+  readonly elements: readonly object[];
+  readonly text: Buffer;
+  readonly bytes: number;
+}
+
+/** By their first element. Most lists are asked for again before anything in them has changed. */
+const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
+/** Longer lists are written in pieces. */
+const ELEMENTS_BYTES_MAX = 64 * 1024;
+const END = Buffer.from("]}");
+
+/** The JSON text of a short list of stored objects, whose elements are encoded once while they stay the same; undefined for everything else. */
+export function listBytes(object: object, each = asItIs): readonly Buffer[] | undefined {
+  const listing = listingOf(object);
+  if (listing === undefined || listing.elements.length < 2) return undefined;
+  const text = elementsText(listing.elements, each);
+  return text && [Buffer.from(`${JSON.stringify(listing.head).slice(0, -1)},"${listing.name}":[`), text, END];
+}
+
+function elementsText(elements: readonly object[], each: Each): Buffer | undefined {
+  const first = each(elements[0]!);
+  const known = elementsKept.get(first);
+  if (known?.elements.length === elements.length && elements.every((element, index) => each(element) === known.elements[index])) {
+    return known.text;
+  }
+  const shown: object[] = [];
+  let length = 0;
+  for (const element of elements) {
+    const one = each(element);
+    if (!Object.isFrozen(one)) return undefined;
+    length += textOf(one).length + 1;
+    if (length > ELEMENTS_BYTES_MAX) return undefined;
+    shown.push(one);
+  }
+  const text = Buffer.from(shown.map(textOf).join());
+  elementsKept.set(first, { elements: shown, text, bytes: text.length });
+  return text;
+}
+
+/** What is stored is read again and again; everything else is made for one answer. */
+function elementText(object: object): string {
+  return Object.isFrozen(object) ? textOf(object) : JSON.stringify(object);
+}
+
+/** The same, indented for people. */
+export function* indentedParts(object: object, each = asItIs): Iterable<string> {
+  const listing = listingOf(object);
+  if (listing === undefined || listing.elements.length === 0) return yield `${JSON.stringify(object, null, 2)}\n`;
+  const { head, name, elements } = listing;
+  yield `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`;
+  for (let index = 0; index < elements.length; index += 1) {
+    yield `${index === 0 ? "" : ","}\n${JSON.stringify(each(elements[index]!), null, 2).replace(/^/gm, "    ")}`;
+  }
+  yield "\n  ]\n}\n";
+}

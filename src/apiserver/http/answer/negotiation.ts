@@ -1,0 +1,73 @@
+import { notAcceptable } from "../../types/status.ts";
+
+/** One entry of an Accept header. */
+export interface MediaRange {
+  readonly type: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly quality: number;
+}
+
+/** Entries that are read; more are the sign of an attack. */
+const RANGES_MAX = 64;
+
+/**
+ * Reads an Accept header, best entry first; entries of quality 0 are left out.
+ *
+ * @example
+ * parseAccept("application/json;q=0.5, application/yaml")[0].type; // "application/yaml"
+ */
+export function parseAccept(header: string): MediaRange[] {
+  const ranges = header.split(",", RANGES_MAX).map(parseRange);
+  return ranges.filter(({ type, quality }) => type !== "" && quality > 0).sort((left, right) => right.quality - left.quality);
+}
+
+function parseRange(text: string): MediaRange {
+  const [type = "", ...rest] = text.split(";").map((part) => part.trim());
+  const parameters = Object.fromEntries(rest.map((part) => [part.split("=", 1)[0]!.trim(), part.slice(part.indexOf("=") + 1).trim()]));
+  const quality = Number(parameters["q"] ?? 1);
+  return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+/** Headers that are remembered: clients send few different ones, each of them many times. */
+const REMEMBERED_MAX = 100;
+const remembered = new Map<string, readonly MediaRange[]>();
+
+function rangesOf(header: string): readonly MediaRange[] {
+  const known = remembered.get(header);
+  if (known !== undefined) return known;
+  const ranges = parseAccept(header);
+  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+  remembered.set(header, ranges);
+  return ranges;
+}
+
+/** A form of answer that a handler can give. */
+export interface Offer<T> {
+  readonly type: string;
+  /** The conversion that the entry must ask for; none when left out. */
+  readonly as?: { readonly g: string; readonly v: string; readonly as: string };
+  readonly value: T;
+}
+
+/**
+ * The offer that suits the header best. Entries that ask for a conversion nobody offers are passed over, as clients list
+ * the plain form behind them.
+ *
+ * @throws API_ERROR (406) when nothing suits.
+ */
+export function negotiate<T>(header: string | undefined, offers: readonly Offer<T>[]): T {
+  const plain = offers.find(({ as }) => as === undefined)!;
+  if (header === undefined || header.trim() === "") return plain.value;
+  for (const range of rangesOf(header)) {
+    const offer = offers.find((candidate) => suits(range, candidate));
+    if (offer !== undefined) return offer.value;
+  }
+  throw notAcceptable([...new Set(offers.map(({ type }) => type))]);
+}
+
+function suits({ type, parameters }: MediaRange, offer: Offer<unknown>): boolean {
+  const sameType = type === offer.type || type === "*/*" || (type.endsWith("/*") && offer.type.startsWith(type.slice(0, -1)));
+  if (!sameType) return false;
+  if (offer.as === undefined) return parameters["as"] === undefined;
+  return parameters["as"] === offer.as.as && parameters["g"] === offer.as.g && parameters["v"] === offer.as.v;
+}

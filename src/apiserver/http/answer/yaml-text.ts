@@ -1,0 +1,66 @@
+import { isRecord } from "../../../base/json.ts";
+import { listingOf } from "./json-text.ts";
+import type { Each } from "./json-text.ts";
+
+/**
+ * JSON data as YAML in block style, line by line. Scalars and keys are written as JSON writes them, which every YAML parser reads the
+ * same way.
+ *
+ * @param each What an element of a list is written as; it is asked when the element's first line is. Default: as it is.
+ * @example
+ * [...yamlParts({ a: [1, { b: "x" }] })].join(""); // 'a:\n- 1\n- b: "x"\n'
+ */
+export function* yamlParts(object: object, each?: Each): Iterable<string> {
+  const listing = each && listingOf(object);
+  if (listing === undefined || listing.elements.length === 0) return yield* top(object);
+  yield* top(listing.head);
+  yield `${listing.name}:\n`;
+  for (const element of listing.elements) yield* lines([each!(element)], "", "");
+}
+
+function* top(object: object): Iterable<string> {
+  if (isNested(object)) yield* lines(object, "", "");
+  else yield `${JSON.stringify(object)}\n`;
+}
+
+/** The lines of a list or map that is not empty. The first one begins with `first`, the others with `indent`. */
+function* lines(value: Nested, first: string, indent: string): Iterable<string> {
+  let start = first;
+  for (const [name, member] of isList(value) ? itemsOf(value) : membersOf(value)) {
+    if (!isNested(member)) yield `${start}${name} ${JSON.stringify(member)}\n`;
+    else if (name === ITEM) yield* lines(member, `${start}${ITEM} `, `${indent}  `);
+    else {
+      yield `${start}${name}\n`;
+      const within = isList(member) ? indent : `${indent}  `;
+      yield* lines(member, within, within);
+    }
+    start = indent;
+  }
+}
+
+function isList(value: Nested): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+const ITEM = "-";
+
+function* itemsOf(list: readonly unknown[]): Iterable<readonly [string, unknown]> {
+  for (const item of list) yield [ITEM, item];
+}
+
+function* membersOf(map: Readonly<Record<string, unknown>>): Iterable<readonly [string, unknown]> {
+  for (const [key, member] of Object.entries(map)) {
+    const name = /^[A-Za-z][A-Za-z0-9]*$/.test(key) && !RESERVED.test(key) ? key : JSON.stringify(key);
+    if (member !== undefined) yield [`${name}:`, member];
+  }
+}
+
+/** Words that some parsers take for truth values or null. */
+const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;
+
+type Nested = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+function isNested(value: unknown): value is Nested {
+  if (Array.isArray(value)) return value.length > 0;
+  return isRecord(value) && Object.values(value).some((member) => member !== undefined);
+}

@@ -1,0 +1,199 @@
+/**
+ * Objects in Kubernetes' binary form, as far as shapes say the numbers of their fields. It is read only: every client that
+ * writes it also takes JSON back.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../../base/json.ts";
+import type { Field, ObjectShape, Shape, TextShape } from "../../types/objects/shape.ts";
+
+/** The media type of the binary form. */
+export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
+
+/** The bytes are no object in binary form. */
+export class ProtobufError extends Error {
+  override readonly name = "ProtobufError";
+}
+
+const MAGIC = Buffer.from("k8s\0");
+
+/** Tells whether objects of a shape can be read. */
+export function isReadable(shape: ObjectShape): boolean {
+  return shape.numbers !== undefined;
+}
+
+/**
+ * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
+ * passed over.
+ *
+ * @throws ProtobufError when the bytes are something else.
+ * @example
+ * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
+ */
+export function readProtobuf(shape: ObjectShape, bytes: Buffer): JsonObject {
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin as objects in protobuf do");
+  const { typeMeta, raw } = readMessage(ENVELOPE, bytes.subarray(MAGIC.length));
+  const object = readMessage(shape, Buffer.from((raw as string | undefined) ?? "", "base64"));
+  return { ...object, ...(typeMeta as JsonObject | undefined) };
+}
+
+const text: TextShape = { type: "text" };
+const member = (shape: Shape): Field => ({ shape, presence: "optional" });
+const TYPE_META: ObjectShape = {
+  type: "object",
+  fields: { apiVersion: member(text), kind: member(text) },
+  numbers: { apiVersion: 1, kind: 2 },
+};
+const ENVELOPE: ObjectShape = {
+  type: "object",
+  fields: { typeMeta: member(TYPE_META), raw: member({ type: "text", format: "bytes" }) },
+  numbers: { typeMeta: 1, raw: 2 },
+};
+
+/** What follows a field's number: a number, or so many bytes. */
+type Wire = bigint | Buffer;
+
+function readMessage({ fields, numbers = {}, inlined = {} }: ObjectShape, bytes: Buffer): JsonObject {
+  const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
+  const members = new Map<string, unknown>();
+  for (const { number, wire } of wireFields(bytes)) {
+    const inner = inlined[number];
+    if (inner !== undefined) Object.entries(readMessage(inner, bytesOf(wire))).forEach(([name, value]) => members.set(name, value));
+    const name = names.get(number);
+    if (name === undefined) continue;
+    members.set(name, readField(fields[name]!.shape, wire, members.get(name)));
+  }
+  return Object.fromEntries(members);
+}
+
+/** `before` is what earlier fields of the same number gave: lists and maps come one item at a time. */
+function readField(shape: Shape, wire: Wire, before: unknown): unknown {
+  if (shape.type === "list") {
+    const list = (before ?? []) as unknown[];
+    list.push(readValue(shape.of, wire));
+    return list;
+  }
+  if (shape.type !== "map") return readValue(shape, wire);
+  const map = (before ?? {}) as JsonObject;
+  const [key, value] = readEntry(shape.of, bytesOf(wire));
+  return Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function readEntry(of: Shape, bytes: Buffer): [string, unknown] {
+  let key = "";
+  let value: unknown = of.type === "text" ? "" : null;
+  for (const { number, wire } of wireFields(bytes)) {
+    if (number === 1) key = textOf(wire);
+    else if (number === 2) value = readValue(of, wire);
+  }
+  return [key, value];
+}
+
+function readValue(shape: Shape, wire: Wire): unknown {
+  switch (shape.type) {
+    case "text":
+      return readText(shape, wire);
+    case "integer":
+      return Number(BigInt.asIntN(64, numberOf(wire)));
+    case "boolean":
+      return numberOf(wire) !== 0n;
+    case "object":
+      return readMessage(shape, bytesOf(wire));
+    case "intOrText":
+      return readIntOrText(bytesOf(wire));
+    case "number":
+    case "any":
+    case "map":
+    case "list":
+      throw new ProtobufError(`a value of type ${shape.type} can not be read here`);
+  }
+}
+
+function readText({ format }: TextShape, wire: Wire): string | null {
+  if (format === "bytes") return bytesOf(wire).toString("base64");
+  if (format === "quantity") return textOf(wireFields(bytesOf(wire)).find(({ number }) => number === 1)?.wire ?? Buffer.from("0"));
+  return format === undefined ? textOf(wire) : readTime(bytesOf(wire));
+}
+
+/** Seconds since 1970 and nanoseconds; nothing at all for no time. */
+function readTime(bytes: Buffer): string | null {
+  if (bytes.length === 0) return null;
+  const parts = new Map(wireFields(bytes).map(({ number, wire }) => [number, Number(BigInt.asIntN(64, numberOf(wire)))]));
+  const date = new Date((parts.get(1) ?? 0) * 1_000);
+  if (Number.isNaN(date.getTime())) throw new ProtobufError("a time is out of range");
+  const micros = Math.floor((parts.get(2) ?? 0) / 1_000);
+  return `${date.toISOString().slice(0, 19)}.${String(micros).padStart(6, "0")}Z`;
+}
+
+/** Which of the two it is, the number, the text. */
+function readIntOrText(bytes: Buffer): number | string {
+  const parts = new Map(wireFields(bytes).map(({ number, wire }) => [number, wire]));
+  if (numberOf(parts.get(1) ?? 0n) !== 0n) return textOf(parts.get(3) ?? Buffer.alloc(0));
+  return Number(BigInt.asIntN(64, numberOf(parts.get(2) ?? 0n)));
+}
+
+function numberOf(wire: Wire): bigint {
+  if (typeof wire === "bigint") return wire;
+  throw new ProtobufError("there are bytes where a number belongs");
+}
+
+function bytesOf(wire: Wire): Buffer {
+  if (typeof wire !== "bigint") return wire;
+  throw new ProtobufError("there is a number where bytes belong");
+}
+
+function textOf(wire: Wire): string {
+  return bytesOf(wire).toString("utf8");
+}
+
+interface WireField {
+  readonly number: number;
+  readonly wire: Wire;
+}
+
+const VARINT = 0;
+const FIXED_64 = 1;
+const LENGTH = 2;
+const FIXED_32 = 5;
+/** A number of 64 bits takes no more, with seven of them in each byte. */
+const VARINT_BYTES_MAX = 10;
+
+function wireFields(bytes: Buffer): WireField[] {
+  const found: WireField[] = [];
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let index = 0; index < VARINT_BYTES_MAX && at < bytes.length; index += 1) {
+      const byte = bytes[at++]!;
+      value |= BigInt(byte & 0x7f) << BigInt(7 * index);
+      if (byte < 0x80) return value;
+    }
+    throw new ProtobufError("a number has no end");
+  };
+  const take = (length: number): Buffer => {
+    if (length > bytes.length - at) throw new ProtobufError("a field is longer than its message");
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const number = Math.floor(tag / 8);
+    switch (tag % 8) {
+      case VARINT:
+        found.push({ number, wire: varint() });
+        break;
+      case LENGTH:
+        found.push({ number, wire: take(Number(varint())) });
+        break;
+      case FIXED_64:
+        take(8);
+        break;
+      case FIXED_32:
+        take(4);
+        break;
+      default:
+        throw new ProtobufError("a field is of an unknown type");
+    }
+  }
+  return found;
+}

@@ -1,0 +1,157 @@
+import type { IncomingMessage } from "node:http";
+import { isDeeperThan } from "../../../base/json.ts";
+import { toJson } from "../../../schema/node.ts";
+import { Report } from "../../../schema/problem.ts";
+import { readYaml } from "../../../schema/yaml.ts";
+import { DEPTH_MAX } from "../../types/objects/json-data.ts";
+import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
+import type { ObjectShape } from "../../types/objects/shape.ts";
+import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
+
+/**
+ * The bytes of a body. `claim` is told of each piece, and may refuse it.
+ *
+ * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; what is left is not read.
+ */
+export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const take = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge(`Request entity too large: limit is ${bytesMax}`);
+    claim(chunk.length);
+    chunks.push(chunk);
+  };
+  // Not by `for await`, which takes as long as all the rest of a small request.
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error("the connection was closed in the middle of a request"));
+    if (request.destroyed) return gone();
+    if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(`Request entity too large: limit is ${bytesMax}`);
+    const onData = (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        request.off("data", onData).pause();
+        reject(error as Error);
+      }
+    };
+    request.on("data", onData);
+    request.once("end", () => {
+      request.off("close", gone);
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+    request.once("error", reject);
+    request.once("close", gone);
+  });
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
+
+/**
+ * Refuses a body of more values than that, before any of them is read: members and items, and in YAML whatever may separate two.
+ *
+ * @throws API_INVALID (413).
+ */
+export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
+  const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
+  if ((isYaml ? countYaml : countJson)(bytes, valuesMax) <= valuesMax) return;
+  const remedy = isYaml ? "; lines, commas and colons count in YAML: send it as JSON" : "";
+  throw tooLarge(`Request entity too large: limit is ${valuesMax} fields and items${remedy}`);
+}
+
+/** Commas and opening brackets outside of strings, until there are too many. */
+function countJson(bytes: Buffer, most: number): number {
+  let [count, inString] = [0, false];
+  for (let at = 0; at < bytes.length && count <= most; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inString = !inString;
+    else if (inString) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA || byte === BRACE || byte === BRACKET) count += 1;
+  }
+  return count;
+}
+
+/** What may separate two values, also where it is a part of one: who can tell is as slow as reading it. */
+function countYaml(bytes: Buffer, most: number): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length && count <= most; at += 1) {
+    const byte = bytes[at];
+    if (byte === LINE || byte === COMMA || byte === COLON) count += 1;
+  }
+  return count;
+}
+
+/** The media type of a body without its parameters; undefined when it has none. */
+export function mediaTypeOf(request: IncomingMessage): string | undefined {
+  const text = request.headers["content-type"]?.split(";", 1)[0]!.trim().toLowerCase();
+  return text === "" ? undefined : text;
+}
+
+/**
+ * The data of an object's body; JSON unless the type says YAML, or protobuf where the shape has numbers. Undefined when the
+ * body is empty.
+ *
+ * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
+ */
+export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
+  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
+  if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
+  if (bytes.length === 0) return undefined;
+  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJson(bytes.toString());
+}
+
+/** What a body is to be. */
+export interface BodyForm {
+  readonly shape: ObjectShape;
+  /** Values that aliases of YAML may stand for. */
+  readonly valuesMax: number;
+}
+
+/** How objects may be written in requests and answers. */
+const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
+
+/** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
+export function parseJson(text: string): unknown {
+  try {
+    return checkedDepth(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${withoutBody(error.message)}`);
+    throw error;
+  }
+}
+
+/** The engine quotes what stands around a fault, which may be a secret. The letter itself stays. */
+function withoutBody(message: string): string {
+  if (!message.endsWith(" is not valid JSON")) return message;
+  const [token = "Unexpected text"] = /^Unexpected token (?:'[^]'|"'")(?=,)/u.exec(message) ?? [];
+  return `${token} in JSON`;
+}
+
+function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
+  try {
+    return readProtobuf(shape, bytes);
+  } catch (error) {
+    if (error instanceof ProtobufError) throw badRequest(`couldn't read the body as protobuf: ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * Data of a YAML text, or of a JSON text, which is YAML too and read faster as what it is.
+ *
+ * @param valuesMax Values that aliases may stand for.
+ * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
+ */
+export function parseYaml(text: string, valuesMax: number): unknown {
+  if (text.startsWith("{")) return parseJson(text);
+  const report = new Report();
+  const node = readYaml(text, { file: "body", report, aliasedValuesMax: valuesMax });
+  const [problem] = report.problems;
+  if (problem !== undefined) throw badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
+  return checkedDepth(toJson(node!));
+}
+
+function checkedDepth(value: unknown): unknown {
+  if (isDeeperThan(value, DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${DEPTH_MAX}`);
+  return value;
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../../base/clock.ts";
+
+/** Bytes of a body that are read for nothing, at most. */
+const BYTES_MAX = 16 * 1024 * 1024;
+/** For how long, in milliseconds. */
+const READ_FOR_MS = 5_000;
+
+/**
+ * Reads what is left of a body and drops it: until it is over, or is more than 16 MiB or 5 s of it. A connection that is closed while its
+ * client still sends is reset, and with it goes the answer that says why.
+ */
+export function dropBody(request: IncomingMessage, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.complete || request.destroyed) return resolve();
+    let bytes = 0;
+    const done = () => {
+      timer.cancel();
+      request.off("data", take).off("end", done).off("close", done);
+      resolve();
+    };
+    const take = ({ length }: Buffer) => {
+      bytes += length;
+      if (bytes > BYTES_MAX) done();
+    };
+    const timer = clock.schedule(READ_FOR_MS, done, { keepAlive: true });
+    request.on("data", take).once("end", done).once("close", done).resume();
+  });
+}

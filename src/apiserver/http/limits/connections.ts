@@ -1,0 +1,78 @@
+import type { Socket } from "node:net";
+import type { Metrics } from "../../../base/metrics.ts";
+
+/** Whose connection it is, and what it does. */
+interface Connection {
+  readonly id: string;
+  readonly socket: Socket;
+  readonly address: string;
+  /** Requests on it that are being answered. */
+  busy: number;
+}
+
+/** Counts the connections of a server, so that nobody keeps others out by opening many. */
+export interface Connections {
+  /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
+  add(socket: Socket): void;
+  /** A request on it is being answered, until the function is called that this returns. */
+  use(socket: Socket): () => void;
+  readonly count: number;
+}
+
+/**
+ * At most `max` connections. One more ends the one that has been idle for longest among those of the address that has most; if none
+ * of them is idle, it ends itself.
+ */
+export function createConnections(max: number, metrics: Metrics): Connections {
+  // In the order in which they were used last.
+  const all = new Map<string, Connection>();
+  // By the socket of its requests, which is looked up once.
+  const bySocket = new WeakMap<Socket, Connection>();
+  const connectionOf = (socket: Socket) => {
+    const connection = bySocket.get(socket) ?? all.get(idOf(socket));
+    if (connection !== undefined) bySocket.set(socket, connection);
+    return connection;
+  };
+  const makeRoom = () => {
+    const counts = new Map<string, number>();
+    for (const { address } of all.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
+    const [most] = [...counts].reduce((left, right) => (right[1] > left[1] ? right : left));
+    for (const one of all.values()) if (one.address === most && one.busy === 0) return one.socket;
+    return undefined;
+  };
+  return {
+    add(socket) {
+      const id = idOf(socket);
+      const victim = all.size < max ? undefined : (makeRoom() ?? socket);
+      if (victim !== undefined) metrics.count("apiserver_rejected_requests_total", { reason: "connections" });
+      if (victim !== undefined) all.delete(idOf(victim));
+      victim?.destroy();
+      if (victim === socket) return;
+      const connection = { id, socket, address: socket.remoteAddress ?? "", busy: 0 };
+      all.set(id, connection);
+      socket.once("close", () => {
+        if (all.get(id) === connection) all.delete(id);
+      });
+    },
+    use(socket) {
+      const connection = connectionOf(socket);
+      if (connection === undefined) return () => {};
+      connection.busy += 1;
+      return () => {
+        connection.busy -= 1;
+        if (all.get(connection.id) !== connection) return;
+        // It has been idle for the shortest time.
+        all.delete(connection.id);
+        all.set(connection.id, connection);
+      };
+    },
+    get count() {
+      return all.size;
+    },
+  };
+}
+
+/** A secure connection and what it runs on are two sockets with the same two ends. */
+function idOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

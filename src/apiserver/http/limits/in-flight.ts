@@ -1,0 +1,145 @@
+import { noMetrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { Body } from "../exchange.ts";
+import { createLargeBodies } from "../body/large-bodies.ts";
+import type { Large } from "../body/large-bodies.ts";
+import { tooManyRequests } from "../../types/status.ts";
+
+/** What of a server may be in use at once; more is answered 429. */
+export interface InFlightLimits {
+  /** Reading requests under way. Default 400. */
+  readonly reads?: number;
+  /** Writing requests under way. Default 200. */
+  readonly writes?: number;
+  /** Watches that are open. Default 2,000. */
+  readonly watches?: number;
+  /** Bytes of request bodies that are read or worked on. Default 128 MiB. */
+  readonly bytes?: number;
+  /** The part of each that one caller may use, from 0 to 1; at least one. Default 0.25. */
+  readonly callerShare?: number;
+  /** The part of each that only administrators may use, from 0 to 1. Default 0.1. */
+  readonly administratorShare?: number;
+}
+
+/** What is shared. */
+export type Shared = "reads" | "writes" | "watches" | "bytes";
+
+/** Whose request it is. */
+export interface InFlightCaller {
+  /** Tells callers apart. */
+  readonly name: string;
+  /** May use what is kept for administrators, and all of it. */
+  readonly administers: boolean;
+}
+
+/** Counts what is in use. */
+export interface InFlight {
+  /**
+   * Takes one, or `amount`. Returns a function that gives it back.
+   *
+   * @throws API_TOO_MANY_REQUESTS when that is too much: for this caller, or in all.
+   */
+  take(what: Shared, caller: InFlightCaller, amount?: number): () => void;
+  /** Does something while one is taken. @throws as {@link take}. */
+  during(what: Shared, caller: InFlightCaller, action: () => Promise<void>): Promise<void>;
+  /** What the body of one request takes up, until it is released. */
+  body(caller: InFlightCaller): Body & { readonly release: () => void };
+}
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Whether a request of this method reads or writes.
+ *
+ * @example
+ * sharedBy("PATCH"); // "writes"
+ */
+export function sharedBy(method: string): "reads" | "writes" {
+  return READING.has(method) ? "reads" : "writes";
+}
+
+/**
+ * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; of the shares, its
+ * priority and fairness, by which no user's requests hold up those of others.
+ */
+export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetrics): InFlight {
+  const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;
+  const sizes: Readonly<Record<Shared, number>> = { reads, writes, watches, bytes };
+  const pools = new Map(Object.entries(sizes).map(([what, size]) => [what, new Pool(size, shares)]));
+  const large = createLargeBodies();
+  metrics.beforeRead(() => {
+    for (const [what, kind] of REQUEST_KINDS) metrics.gauge("apiserver_current_inflight_requests", pools.get(what)!.inUse, kind);
+  });
+  const take: InFlight["take"] = (what, caller, amount = 1) => {
+    const leave = pools.get(what)!.take(caller, amount);
+    if (leave !== undefined) return leave;
+    metrics.count("apiserver_rejected_requests_total", { reason: what });
+    throw tooManyRequests();
+  };
+  return {
+    take,
+    async during(what, caller, action) {
+      const leave = take(what, caller);
+      try {
+        await action();
+      } finally {
+        leave();
+      }
+    },
+    body(caller) {
+      const claimed: (() => void)[] = [];
+      let [length, turn] = [0, undefined as Large | undefined];
+      return {
+        claim(bytes) {
+          claimed.push(take("bytes", caller, bytes));
+          length += bytes;
+        },
+        begin: async () => void (turn = await large.enter(caller.name, length)),
+        pause: async () => turn?.pause(),
+        release() {
+          for (const release of claimed.splice(0)) release();
+          turn?.leave();
+          turn = undefined;
+        },
+      };
+    },
+  };
+}
+
+/** As kube-apiserver calls them. */
+const REQUEST_KINDS = [
+  ["reads", { request_kind: "readOnly" }],
+  ["writes", { request_kind: "mutating" }],
+] as const;
+
+class Pool {
+  readonly #size: number;
+  readonly #open: number;
+  readonly #ofOne: number;
+  readonly #byCaller = new Map<string, number>();
+  #inUse = 0;
+
+  get inUse(): number {
+    return this.#inUse;
+  }
+
+  constructor(size: number, { callerShare = 0.25, administratorShare = 0.1 }: InFlightLimits) {
+    this.#size = size;
+    this.#open = size - Math.floor(size * administratorShare);
+    this.#ofOne = Math.max(1, Math.floor(size * callerShare));
+  }
+
+  take({ name, administers }: InFlightCaller, amount: number): (() => void) | undefined {
+    const own = (this.#byCaller.get(name) ?? 0) + amount;
+    if (this.#inUse + amount > (administers ? this.#size : this.#open) || (own > this.#ofOne && !administers)) return undefined;
+    this.#change(name, amount);
+    return () => this.#change(name, -amount);
+  }
+
+  #change(name: string, amount: number): void {
+    this.#inUse += amount;
+    const own = (this.#byCaller.get(name) ?? 0) + amount;
+    if (own === 0) this.#byCaller.delete(name);
+    else this.#byCaller.set(name, own);
+  }
+}

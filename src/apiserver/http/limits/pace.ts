@@ -1,0 +1,58 @@
+import { nextMacrotask } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+
+/** Milliseconds of one turn of the event loop in which requests are begun. */
+const TURN_MS = 10;
+/** Requests that waited and are begun in one turn, at most. */
+const BEGUN_MAX = 32;
+
+/** Spreads requests that arrive at once over several turns of the event loop, so that everybody else has one in between. */
+export interface Pace {
+  /**
+   * When to begin with a request: undefined for at once. Requests that wait begin in turn by whose they are, whatever number of them
+   * anybody sends.
+   */
+  turnOf(from: string): Promise<void> | undefined;
+}
+
+/** Nothing waits yet. */
+export function createPace(clock: Pick<Clock, "monotonic">): Pace {
+  /** By whose they are; whoever is next comes first. */
+  const waiting = new Map<string, (() => void)[]>();
+  let count = 0;
+  let running = false;
+  let endsAt = 0;
+  const beginNext = () => {
+    const [first] = waiting;
+    if (first === undefined || clock.monotonic() >= endsAt) return;
+    const [from, own] = first;
+    waiting.delete(from);
+    const begin = own.shift()!;
+    count -= 1;
+    if (own.length > 0) waiting.set(from, own);
+    begin();
+  };
+  const beginTurn = () => {
+    running = true;
+    endsAt = clock.monotonic() + TURN_MS;
+    void nextMacrotask().then(() => {
+      running = false;
+      if (count === 0) return;
+      beginTurn();
+      // Each in a task of its own: what a request does at once is over before the next one begins.
+      for (let index = 0; index < Math.min(count, BEGUN_MAX); index += 1) void nextMacrotask().then(beginNext);
+    });
+  };
+  return {
+    turnOf(from) {
+      if (!running) beginTurn();
+      if (count === 0 && clock.monotonic() < endsAt) return undefined;
+      count += 1;
+      return new Promise((begin) => {
+        const own = waiting.get(from);
+        if (own === undefined) waiting.set(from, [begin]);
+        else own.push(begin);
+      });
+    },
+  };
+}

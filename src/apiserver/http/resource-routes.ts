@@ -1,0 +1,342 @@
+import { reportFaults } from "../verbs/body.ts";
+import type { BodyOptions } from "../verbs/body.ts";
+import { isEngineError } from "../../base/errors.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { Status } from "../../kube/object/status.ts";
+import type { Answering, Exchange } from "./exchange.ts";
+import type { Presentation } from "./presentation.ts";
+import {
+  DELETE_OPTIONS,
+  readDeleteParameters,
+  readFlag,
+  readListRequest,
+  readWatchRequest,
+  readPatchParameters,
+  readWriteParameters,
+} from "./query.ts";
+import { PROTOBUF_TYPE } from "./body/protobuf.ts";
+import type { ObjectShape } from "../types/objects/shape.ts";
+import type { Registry } from "../verbs/registry.ts";
+import { repeatedFields } from "./body/repeated-fields.ts";
+import { checkValues, mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./body/request-body.ts";
+import type { ResourceTarget } from "./request-target.ts";
+import { ALL_VERBS } from "../types/resource-definition.ts";
+import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
+import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, statusOf } from "../types/status.ts";
+import { PATCH_TYPES } from "../verbs/write/patch.ts";
+import type { PatchKind, PatchOptions } from "../verbs/write/patch.ts";
+import type { ViewRequest } from "../verbs/view.ts";
+import type { Matches } from "../types/selection.ts";
+import type { UserInfo } from "../types/user-info.ts";
+import type { WatchQueue, WatchRecord } from "../verbs/watch/watch-queue.ts";
+import { streamError, streamWatch } from "./answer/watch-stream.ts";
+
+/** What the routes of resources work with. */
+export interface ResourceRoutesOptions {
+  readonly registry: Registry;
+  readonly answering: Answering;
+  readonly presentation: Presentation;
+  /** Largest request body. */
+  readonly bodyBytesMax: number;
+  /** Fields and items that a request body may have. */
+  readonly bodyValuesMax: number;
+  /** See `ApiServerOptions`. */
+  readonly visible?: Visible | undefined;
+  /** See `ApiServerOptions`. */
+  readonly onWatch?: OnWatch | undefined;
+}
+
+/** The test for the objects of a kind that are there for a user; undefined when all are. */
+export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
+
+/**
+ * Told of a watch that is open. `end` ends it, at once: with an error when a Status is given, in order otherwise. What is
+ * returned is called when the watch is over, whoever ended it.
+ *
+ * @param caller Whose credentials the watch was opened with; the user himself, unless he is impersonated.
+ */
+export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
+
+/** Answers a request for a resource. */
+export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
+
+/** Tells whether a request follows a collection instead of reading it. */
+export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, target: ResourceTarget): boolean {
+  return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
+}
+
+/** The verbs over HTTP: method and path to a call of the registry, its result to an answer. */
+export function createResourceRoutes(options: ResourceRoutesOptions): ResourceRoutes {
+  const routes = new Routes(options);
+  return (exchange, target) => routes.answer(exchange, target);
+}
+
+/** A request whose resource is known. */
+interface Routed {
+  readonly exchange: Exchange;
+  readonly target: ResourceTarget;
+  readonly definition: ResourceDefinition;
+  readonly key: ObjectKey;
+}
+
+/** What a method does at one place. Following is a GET on the wire and a verb of its own. */
+interface Route {
+  readonly method: "GET" | "PUT" | "PATCH" | "POST" | "DELETE" | "WATCH";
+  readonly verb: Verb;
+  readonly handle: (routed: Routed) => Promise<void>;
+}
+
+class Routes {
+  readonly #options: ResourceRoutesOptions;
+  readonly #ofObject: readonly Route[] = [
+    { method: "GET", verb: "get", handle: (routed) => this.#get(routed) },
+    { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
+    { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
+  ];
+  readonly #following: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
+  readonly #ofWhole: readonly Route[] = [
+    ...this.#ofObject,
+    this.#following,
+    { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) },
+  ];
+  readonly #ofAllNamespaces: readonly Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, this.#following];
+  readonly #ofCollection: readonly Route[] = [
+    ...this.#ofAllNamespaces,
+    { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
+    { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
+  ];
+
+  constructor(options: ResourceRoutesOptions) {
+    this.#options = options;
+  }
+
+  async answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
+    const routed = this.#find(exchange, target);
+    if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
+    const { verbs = ALL_VERBS } = routed.definition;
+    const routes = this.#routes(routed);
+    const method = isWatch(exchange, target) ? "WATCH" : exchange.method;
+    const route = routes.find((candidate) => candidate.method === method && verbs.includes(candidate.verb));
+    if (route === undefined) {
+      const served = routes.filter(({ verb }) => verbs.includes(verb));
+      const allowed = served.map((candidate) => candidate.method).filter((name) => name !== "WATCH");
+      exchange.response.setHeader("Allow", allowed.join(", "));
+      throw methodNotAllowed();
+    }
+    if (method !== "WATCH") this.#options.presentation.check(exchange);
+    return route.handle(routed);
+  }
+
+  #find(exchange: Exchange, target: ResourceTarget): Routed {
+    const definition = this.#options.registry.find(target.apiVersion, target.plural);
+    if (definition === undefined) throw noSuchPath();
+    const { type, strategy } = definition;
+    if (!type.namespaced && target.namespace !== "") throw noSuchPath();
+    if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
+    const parts = [strategy.subresources, definition.questions, definition.views];
+    const { subresource } = target;
+    if (subresource !== undefined && !parts.some((part) => Object.hasOwn(part ?? {}, subresource))) throw noSuchPath();
+    return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
+  }
+
+  /** What can be done at a place: a part of an object, an object, a collection in one namespace, or one in all. */
+  #routes({ target, definition }: Routed): readonly Route[] {
+    const { subresource } = target;
+    if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
+      return [{ method: "POST", verb: "create", handle: (routed) => this.#ask(routed, subresource) }];
+    }
+    if (subresource !== undefined && Object.hasOwn(definition.views ?? {}, subresource)) return this.#viewRoutes(subresource);
+    if (subresource !== undefined) return this.#ofObject;
+    if (target.name !== "") return this.#ofWhole;
+    return definition.type.namespaced && target.namespace === "" ? this.#ofAllNamespaces : this.#ofCollection;
+  }
+
+  #viewRoutes(part: string): readonly Route[] {
+    const answer = async (
+      { exchange, definition, key }: Routed,
+      request: Pick<ViewRequest, "write"> & { readonly options: PatchOptions },
+    ) => {
+      const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
+      await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
+    };
+    return [
+      { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: { judge: routed.exchange.judge } }) },
+      {
+        method: "PUT",
+        verb: "update",
+        handle: async (routed) => {
+          const { exchange, target, definition } = routed;
+          const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+          const body = await this.#body(exchange, definition.views![part]!.definition, options);
+          return answer(routed, { write: { kind: "replace", body }, options });
+        },
+      },
+      {
+        method: "PATCH",
+        verb: "patch",
+        handle: async (routed) => {
+          const { exchange, target } = routed;
+          const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+          return answer(routed, { write: await this.#patchBody(exchange), options });
+        },
+      },
+    ];
+  }
+
+  async #get({ exchange, definition, key }: Routed): Promise<void> {
+    const resourceVersion = exchange.query.get("resourceVersion") ?? undefined;
+    const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
+    await this.#options.presentation.object(exchange, { definition, code: 200, object });
+  }
+
+  async #list({ exchange, target, definition }: Routed): Promise<void> {
+    const scope = target.namespace === "" ? {} : { namespace: target.namespace };
+    const visible = this.#options.visible?.(exchange.user, definition);
+    const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope, visible });
+    await this.#options.presentation.list(exchange, definition, page);
+  }
+
+  async #watch({ exchange, target, definition }: Routed): Promise<void> {
+    const request = readWatchRequest(exchange.query);
+    const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
+    const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
+    const toLine = this.#options.presentation.lines(exchange, definition);
+    const visible = this.#options.visible?.(exchange.user, definition);
+    try {
+      const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
+      await this.#stream(exchange, queue, toLine);
+    } catch (error) {
+      const status = statusOf(error);
+      // A start that is out of history is told inside the stream: clients look there first.
+      if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
+      streamError(exchange.response, status);
+    }
+  }
+
+  async #stream({ response, user, caller, audit }: Exchange, queue: WatchQueue, toLine: (record: WatchRecord) => Buffer): Promise<void> {
+    const end = (status?: Status) => queue.cut(status && { type: "ERROR", object: status });
+    const over = this.#options.onWatch?.(user, end, caller);
+    try {
+      audit?.responseStarted(200);
+      await streamWatch(response, queue, { toLine, drained: this.#options.answering.drained });
+    } finally {
+      queue.end();
+      over?.();
+    }
+  }
+
+  async #post({ exchange, target, definition }: Routed): Promise<void> {
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
+    const body = await this.#body(exchange, definition, options);
+    const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
+    await exchange.body.pause();
+    await this.#options.presentation.object(exchange, { definition, code: 201, object });
+  }
+
+  async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
+    const { definition: asked } = definition.questions![part]!;
+    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn, judge: exchange.judge };
+    const body = await this.#body(exchange, asked, options);
+    const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
+    await this.#options.presentation.object(exchange, { definition: asked, code: 201, object });
+  }
+
+  async #put({ exchange, target, definition, key }: Routed): Promise<void> {
+    const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+    const body = await this.#body(exchange, definition, options);
+    const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
+    await exchange.body.pause();
+    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+  }
+
+  async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
+    const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+    const { kind, body } = await this.#patchBody(exchange);
+    const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
+    await exchange.body.pause();
+    await this.#options.presentation.object(exchange, { definition, code: created ? 201 : 200, object });
+  }
+
+  async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
+    const kind = patchKindOf(mediaTypeOf(exchange.request));
+    const text = (await this.#bytes(exchange)).toString();
+    const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJson(text);
+    exchange.audit?.requestObject(body);
+    await exchange.body.pause();
+    return { kind, body };
+  }
+
+  async #delete({ exchange, definition, key }: Routed): Promise<void> {
+    const { type, strategy } = definition;
+    const options = await this.#deleteOptions(exchange);
+    const { object, gone } = await this.#options.registry.delete(type, key, options);
+    // Only whoever said in the old way that dependents go too is told that the work is not done.
+    const code = !gone && options.orphanDependents === false ? 202 : 200;
+    if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code, object });
+    this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));
+  }
+
+  async #deleteCollection({ exchange, target, definition }: Routed): Promise<void> {
+    const scope = target.namespace === "" ? {} : { namespace: target.namespace };
+    const options = await this.#deleteOptions(exchange);
+    const visible = this.#options.visible?.(exchange.user, definition);
+    const request = { ...readListRequest(exchange.query), ...scope, visible };
+    const items = await this.#options.registry.deleteCollection(definition.type, request, options);
+    await this.#options.presentation.list(exchange, definition, { items });
+  }
+
+  async #deleteOptions(exchange: Exchange) {
+    const bytes = await this.#bytes(exchange);
+    const body = bytes.length === 0 ? undefined : this.#parse(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
+    if (body !== undefined) exchange.audit?.requestObject(body);
+    return { ...readDeleteParameters(exchange.query, body), user: exchange.user, judge: exchange.judge };
+  }
+
+  #writer({ user, judge, warn, request, body }: Exchange, { subresource }: ResourceTarget) {
+    return {
+      user,
+      judge,
+      warn,
+      pause: body.pause,
+      userAgent: request.headers["user-agent"] ?? "",
+      ...(subresource !== undefined && { subresource }),
+    };
+  }
+
+  async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
+    const mediaType = mediaTypeOf(exchange.request);
+    const bytes = await this.#bytes(exchange);
+    const body = this.#parse(bytes, mediaType, definition.shape);
+    if (body === undefined) throw badRequest("the body of the request is empty");
+    exchange.audit?.requestObject(body);
+    // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
+    if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE && options.fieldValidation !== "Ignore") {
+      const texts = repeatedFields(bytes.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`);
+      reportFaults(definition, texts, options);
+    }
+    await exchange.body.pause();
+    return body;
+  }
+
+  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectShape): unknown {
+    return parseBody(bytes, mediaType, { shape, valuesMax: this.#options.bodyValuesMax });
+  }
+
+  async #bytes({ request, body }: Exchange): Promise<Buffer> {
+    const { bodyBytesMax, bodyValuesMax } = this.#options;
+    const bytes = await readBytes(request, bodyBytesMax, body.claim);
+    checkValues(bytes, mediaTypeOf(request), bodyValuesMax);
+    await body.begin();
+    return bytes;
+  }
+}
+
+function joined(selector: string | undefined, more: string): string {
+  return selector === undefined ? more : `${selector},${more}`;
+}
+
+function patchKindOf(mediaType: string | undefined): PatchKind {
+  const kinds: Readonly<Record<string, PatchKind>> = PATCH_TYPES;
+  if (mediaType !== undefined && Object.hasOwn(kinds, mediaType)) return kinds[mediaType]!;
+  throw unsupportedMediaType(Object.keys(kinds));
+}

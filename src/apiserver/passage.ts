@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CountedRequest } from "./request-metrics.ts";
+import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
+import type { Audit } from "./access/audit.ts";
+import type { AuditRecord } from "./types/audit-record.ts";
+import type { Attributes } from "./access/authorization.ts";
+import type { UserInfo } from "./types/user-info.ts";
+
+/** A request and what becomes of it. */
+export interface Passage {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly warn: (text: string) => void;
+  readonly auditID: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  record: AuditRecord | undefined;
+  readonly counted: CountedRequest;
+}
+
+/** Who asks, and as whom. */
+export interface Known {
+  readonly caller: UserInfo;
+  readonly user: UserInfo;
+}
+
+/** What the audit is told of a request, as far as it is known. */
+interface Told extends Partial<Known> {
+  readonly attributes: Attributes;
+}
+
+/** Tells the metrics what a request wants, and begins its record, if somebody wants one. */
+export function beginRecord(audit: Audit | undefined, passage: Passage, requestURI: string, { attributes, caller, user }: Told): void {
+  passage.counted.attributes = attributes;
+  if (audit === undefined) return;
+  const { request, auditID, receivedAt } = passage;
+  const trail = audit({
+    auditID,
+    ...(caller && { user: caller }),
+    ...(user && user !== caller && { impersonatedUser: user }),
+    attributes,
+    method: request.method ?? "GET",
+    requestURI,
+    sourceIPs: sourceIPsOf(request),
+    userAgent: request.headers["user-agent"] ?? "",
+    receivedAt,
+  });
+  if (trail !== undefined) passage.record = createAuditRecord(trail);
+}

@@ -1,0 +1,196 @@
+/**
+ * JSON patch (RFC 6902). All or nothing: the document is copied along the way and never modified.
+ *
+ * @module
+ */
+import { isRecord, jsonEqual } from "../../base/json.ts";
+import { cloneJson, DEPTH_MAX } from "../types/objects/json-data.ts";
+
+/** Most operations in one patch. Source: the API server's limit. */
+export const PATCH_OPERATIONS_MAX = 10_000;
+
+/** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
+const COPIED_BYTES_MAX = 3_145_728;
+
+/** Most items of lists that one patch may move along to make room, or to close a gap: each operation may move a whole list. */
+const MOVED_ITEMS_MAX = 1_000_000;
+
+/** The patch would make the document too large, or take too long. */
+export class PatchGrowthError extends Error {
+  override readonly name = "PatchGrowthError";
+}
+
+/** The patch can not be read. */
+export class PatchSyntaxError extends Error {
+  override readonly name = "PatchSyntaxError";
+}
+
+/** The patch can be read but does not apply to this document. */
+export class PatchApplyError extends Error {
+  override readonly name = "PatchApplyError";
+}
+
+/** One operation, its pointers taken apart. */
+export type PatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: Pointer; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: Pointer }
+  | { readonly op: "move" | "copy"; readonly path: Pointer; readonly from: Pointer };
+
+/** The unescaped segments of a JSON pointer; none for the whole document. */
+export type Pointer = readonly string[];
+
+/**
+ * Reads a patch document.
+ *
+ * @throws PatchSyntaxError when it is none.
+ */
+export function parseJsonPatch(body: unknown): readonly PatchOperation[] {
+  if (!Array.isArray(body)) throw new PatchSyntaxError("a JSON patch is a list of operations");
+  return body.map((entry, index) => parseOperation(entry, `operation ${index}`));
+}
+
+function parseOperation(entry: unknown, where: string): PatchOperation {
+  if (!isRecord(entry)) throw new PatchSyntaxError(`${where} is no object`);
+  const own = (name: string) => (Object.hasOwn(entry, name) ? entry[name] : undefined);
+  const op = own("op");
+  const path = parsePointer(own("path"), `path of ${where}`);
+  switch (op) {
+    case "add":
+    case "replace":
+    case "test":
+      if (!Object.hasOwn(entry, "value")) throw new PatchSyntaxError(`${where} (${op}) has no value`);
+      return { op, path, value: entry["value"] };
+    case "remove":
+      return { op, path };
+    case "move":
+    case "copy":
+      return { op, path, from: parsePointer(own("from"), `from of ${where}`) };
+    default:
+      throw new PatchSyntaxError(`${where} has the unknown op ${JSON.stringify(op)}`);
+  }
+}
+
+function parsePointer(text: unknown, where: string): Pointer {
+  if (typeof text !== "string") throw new PatchSyntaxError(`${where} is missing or no text`);
+  if (text === "") return [];
+  if (!text.startsWith("/")) throw new PatchSyntaxError(`${where} does not begin with a slash: ${JSON.stringify(text)}`);
+  if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has a tilde that escapes nothing: ${JSON.stringify(text)}`);
+  const segments = text.slice(1).split("/");
+  if (segments.length > DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${DEPTH_MAX}`);
+  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/**
+ * The document after all operations.
+ *
+ * @throws PatchApplyError when one of them does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
+ * @example
+ * applyJsonPatch({ a: [1] }, parseJsonPatch([{ op: "add", path: "/a/-", value: 2 }])); // { a: [1, 2] }
+ */
+export function applyJsonPatch(document: unknown, operations: readonly PatchOperation[]): unknown {
+  const patching = new Patching(cloneJson(document));
+  for (const operation of operations) patching.apply(operation);
+  return patching.document;
+}
+
+/** One application, on a private copy: the cost of an operation does not grow with the document. */
+class Patching {
+  document: unknown;
+  #copiedBytes = 0;
+  #movedItems = 0;
+
+  constructor(document: unknown) {
+    this.document = document;
+  }
+
+  apply(operation: PatchOperation): void {
+    const { op, path } = operation;
+    switch (op) {
+      case "add":
+        return this.#add(path, cloneJson(operation.value));
+      case "remove":
+        return void this.#remove(path);
+      case "replace":
+        return this.#replace(path, cloneJson(operation.value));
+      case "copy":
+        return this.#copy(operation.from, path);
+      case "move":
+        return this.#move(operation.from, path);
+      case "test":
+        if (!jsonEqual(this.#valueAt(path), operation.value)) throw new PatchApplyError(`test failed at ${shown(path)}`);
+    }
+  }
+
+  #add(path: Pointer, value: unknown): void {
+    const segment = path.at(-1);
+    if (segment === undefined) return void (this.document = value);
+    const container = this.#valueAt(path.slice(0, -1));
+    if (Array.isArray(container)) {
+      const index = segment === "-" ? container.length : indexOf(segment, container.length + 1, path);
+      this.#splice(container, index, [0, value]);
+    } else if (isRecord(container)) setMember(container, segment, value);
+    else throw new PatchApplyError(`nothing can be added at ${shown(path)}`);
+  }
+
+  #remove(path: Pointer): unknown {
+    const removed = this.#valueAt(path);
+    const segment = path.at(-1);
+    const container = this.#valueAt(path.slice(0, -1));
+    if (segment === undefined) this.document = null;
+    else if (Array.isArray(container)) this.#splice(container, Number(segment), [1]);
+    else delete (container as Record<string, unknown>)[segment];
+    return removed;
+  }
+
+  #replace(path: Pointer, value: unknown): void {
+    this.#valueAt(path);
+    const segment = path.at(-1);
+    if (segment === undefined) return void (this.document = value);
+    setMember(this.#valueAt(path.slice(0, -1)) as Record<string, unknown>, segment, value);
+  }
+
+  #splice(list: unknown[], index: number, change: [removed: number, ...added: unknown[]]): void {
+    this.#movedItems += list.length - index;
+    if (this.#movedItems > MOVED_ITEMS_MAX) throw new PatchGrowthError(`the patch moves more than ${MOVED_ITEMS_MAX} items of lists`);
+    list.splice(index, ...change);
+  }
+
+  #copy(from: Pointer, path: Pointer): void {
+    const value = this.#valueAt(from);
+    // Copies of copies double; without a limit a hundred operations would fill the memory.
+    this.#copiedBytes += Buffer.byteLength(JSON.stringify(value));
+    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchGrowthError(`copies add up to more than ${COPIED_BYTES_MAX} bytes`);
+    this.#add(path, cloneJson(value));
+  }
+
+  #move(from: Pointer, path: Pointer): void {
+    if (path.length > from.length && from.every((segment, index) => segment === path[index])) {
+      throw new PatchApplyError(`cannot move ${shown(from)} into itself`);
+    }
+    this.#add(path, this.#remove(from));
+  }
+
+  #valueAt(path: Pointer): unknown {
+    return path.reduce((container, segment) => memberOf(container, segment, path), this.document);
+  }
+}
+
+function memberOf(container: unknown, segment: string, path: Pointer): unknown {
+  if (Array.isArray(container)) return container[indexOf(segment, container.length, path)];
+  if (isRecord(container) && Object.hasOwn(container, segment)) return container[segment];
+  throw new PatchApplyError(`there is nothing at ${shown(path)}`);
+}
+
+function indexOf(segment: string, length: number, path: Pointer): number {
+  if (/^(0|[1-9][0-9]{0,8})$/.test(segment) && Number(segment) < length) return Number(segment);
+  throw new PatchApplyError(`there is no index ${JSON.stringify(segment)} in ${shown(path)}`);
+}
+
+/** Plain assignment would take "__proto__" for the prototype. */
+function setMember(container: Record<string, unknown>, segment: string, value: unknown): void {
+  Object.defineProperty(container, segment, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function shown(path: Pointer): string {
+  return JSON.stringify(path.map((segment) => `/${segment}`).join(""));
+}

@@ -1,0 +1,177 @@
+/**
+ * Counts requests as kube-apiserver does, by its names. Every label is one of a closed set: what a path names counts by its kind only if the
+ * server has that kind. Label sets are made once, so that a request costs a few look-ups and no memory.
+ *
+ * @module
+ */
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../base/clock.ts";
+import type { MetricLabels, Metrics } from "../base/metrics.ts";
+import { groupOf } from "../kube/object/resource.ts";
+import type { Attributes } from "./access/authorization.ts";
+import type { ResourceDefinition } from "./types/resource-definition.ts";
+
+/** What is counted of one verb at one place. */
+interface Series {
+  readonly labels: MetricLabels;
+  /** The labels with each status that was answered. */
+  readonly byCode: Map<number, MetricLabels>;
+  /** Watches that are open. */
+  open: number;
+}
+
+/** Where requests go: a kind, a part of its objects, or a path that is no resource. */
+class Place {
+  readonly group: string;
+  readonly #labels: MetricLabels;
+  readonly #verbs = new Map<string, Series>();
+
+  constructor(group = "", version = "", resource = "", subresource = "") {
+    this.group = group;
+    this.#labels = { group, version, resource, subresource };
+  }
+
+  series(verb: string): Series {
+    let series = this.#verbs.get(verb);
+    if (series === undefined) this.#verbs.set(verb, (series = { labels: { verb, ...this.#labels }, byCode: new Map(), open: 0 }));
+    return series;
+  }
+}
+
+/** One request, from its arrival to its answer. */
+export interface CountedRequest {
+  /** What it wants; undefined until its path is read. */
+  attributes: Attributes | undefined;
+  /** It is a watch, and open until its end. */
+  watch(): void;
+  /** Its client did not wait for the answer. */
+  left(): void;
+  /** It is answered with a status, or the watch over. */
+  end(code: number): void;
+}
+
+/** Counts the requests of one server. */
+export interface RequestMetrics {
+  begin(request: Pick<IncomingMessage, "headers">): CountedRequest;
+}
+
+/** What requests are counted with. */
+export interface RequestMetricsOptions {
+  readonly metrics: Metrics;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly definitions: readonly ResourceDefinition[];
+}
+
+/** Stands for the status of a request whose client left before it was answered. */
+const CLIENT_LEFT = 499;
+const APPLY_TYPE = "application/apply-patch+yaml";
+
+/** The metric's words for what is done. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["get", "GET"],
+  ["head", "GET"],
+  ["list", "LIST"],
+  ["watch", "WATCH"],
+  ["create", "POST"],
+  ["post", "POST"],
+  ["update", "PUT"],
+  ["put", "PUT"],
+  ["patch", "PATCH"],
+  ["delete", "DELETE"],
+  ["deletecollection", "DELETECOLLECTION"],
+]);
+
+/** Paths that are no resources count by their first part, if it is one of these. */
+const PATHS = ["/api", "/apis", "/auth", "/healthz", "/livez", "/openapi", "/readyz", "/version", "/.well-known"];
+
+/** Counts nothing yet. */
+export function createRequestMetrics({ metrics, clock, definitions }: RequestMetricsOptions): RequestMetrics {
+  const placeOf = createPlaces(definitions);
+  const watches = new Set<Series>();
+  metrics.beforeRead(() => {
+    for (const { labels, open } of watches) metrics.gauge("apiserver_longrunning_requests", open, labels);
+  });
+  return { begin: (request) => new Counted({ metrics, clock, placeOf, watches }, request) };
+}
+
+interface Counting extends Omit<RequestMetricsOptions, "definitions"> {
+  readonly placeOf: (attributes: Attributes | undefined) => Place;
+  /** Those that watches were counted in. */
+  readonly watches: Set<Series>;
+}
+
+class Counted implements CountedRequest {
+  attributes: Attributes | undefined;
+  readonly #counting: Counting;
+  readonly #request: Pick<IncomingMessage, "headers">;
+  readonly #began: number;
+  #watch: Series | undefined;
+  #left = false;
+
+  constructor(counting: Counting, request: Pick<IncomingMessage, "headers">) {
+    this.#counting = counting;
+    this.#request = request;
+    this.#began = counting.clock.monotonic();
+  }
+
+  watch(): void {
+    this.#watch = this.#series();
+    this.#watch.open += 1;
+    this.#counting.watches.add(this.#watch);
+  }
+
+  left(): void {
+    this.#left = true;
+  }
+
+  end(status: number): void {
+    const { metrics, clock } = this.#counting;
+    const series = this.#watch ?? this.#series();
+    if (this.#watch !== undefined) this.#watch.open -= 1;
+    metrics.count("apiserver_request_total", labelsWith(series, this.#left ? CLIENT_LEFT : status));
+    // A watch takes as long as its client wants.
+    if (series.labels["verb"] === "WATCH") return;
+    metrics.observe("apiserver_request_duration_seconds", (clock.monotonic() - this.#began) / 1_000, series.labels);
+  }
+
+  #series(): Series {
+    const { attributes } = this;
+    const applies = attributes?.verb === "patch" && this.#request.headers["content-type"]?.startsWith(APPLY_TYPE) === true;
+    return this.#counting.placeOf(attributes).series(applies ? "APPLY" : (VERBS.get(attributes?.verb ?? "") ?? "other"));
+  }
+}
+
+function labelsWith({ labels, byCode }: Series, code: number): MetricLabels {
+  let known = byCode.get(code);
+  if (known === undefined) byCode.set(code, (known = { ...labels, code: String(code) }));
+  return known;
+}
+
+/** Finds the place of a request. What is not known here has one for all. */
+function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: Attributes | undefined) => Place {
+  const other = new Place();
+  const paths = new Map(PATHS.map((path) => [path, new Place("", "", "", path)]));
+  // Hardly any plural is in two groups.
+  const kinds = new Map<string, ReadonlyMap<string, Place>[]>();
+  for (const { type, strategy, questions, views } of definitions) {
+    const { apiVersion, plural } = type;
+    const parts = ["", ...Object.keys({ ...strategy.subresources, ...questions, ...views })];
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+    const places = new Map(parts.map((part) => [part, new Place(groupOf(type), version, plural, part)]));
+    kinds.set(plural, [...(kinds.get(plural) ?? []), places]);
+  }
+  return (attributes) => {
+    if (attributes === undefined) return other;
+    if ("path" in attributes) return paths.get(attributes.path.slice(0, endOfPart(attributes.path))) ?? other;
+    for (const places of kinds.get(attributes.resource) ?? []) {
+      const place = places.get(attributes.subresource);
+      if (place?.group === attributes.group) return place;
+    }
+    return other;
+  };
+}
+
+function endOfPart(path: string): number {
+  const slash = path.indexOf("/", 1);
+  return slash < 0 ? path.length : slash;
+}

@@ -1,0 +1,113 @@
+import { backoffDelay } from "../../../../base/backoff.ts";
+import type { Chance } from "../../../../base/chance.ts";
+import type { Clock } from "../../../../base/clock.ts";
+import { delay } from "../../../../base/clock.ts";
+import type { Connection } from "./connection.ts";
+import { EtcdFailure } from "./failure.ts";
+
+/** A user of etcd. */
+export interface EtcdCredentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What a client works with. */
+export interface EtcdClientOptions {
+  readonly connection: Connection;
+  /** Default: etcd asks for none. */
+  readonly credentials?: EtcdCredentials | undefined;
+  readonly clock: Clock;
+  readonly chance: Pick<Chance, "fraction">;
+  /** For how long after its begin a request that fails is repeated, in milliseconds. */
+  readonly giveUpMs: number;
+}
+
+const BACKOFF = { initialMs: 10, maximumMs: 1_000, jitter: 0.5 };
+
+/** Asks etcd as a user, and again where that can help. Tokens are fetched when they are needed and when they have expired. */
+export class EtcdClient {
+  readonly #options: EtcdClientOptions;
+  #token: Promise<string> | undefined;
+
+  constructor(options: EtcdClientOptions) {
+    this.#options = options;
+  }
+
+  /** One try. @throws EtcdFailure */
+  attempt(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
+    return this.#asUser((token) => this.#options.connection.post({ path, body, token, answerBytesMax }));
+  }
+
+  /**
+   * Repeats a request that may be carried out more than once until it is answered.
+   *
+   * @param answerBytesMax A longer answer is a failure. Default: any is read.
+   * @throws EtcdFailure the last one.
+   */
+  async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
+    const { clock, giveUpMs } = this.#options;
+    const deadline = clock.monotonic() + giveUpMs;
+    for (let tried = 0; ; tried += 1) {
+      try {
+        return await this.attempt(path, body, answerBytesMax);
+      } catch (error) {
+        if (!this.mayPass(error) || clock.monotonic() >= deadline) throw error;
+        await this.pause(tried);
+      }
+    }
+  }
+
+  /** Hands out the messages of a stream until it ends. @throws EtcdFailure always, unless `signal` aborts it first. */
+  stream(path: string, body: object, { onMessage, signal }: StreamOptions): Promise<void> {
+    return this.#asUser((token) => this.#options.connection.stream({ path, body, token }, onMessage, signal));
+  }
+
+  /** Tells whether another try may succeed. */
+  mayPass(error: unknown): boolean {
+    if (!(error instanceof EtcdFailure)) return false;
+    return error.passing || (error.tokenRefused && this.#options.credentials !== undefined);
+  }
+
+  /** Waits before repetition number `tried`; ends early when `signal` aborts. */
+  pause(tried: number, signal?: AbortSignal): Promise<void> {
+    const { clock, chance } = this.#options;
+    return delay(
+      clock,
+      backoffDelay(BACKOFF, tried, () => chance.fraction()),
+      signal,
+    );
+  }
+
+  /** Signs in anew with the next request. */
+  forgetToken(): void {
+    this.#token = undefined;
+  }
+
+  async #asUser<T>(act: (token: string | undefined) => Promise<T>): Promise<T> {
+    const used = this.#options.credentials && (this.#token ??= this.#signIn(this.#options.credentials));
+    try {
+      return await act(await used);
+    } catch (error) {
+      // Others may have signed in anew meanwhile.
+      if (error instanceof EtcdFailure && error.tokenRefused && this.#token === used) this.#token = undefined;
+      throw error;
+    }
+  }
+
+  async #signIn({ user, password }: EtcdCredentials): Promise<string> {
+    try {
+      const answer = await this.#options.connection.post({ path: "/v3/auth/authenticate", body: { name: user, password } });
+      return String((answer as { token?: string }).token);
+    } catch (error) {
+      this.#token = undefined;
+      if (!(error instanceof EtcdFailure)) throw error;
+      // What the token was wanted for was not sent.
+      throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
+    }
+  }
+}
+
+interface StreamOptions {
+  readonly onMessage: (message: unknown) => void;
+  readonly signal: AbortSignal;
+}

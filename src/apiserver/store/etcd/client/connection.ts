@@ -1,0 +1,300 @@
+/**
+ * Requests to the HTTP gateway of an etcd cluster: a pool of connections to one of its endpoints, and the next one when that fails.
+ *
+ * @module
+ */
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { RequestOptions } from "node:https";
+import type { Socket } from "node:net";
+import type { Clock } from "../../../../base/clock.ts";
+import { EngineError, messageOf } from "../../../../base/errors.ts";
+import { isRecord } from "../../../../base/json.ts";
+import { answeredFailure, EtcdFailure, foreignAnswer, largeAnswer } from "./failure.ts";
+import { Gate } from "./gate.ts";
+import { JsonLines } from "./json-lines.ts";
+import type { WireHeader } from "./protocol.ts";
+
+/** How etcd is recognised, and how we are. PEM texts. */
+export interface EtcdTls {
+  /** Default: the authorities that Node knows. */
+  readonly caPem?: string;
+  /** Our own certificate, with its key. */
+  readonly certificatePem?: string;
+  readonly keyPem?: string;
+  /** The name in etcd's certificate. Default: the host of the endpoint. */
+  readonly serverName?: string;
+}
+
+/** Where etcd is, and how long it may take. */
+export interface ConnectionOptions {
+  /** Addresses of members of one cluster, `http://` or `https://` with host and port. The first one that answers is used. */
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls;
+  readonly clock: Clock;
+  /** Until a member must be connected, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** Until a member must have answered, in milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+/** One call of etcd's JSON gateway. */
+export interface WireRequest {
+  /** As `/v3/kv/range`. */
+  readonly path: string;
+  readonly body: object;
+  /** Of a user who has signed in. */
+  readonly token?: string | undefined;
+  /** A longer answer is a failure. Default: any is read. */
+  readonly answerBytesMax?: number | undefined;
+}
+
+interface Endpoint {
+  readonly url: URL;
+  /** Settles once the endpoint has shown that it belongs to the cluster; undefined until somebody asks. */
+  checked?: Promise<void> | undefined;
+  /** The other cluster to which it belonged when it was last asked, since a member of the known one answered last. */
+  foreign?: string | undefined;
+}
+
+/** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
+const AT_ONCE = 128;
+
+/** A connection to whichever member answers. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
+  readonly #gate = new Gate(AT_ONCE);
+  #at = 0;
+  /** Of the first member that answered; the others must have the same, until all of them have the same other one. */
+  #clusterId: string | undefined;
+
+  /** @throws CONFIG_VALUE when an endpoint is no address. */
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#endpoints = options.endpoints.map((text) => ({ url: parseEndpoint(text) }));
+    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is named");
+  }
+
+  /**
+   * Asks once and answers the body.
+   *
+   * @throws EtcdFailure; after one that may pass the next request goes to the next endpoint.
+   */
+  post(request: WireRequest): Promise<unknown> {
+    return this.#gate.pass(async () => {
+      const endpoint = this.#current();
+      return this.#blaming(endpoint, async () => {
+        await this.#check(endpoint);
+        return this.#ask(endpoint, request, this.#options.requestTimeoutMs);
+      });
+    });
+  }
+
+  /**
+   * Asks for a stream and hands out its messages until it ends, which is always a failure unless `signal` aborted it.
+   *
+   * @throws EtcdFailure, or whatever `onMessage` throws.
+   */
+  async stream(request: WireRequest, onMessage: (message: unknown) => void, signal: AbortSignal): Promise<void> {
+    const endpoint = this.#current();
+    await this.#blaming(endpoint, async () => {
+      await this.#check(endpoint);
+      const response = await this.#send(endpoint, request, { timeoutMs: this.#options.requestTimeoutMs, signal });
+      await readMessages(response, { onMessage, endpoint });
+    });
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  #current(): Endpoint {
+    return this.#endpoints[this.#at]!;
+  }
+
+  #leave(endpoint: Endpoint): void {
+    // Whatever answers there next may be another cluster.
+    endpoint.checked = undefined;
+    if (endpoint === this.#current()) this.#at = (this.#at + 1) % this.#endpoints.length;
+  }
+
+  async #blaming<T>(endpoint: Endpoint, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof EtcdFailure && error.passing) this.#leave(endpoint);
+      throw error;
+    }
+  }
+
+  /** A member of another cluster would answer, and carry out, anything. */
+  #check(endpoint: Endpoint): Promise<void> {
+    endpoint.checked ??= this.#identify(endpoint);
+    return endpoint.checked;
+  }
+
+  async #identify(endpoint: Endpoint): Promise<void> {
+    try {
+      const answer = await this.#ask(endpoint, { path: "/v3/maintenance/status", body: {} }, this.#options.connectTimeoutMs);
+      const { cluster_id: id } = ((answer as { header?: WireHeader }).header ?? {}) as WireHeader;
+      if (id === undefined) throw foreignAnswer("it names no cluster");
+      this.#clusterId ??= id;
+      if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
+      throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });
+    } catch (error) {
+      if (!(error instanceof EtcdFailure)) throw error;
+      // The request itself was not sent yet.
+      throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
+    }
+  }
+
+  /** A cluster that was restored has another id. It is believed once no endpoint is left that belongs to the one before. */
+  #tookOver(endpoint: Endpoint, id: string): boolean {
+    endpoint.foreign = id;
+    if (this.#endpoints.some(({ foreign }) => foreign !== id)) return false;
+    this.#clusterId = id;
+    return true;
+  }
+
+  async #ask(endpoint: Endpoint, request: WireRequest, timeoutMs: number): Promise<unknown> {
+    return readBody(await this.#send(endpoint, request, { timeoutMs }), { ...endpoint, bytesMax: request.answerBytesMax });
+  }
+
+  /** Asks, and answers once the answer begins. All of it must be there in time, unless it is a stream. */
+  #send(endpoint: Endpoint, wire: WireRequest, { timeoutMs, signal }: SendOptions): Promise<IncomingMessage> {
+    const { url } = endpoint;
+    const text = Buffer.from(JSON.stringify(wire.body));
+    const options = { ...this.#requestOptions(url, wire), ...(signal && { signal, agent: false }) };
+    const request = url.protocol === "https:" ? httpsRequest(options) : httpRequest(options);
+    request.setHeader("content-length", text.length);
+    const sending: Sending = { request, sent: false };
+    request.once("socket", (socket) => this.#noteSocket(sending, socket, url));
+    request.once("socket", () => this.#limit(request, timeoutMs, signal === undefined ? "close" : "response"));
+    request.end(text);
+    return new Promise((resolve, reject) => {
+      request.once("response", resolve);
+      // Stays: an error after the answer has begun is told by the answer as well.
+      request.on("error", (error) => {
+        reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
+      });
+    });
+  }
+
+  #requestOptions(url: URL, { path, token }: WireRequest): RequestOptions {
+    const { tls: { caPem, certificatePem, keyPem, serverName } = {} } = this.#options;
+    return {
+      method: "POST",
+      path: `${url.pathname.replace(/\/$/, "")}${path}`,
+      hostname: url.hostname.replace(/^\[|\]$/g, ""),
+      ...(url.port !== "" && { port: Number(url.port) }),
+      agent: this.#agents[url.protocol as "http:" | "https:"],
+      headers: { "content-type": "application/json", ...(token !== undefined && { authorization: token }) },
+      ...(caPem !== undefined && { ca: caPem }),
+      ...(certificatePem !== undefined && { cert: certificatePem }),
+      ...(keyPem !== undefined && { key: keyPem }),
+      ...(serverName !== undefined && { servername: serverName }),
+    };
+  }
+
+  #noteSocket(sending: Sending, socket: Socket, { protocol }: URL): void {
+    const { clock, connectTimeoutMs } = this.#options;
+    sending.sent = !socket.connecting;
+    if (sending.sent) return;
+    const late = clock.schedule(connectTimeoutMs, () => sending.request.destroy(new Error(`no connection in ${connectTimeoutMs} ms`)));
+    socket.once("close", () => late.cancel());
+    socket.once(protocol === "https:" ? "secureConnect" : "connect", () => {
+      late.cancel();
+      sending.sent = true;
+    });
+  }
+
+  #limit(request: ClientRequest, timeoutMs: number, until: "close" | "response"): void {
+    const late = this.#options.clock.schedule(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)), {
+      keepAlive: true,
+    });
+    request.once(until, () => late.cancel());
+    request.once("close", () => late.cancel());
+  }
+}
+
+const POOL = { keepAlive: true, maxFreeSockets: AT_ONCE } as const;
+
+interface SendOptions {
+  readonly timeoutMs: number;
+  /** Ends a stream. */
+  readonly signal?: AbortSignal;
+}
+
+interface Sending {
+  readonly request: ClientRequest;
+  /** A connection was there, so that etcd may have the request. */
+  sent: boolean;
+}
+
+function parseEndpoint(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
+  throw new EngineError("CONFIG_VALUE", `Cannot reach etcd: "${text}" is no address such as https://127.0.0.1:2379`);
+}
+
+async function readBody(
+  response: IncomingMessage,
+  { url, bytesMax = Infinity }: Endpoint & { readonly bytesMax?: number | undefined },
+): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > bytesMax) break;
+    }
+  } catch (error) {
+    throw new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: true, cause: error });
+  }
+  if (bytes > bytesMax) throw largeAnswer(bytesMax);
+  const body = parseJson(Buffer.concat(chunks).toString("utf8"));
+  if (response.statusCode === 200 && isRecord(body)) return body;
+  throw answeredFailure(body, response.statusCode ?? 0);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Reading {
+  readonly onMessage: (message: unknown) => void;
+  readonly endpoint: Endpoint;
+}
+
+async function readMessages(response: IncomingMessage, { onMessage, endpoint: { url } }: Reading): Promise<void> {
+  if (response.statusCode !== 200) await readBody(response, { url });
+  const lines = new JsonLines();
+  await new Promise<void>((_resolve, reject) => {
+    const end = (why: string) => reject(new EtcdFailure(`${url.host}: the stream ended: ${why}`, { mayHaveHappened: false }));
+    response.once("end", () => end("etcd closed it"));
+    response.once("error", (error) => end(messageOf(error)));
+    response.on("data", (chunk: Buffer) => {
+      try {
+        for (const message of lines.push(chunk)) onMessage(messageIn(message));
+      } catch (error) {
+        response.destroy();
+        reject(error instanceof SyntaxError ? foreignAnswer("a line is no JSON") : error);
+      }
+    });
+  });
+}
+
+/** Every line is `{ result }` or `{ error }`. */
+function messageIn(line: unknown): unknown {
+  if (isRecord(line) && isRecord(line["result"])) return line["result"];
+  throw answeredFailure(line, 200);
+}

@@ -1,0 +1,149 @@
+import { EngineError, messageOf } from "../../../../base/errors.ts";
+import { isRecord } from "../../../../base/json.ts";
+import { insufficientStorage, storeRefuses, timedOut, tooLarge, unavailable } from "../../../types/status.ts";
+
+/**
+ * Codes of gRPC, which etcd's gateway passes on. Source: `google.golang.org/grpc/codes`.
+ */
+const GRPC = {
+  invalid: 3,
+  exhausted: 8,
+  precondition: 9,
+  outOfRange: 11,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** After these nothing was carried out, whatever the request was. Of all other codes it can not be told. */
+const NOT_CARRIED_OUT = new Set<number>([
+  GRPC.invalid,
+  5,
+  7,
+  ...[GRPC.exhausted, GRPC.precondition, GRPC.outOfRange, GRPC.unimplemented],
+  GRPC.unauthenticated,
+]);
+
+/** What a request to etcd came to that brought no answer, or a refusal. */
+export interface EtcdFailureOptions {
+  /** The code of gRPC; absent when etcd did not answer. */
+  readonly grpc?: number;
+  /** Whether it may have been carried out all the same, now or later. */
+  readonly mayHaveHappened: boolean;
+  readonly cause?: unknown;
+}
+
+/** A request that failed. It stays in this folder: {@link storeError} makes of it what others see. */
+export class EtcdFailure extends Error {
+  override readonly name = "EtcdFailure";
+  readonly grpc: number | undefined;
+  readonly mayHaveHappened: boolean;
+
+  constructor(message: string, { grpc, mayHaveHappened, cause }: EtcdFailureOptions) {
+    super(message, { cause });
+    this.grpc = grpc;
+    this.mayHaveHappened = mayHaveHappened;
+  }
+
+  /** The events or the state asked for are compacted. */
+  get compacted(): boolean {
+    return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
+  }
+
+  /** The state asked for does not exist yet. */
+  get future(): boolean {
+    return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
+  }
+
+  /** The answer is longer than was asked for. */
+  get tooLarge(): boolean {
+    return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
+  }
+
+  /** The token is no longer taken: it has expired, or the users have changed since. */
+  get tokenRefused(): boolean {
+    return this.grpc === GRPC.unauthenticated || /revision of auth store is old|invalid auth token/.test(this.message);
+  }
+
+  /** Another try, perhaps at another endpoint, may succeed. */
+  get passing(): boolean {
+    const busy = this.grpc === GRPC.exhausted && this.message.includes("too many requests");
+    return this.grpc === undefined || busy || !NOT_CARRIED_OUT.has(this.grpc);
+  }
+}
+
+/** The failure that an answer tells of: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
+export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure {
+  const told = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
+  if (!isRecord(told)) return foreignAnswer(`HTTP status ${httpStatus}`);
+  const { message, code, grpc_code: streamCode = code } = told;
+  if (typeof streamCode !== "number") return foreignAnswer(`HTTP status ${httpStatus}`);
+  return new EtcdFailure(String(message), { grpc: streamCode, mayHaveHappened: !NOT_CARRIED_OUT.has(streamCode) });
+}
+
+/** In the words of clients of gRPC. */
+const LARGE_ANSWER = "received message larger than max";
+
+/** An answer was given up after so many bytes. */
+export function largeAnswer(bytesMax: number): EtcdFailure {
+  return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
+}
+
+/** Something answers that is not etcd's gateway, a proxy perhaps, or answers what etcd never does. */
+export function foreignAnswer(what: string): EtcdFailure {
+  return new EtcdFailure(`it answers as etcd does not: ${what}`, { mayHaveHappened: true });
+}
+
+/** The error for a read that failed for good. Errors that are none of etcd's stay as they are. */
+export function storeError(error: unknown): unknown {
+  if (!(error instanceof EtcdFailure)) return error;
+  if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
+  if (/request is too large|message larger than max/.test(error.message)) {
+    return tooLarge(`Request entity too large: the object does not fit into a request to etcd (${error.message})`);
+  }
+  return refused(error);
+}
+
+/** The error for a write of which nobody can tell whether it was carried out. */
+export function unknownOutcome(error: unknown): EngineError {
+  return timedOut(`etcd did not confirm the write in time, which may or may not have been carried out: ${messageOf(error)}`);
+}
+
+/** The error for a store that can not be opened. */
+export function openError(error: unknown): unknown {
+  if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
+  const hint = "Check the addresses, the certificates, and that etcd runs";
+  return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
+}
+
+/** The error for contents that this program can not work with. */
+export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
+  return new EngineError("STORE_FAILED", `Cannot use what is in etcd: ${reason}`, { cause, details: { reason, hint } });
+}
+
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/space exceeded/, "Compact and defragment etcd, then disarm its alarm; see its documentation on maintenance"],
+  [/authentication is not enabled/, "Enable authentication in etcd, or leave user and password out"],
+  [/authentication failed/, "Check user and password"],
+  [/user name is empty|permission denied/, "Give a user and password whose role may read and write the prefix"],
+  [/Not Found/, "etcd 3.4 or later has the gateway below /v3; see its option --enable-grpc-gateway"],
+];
+
+function refused(error: EtcdFailure): EngineError {
+  if (/database space exceeded/.test(error.message)) return alarmRaised("NOSPACE", error);
+  const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Look into etcd's own log";
+  const { status } = storeRefuses(`etcd refuses: ${error.message}. ${hint}`).details;
+  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
+}
+
+/** The error for writes that etcd does not take because of an alarm, such as NOSPACE. */
+export function alarmRaised(alarm: string, cause?: unknown): EngineError {
+  const full = alarm === "NOSPACE";
+  const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;
+  const hint = full
+    ? "Free space: etcdctl compact, etcdctl defrag, then etcdctl alarm disarm; or give etcd a larger --quota-backend-bytes"
+    : "Look into etcd's own log, and see etcdctl alarm list";
+  const told = `${reason}, so that nothing can be stored. ${hint}`;
+  const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
+  return new EngineError("STORE_FAILED", reason, { cause, details: { hint, reason, status } });
+}

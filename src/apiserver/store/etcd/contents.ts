@@ -1,0 +1,263 @@
+/**
+ * What a store keeps in etcd, below its prefix:
+ *
+ *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
+ *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
+ *     fence                             raised to make void what is still on its way; see `writer.ts` and `recovery.ts`
+ *     floor                             written after a restoration: history from before its revision is not told; see `raise.ts`
+ *     raise                             written to raise etcd's revision, and never read
+ *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
+ *
+ * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
+ * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
+ * have one id, so that whoever knows one can ask whether etcd still has it in its history, or was put back to another past.
+ *
+ * @module
+ */
+import { isEngineError } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Cipher } from "../cipher.ts";
+import { countOpened } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { StoredObject } from "../store.ts";
+import { stamped } from "../memory/store-view.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { EtcdFailure, unusable } from "./client/failure.ts";
+import { decodeText, encodeBase64, prefixEnd } from "./client/protocol.ts";
+import type { WireKeyValue, WireRange, WireWatch } from "./client/protocol.ts";
+
+/** Grows when older programs could no longer work with what newer ones write. */
+const FORMAT = 1;
+/** Objects that are read at once, at most. */
+const PAGE = 500;
+/** Bytes of an answer with several objects. One that has more is given up, and fewer are asked for. */
+const PAGE_BYTES = 16 * 1024 * 1024;
+
+/** Where everything is. */
+export interface Layout {
+  /** Ends in a slash. */
+  readonly prefix: string;
+  readonly last: string;
+  readonly fence: string;
+  readonly floor: string;
+  readonly raise: string;
+  readonly swept: string;
+  /** Before the key of an object, which begins with a slash. */
+  readonly objects: string;
+}
+
+/** The places below a prefix; a slash is added where it ends in none. */
+export function layoutOf(text: string): Layout {
+  const prefix = text.endsWith("/") ? text : `${text}/`;
+  const at = (name: string) => `${prefix}${name}`;
+  return {
+    prefix,
+    last: at("last"),
+    fence: at("fence"),
+    floor: at("floor"),
+    raise: at("raise"),
+    swept: at("swept"),
+    objects: at("objects"),
+  };
+}
+
+/** The last write to a store. */
+export interface LastWrite {
+  /** 0 before the first. */
+  readonly revision: number;
+  /** How many there have been. */
+  readonly version: number;
+  readonly id: string;
+}
+
+/**
+ * What is at `last`; undefined stands for nothing.
+ *
+ * @throws as {@link readLast}.
+ */
+export function lastWrite(pair: WireKeyValue | undefined): LastWrite {
+  if (pair === undefined) return { revision: 0, version: 0, id: "" };
+  return { revision: Number(pair.mod_revision), version: Number(pair.version), id: readLast(decodeText(pair.value)) };
+}
+
+/** The value of `last` for the write with this id. */
+export function lastValue(id: string): string {
+  return `${FORMAT} ${id}`;
+}
+
+/**
+ * The id in a value of `last`.
+ *
+ * @throws STORE_FAILED when it was written by a newer program.
+ */
+export function readLast(value: string): string {
+  const [format, id = ""] = value.split(" ");
+  if (Number(format) === FORMAT) return id;
+  const hint = "Run the program that wrote it, or a later one; or name another prefix";
+  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this program knows`, { hint });
+}
+
+/** What is at a key. */
+export interface ReadValue {
+  readonly stored: StoredObject;
+  /** The id of the encryption key that has sealed it, when that is not the first one; undefined where keys have no ids. */
+  readonly older: string | undefined;
+}
+
+/**
+ * An object as it was written.
+ *
+ * @throws STORE_FAILED when it does not open with the keys at hand, or is no object.
+ */
+export function readObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
+  const text = decodeText(value);
+  const object = parse(cipher === undefined ? text : opened(key, text, cipher));
+  if (!isRecord(object) || !isRecord(object["metadata"])) {
+    throw unusable(`the value of ${JSON.stringify(key)} is no object`, {
+      hint: "Name the prefix of a cluster of this program, and its key",
+    });
+  }
+  const revision = Number(mod_revision);
+  const sealer = cipher?.keys?.sealerOf(text);
+  const older = sealer === cipher?.keys?.first ? undefined : sealer;
+  return { stored: { key, object: stamped(object as KubeObject, revision), revision }, older };
+}
+
+function opened(key: string, text: string, cipher: Cipher): string {
+  try {
+    return cipher.open(key, text);
+  } catch (cause) {
+    const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+    const known = isEngineError(cause) ? cause.details["hint"] : undefined;
+    throw unusable(reason, { hint: typeof known === "string" ? known : "Start with the key that it was written with", cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's words would quote the object.
+    return undefined;
+  }
+}
+
+/** Everything below a prefix at one revision. */
+export interface EtcdContents {
+  readonly revision: number;
+  readonly objects: readonly StoredObject[];
+  /** By key: the id of the encryption key, where that is not the first one. */
+  readonly older: ReadonlyMap<string, string>;
+  /** The revision of the fence; 0 before there is one. */
+  readonly fence: number;
+  readonly last: LastWrite;
+}
+
+/** What is read, and how. */
+export interface LoadOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly cipher: Cipher | undefined;
+  readonly memory: StoreMemory;
+  /** The state to read. Default: the present one. */
+  readonly revision?: number;
+}
+
+/**
+ * Reads everything below the prefix, page after page, at one revision.
+ *
+ * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or there is more than memory for.
+ */
+export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
+  const objects: StoredObject[] = [];
+  const older = new Map<string, string>();
+  const count = countOpened(memory);
+  const take = (key: string, pair: WireKeyValue) => {
+    const value = readObject(key, pair, cipher);
+    count(value.stored.object);
+    objects.push(value.stored);
+    if (value.older !== undefined) older.set(key, value.older);
+  };
+  const found = { fence: 0, last: lastWrite(undefined) };
+  let revision = wanted;
+  let page = PAGE;
+  for (let start = encodeBase64(layout.prefix); ;) {
+    const range = {
+      key: start,
+      range_end: prefixEnd(layout.prefix),
+      limit: String(page),
+      ...(revision > 0 && { revision: String(revision) }),
+    };
+    const answer = await client.call("/v3/kv/range", range, page > 1 ? PAGE_BYTES : undefined).catch(ifLarge);
+    if (answer === TOO_LARGE) {
+      page = Math.ceil(page / 8);
+      continue;
+    }
+    const { header, kvs = [], more } = answer as WireRange;
+    revision ||= Number(header?.revision);
+    for (const pair of kvs) {
+      const key = decodeText(pair.key);
+      if (key === layout.fence) found.fence = Number(pair.mod_revision);
+      else if (key === layout.last) found.last = lastWrite(pair);
+      else if (key.startsWith(`${layout.objects}/`)) take(key.slice(layout.objects.length), pair);
+    }
+    page = nextPage(page, kvs);
+    if (more !== true) return { revision, objects, older, ...found };
+    start = encodeBase64(Buffer.concat([Buffer.from(kvs.at(-1)!.key, "base64"), Buffer.from([0])]));
+  }
+}
+
+const TOO_LARGE = Symbol("an answer that was given up");
+
+function ifLarge(error: unknown): typeof TOO_LARGE {
+  if (error instanceof EtcdFailure && error.tooLarge) return TOO_LARGE;
+  throw error;
+}
+
+/** Twice as many as before, as long as they fit. */
+function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
+  const characters = kvs.reduce((sum, { value = "" }) => sum + value.length, 0);
+  const fitting = Math.floor((PAGE_BYTES * kvs.length) / 2 / Math.max(characters, 1));
+  return Math.max(1, Math.min(page * 2, fitting, PAGE));
+}
+
+/**
+ * The contents up to `history` revisions ago, so that what happened since can be told: as far back as etcd still knows, and to the last
+ * restoration at most, before which clients may have seen another past.
+ *
+ * @throws as {@link loadContents}.
+ */
+export async function loadPast({ history, ...options }: LoadOptions & { readonly history: number }): Promise<EtcdContents> {
+  const { header, kvs: [floor] = [] } = (await options.client.call("/v3/kv/range", {
+    key: encodeBase64(options.layout.floor),
+  })) as WireRange;
+  const present = Number(header?.revision);
+  return loadAt(options, Math.max(1, present - history, Number(floor?.mod_revision ?? 0)));
+}
+
+async function loadAt(options: LoadOptions, revision: number): Promise<EtcdContents> {
+  try {
+    return await loadContents({ ...options, revision });
+  } catch (error) {
+    if (error instanceof EtcdFailure && error.compacted) return loadAt(options, await compactRevision(options));
+    throw error;
+  }
+}
+
+/** The oldest state that etcd knows, which only a watch that asks for an older one is told. */
+async function compactRevision({ client, layout }: LoadOptions): Promise<number> {
+  const stop = new AbortController();
+  let found = 0;
+  const onMessage = (message: unknown) => {
+    found = Number((message as WireWatch).compact_revision ?? 0);
+    if (found > 0) stop.abort();
+  };
+  const create_request = { key: encodeBase64(layout.last), start_revision: "1" };
+  try {
+    await client.stream("/v3/watch", { create_request }, { onMessage, signal: stop.signal });
+  } catch (error) {
+    if (found === 0) throw error;
+  }
+  return found;
+}

@@ -1,0 +1,156 @@
+import type { Chance } from "../../../base/chance.ts";
+import { systemChance } from "../../../base/chance.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { EtcdClient } from "./client/client.ts";
+import type { EtcdCredentials } from "./client/client.ts";
+import { Connection } from "./client/connection.ts";
+import type { EtcdTls } from "./client/connection.ts";
+import { layoutOf, loadContents, loadPast } from "./contents.ts";
+import type { EtcdContents } from "./contents.ts";
+import { openError } from "./client/failure.ts";
+import { glanceAt } from "./past/glance.ts";
+import type { SeenState } from "./past/question.ts";
+import { raiseUnlessSame } from "./past/raise.ts";
+import { HISTORY_DEFAULT } from "../memory/memory-store.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { Store } from "../store.ts";
+import { ReplicatedStore } from "./replicated-store.ts";
+import type { EtcdStore } from "./replicated-store.ts";
+import type { Cipher } from "../cipher.ts";
+
+export type { EtcdCredentials } from "./client/client.ts";
+export type { SeenState } from "./past/question.ts";
+export type { EtcdStore } from "./replicated-store.ts";
+export type { EtcdTls } from "./client/connection.ts";
+
+/** Where etcd is, and how objects are kept in it. */
+export interface EtcdStoreOptions {
+  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails the next one is asked. */
+  readonly endpoints: readonly string[];
+  /** Before all keys. Default `/endpoint-sync/`. What else is in etcd does no harm, and is left alone but for compactions. */
+  readonly prefix?: string;
+  readonly tls?: EtcdTls;
+  readonly credentials?: EtcdCredentials;
+  /** Every object goes through it on its way to etcd and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
+  /** Events kept for watches and pages of older states. Default 10,000. */
+  readonly history?: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
+  /**
+   * Asked at the start, and again before a store that runs goes on with what is in etcd after a restoration, whether it may: throws when not.
+   * Reads fail then, nothing is written, and it is asked again with the next read. Default: whatever is there may be gone on with.
+   */
+  readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
+  /**
+   * How far an earlier process has got that clients come back from. Unless etcd's history goes on from there, etcd was restored: it is raised
+   * above that first, and history from before is not told. Default: nobody comes back.
+   */
+  readonly seen?: SeenState | undefined;
+  /** Default {@link ETCD_TIMES}. */
+  readonly times?: Partial<EtcdTimes>;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  /** Told when etcd is lost and found again. Default: nobody. */
+  readonly logger?: Logger;
+  /** Counts how often everything was read anew. Default: nobody counts. */
+  readonly metrics?: Metrics;
+}
+
+/** How long things may take, in milliseconds. */
+export interface EtcdTimes {
+  /** Until a member must be connected. */
+  readonly connectMs: number;
+  /** Until a member must have answered. */
+  readonly requestMs: number;
+  /** For how long after its begin a read or write that fails is repeated. It is answered `requestMs` later at the latest. */
+  readonly giveUpMs: number;
+  /** Silence of the watch, while there is something to tell, after which another one is begun. */
+  readonly silentMs: number;
+  /** Between two looks at etcd that nobody asked for: the bookmarks of idle watches go on by them, and a dead watch is found. */
+  readonly heartbeatMs: number;
+  /** For how long, after etcd went back in time, what is there may be of no use before `recovers` says so; 0 for as long as it takes. */
+  readonly recoverMs: number;
+}
+
+/** Defaults; but for `recoverMs` only tests need others. */
+export const ETCD_TIMES: EtcdTimes = {
+  connectMs: 2_000,
+  requestMs: 5_000,
+  giveUpMs: 10_000,
+  silentMs: 2_000,
+  heartbeatMs: 5_000,
+  recoverMs: 60_000,
+};
+
+/**
+ * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
+ * in the same order and under the same revisions, which are etcd's.
+ *
+ * Everything is also in memory, kept up to date by one watch, where lists and watches take it from. Before each read etcd is asked how far
+ * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
+ * was shown before.
+ *
+ * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read or takes more memory than there
+ *   is; CONFIG_VALUE when an endpoint is no
+ *   address. Reads and writes throw API_UNAVAILABLE while etcd can not be reached.
+ *
+ * @example
+ * const store = await openEtcdStore({ endpoints: ["http://127.0.0.1:2379"] });
+ * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
+ * await store.close();
+ */
+export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
+  const { endpoints, tls, credentials, cipher, history = HISTORY_DEFAULT, memory = {}, prefix = "/endpoint-sync/" } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
+  const admit = options.admit ?? (async () => {});
+  const times = { ...ETCD_TIMES, ...options.times };
+  const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
+  const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
+  const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
+  const layout = layoutOf(prefix);
+  const processId = chance.uuid();
+  const begin = async (contents: EtcdContents) => {
+    const common = { connection, client, layout, cipher, history, memory, admit, contents, times, clock, logger, metrics };
+    const store = new ReplicatedStore({ ...common, processId });
+    await store.start();
+    return store;
+  };
+  const beginInPast = async () => {
+    try {
+      return await begin(await loadPast({ client, layout, cipher, memory, history }));
+    } catch (error) {
+      if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
+      // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
+      // refuse what is there now.
+      return begin(await loadContents({ client, layout, cipher, memory }));
+    }
+  };
+  try {
+    if (options.seen !== undefined) {
+      await raiseUnlessSame(options.seen, () => admit(glanceAt({ client, layout, cipher })), { client, layout, processId, logger });
+    }
+    const store = await beginInPast();
+    try {
+      await admit(store);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  } catch (error) {
+    connection.close();
+    throw openError(error);
+  }
+}
+
+/** Tells whether a store is in etcd, where several processes can share it. */
+export function isEtcdStore(store: Store): store is EtcdStore {
+  return store instanceof ReplicatedStore;
+}

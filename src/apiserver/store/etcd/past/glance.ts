@@ -1,0 +1,38 @@
+import type { Cipher } from "../../cipher.ts";
+import type { Store } from "../../store.ts";
+import type { EtcdClient } from "../client/client.ts";
+import { readObject } from "../contents.ts";
+import type { Layout } from "../contents.ts";
+import { decodeText, encodeBase64, prefixEnd } from "../client/protocol.ts";
+import type { WireRange } from "../client/protocol.ts";
+
+/** The reading half of a store that is asked whether it may be gone on with. */
+export type Glance = Pick<Store, "get" | "list">;
+
+/** Whose contents are looked at. */
+export interface GlanceOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly cipher: Cipher | undefined;
+}
+
+/**
+ * Reads single objects from etcd itself, where it would take too long to read everything first. Lists have no pages: name a small limit.
+ *
+ * @param at The state to read. Default: the present one, of each call.
+ */
+export function glanceAt({ client, layout, cipher }: GlanceOptions, at = 0): Glance {
+  const ask = (range: object) => client.call("/v3/kv/range", { ...range, revision: String(at) }) as Promise<WireRange>;
+  const storedOf = ({ kvs = [] }: WireRange) =>
+    kvs.map((pair) => readObject(decodeText(pair.key).slice(layout.objects.length), pair, cipher).stored);
+  return {
+    async get(key) {
+      return storedOf(await ask({ key: encodeBase64(`${layout.objects}${key}`) }))[0];
+    },
+    async list({ prefix, limit = 1 }) {
+      const place = `${layout.objects}${prefix}`;
+      const answer = await ask({ key: encodeBase64(place), range_end: prefixEnd(place), limit: String(limit) });
+      return { objects: storedOf(answer), revision: at || Number(answer.header?.revision), remaining: 0 };
+    },
+  };
+}

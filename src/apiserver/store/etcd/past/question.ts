@@ -1,0 +1,82 @@
+/**
+ * The question with which everything begins: how far etcd's history goes, and whether what is known here is a part of it. A backup that was
+ * restored under a running server shows by that, whatever else was written since, and whether etcd counts on from it or from far above.
+ * The last write and the fence are asked for: one of the two changes with whatever a store does.
+ *
+ * @module
+ */
+import { lastWrite } from "../contents.ts";
+import type { LastWrite, Layout } from "../contents.ts";
+import { EtcdFailure } from "../client/failure.ts";
+import { encodeBase64 } from "../client/protocol.ts";
+import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
+
+/** What a process knows of a store. */
+export interface KnownState {
+  /** The state. */
+  readonly revision: number;
+  /** The last write up to there. */
+  readonly last: LastWrite;
+  /** The revision of the fence there; 0 before there is one. */
+  readonly fence: number;
+}
+
+/** How far an earlier process has got, as it has noted it now and then. */
+export interface SeenState extends KnownState {
+  /** By how many revisions more it may have got before its end; 0 when it has noted its last state. */
+  readonly ahead: number;
+}
+
+/** The state of etcd at the moment of the question. */
+export interface Present {
+  /** Of everything in etcd. */
+  readonly revision: number;
+  readonly last: LastWrite;
+  /** The revision of the fence; 0 before there is one. */
+  readonly fence: number;
+  /** What is known here is a part of its history, or of none that etcd has, or nobody can tell because etcd has forgotten what was then. */
+  readonly past: "same" | "other" | "forgotten";
+}
+
+/**
+ * Asks for the present. What is known has to be from before the call.
+ *
+ * @param call Asks etcd what may be asked more than once.
+ * @throws EtcdFailure, or STORE_FAILED when a newer program has written the last write.
+ */
+export async function askPresent(
+  known: KnownState,
+  { layout, call }: { readonly layout: Layout; readonly call: (path: string, body: object) => Promise<unknown> },
+): Promise<Present> {
+  const range = (key: string, more: object = {}) => ({ request_range: { key: encodeBase64(key), ...more } });
+  const stateAt = (more?: object) => [range(layout.last, more), range(layout.fence, { keys_only: true, ...more })];
+  const ask = async (...ranges: readonly object[]) => {
+    const { header, responses = [] } = (await call("/v3/kv/txn", { success: ranges })) as WireTransaction;
+    const [last, fence, lastThen, fenceThen] = responses.map((response) => response.response_range?.kvs?.[0]);
+    const present = { revision: Number(header?.revision), last: lastWrite(last), fence: revisionOf(fence) };
+    return { present, then: { last: lastWrite(lastThen), fence: revisionOf(fenceThen) } };
+  };
+  try {
+    const { present, then } = await ask(...stateAt(), ...stateAt({ revision: String(known.revision) }));
+    return { ...present, past: isSame(then, known) && goesOn(present, known) ? "same" : "other" };
+  } catch (error) {
+    if (!(error instanceof EtcdFailure) || !(error.future || error.compacted)) throw error;
+    const { present } = await ask(...stateAt());
+    if (error.future || !goesOn(present, known)) return { ...present, past: "other" };
+    return { ...present, past: isSame(present, known) ? "same" : "forgotten" };
+  }
+}
+
+type Marks = Pick<KnownState, "last" | "fence">;
+
+function isSame(one: Marks, other: Marks): boolean {
+  return one.last.id === other.last.id && one.last.revision === other.last.revision && one.fence === other.fence;
+}
+
+function goesOn(present: Marks, known: Marks): boolean {
+  return present.last.revision >= known.last.revision && present.fence >= known.fence;
+}
+
+function revisionOf(pair: WireKeyValue | undefined): number {
+  return Number(pair?.mod_revision ?? 0);
+}

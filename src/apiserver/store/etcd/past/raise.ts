@@ -1,0 +1,69 @@
+/**
+ * Makes a past that is no more harmless, whoever has noticed that etcd was restored. Clients have seen revisions of it. So etcd is raised until
+ * it counts from above them, and says from where on its history may be told: by servers that were not there as well.
+ *
+ * @module
+ */
+import type { Logger } from "../../../../base/logger.ts";
+import type { EtcdClient } from "../client/client.ts";
+import type { Layout } from "../contents.ts";
+import { encodeBase64 } from "../client/protocol.ts";
+import type { WireRange } from "../client/protocol.ts";
+import { askPresent } from "./question.ts";
+import type { KnownState, Present, SeenState } from "./question.ts";
+
+/** What etcd is raised with. */
+export interface RaiseOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly processId: string;
+  readonly logger: Logger;
+}
+
+/** Says what became of the past that is known. */
+export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
+  const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
+  if (past === "other") logger.error("etcd has gone back in time: a backup was restored, or it was emptied", states);
+  else logger.warn("etcd has compacted what this server knew: nothing tells whether a backup was restored meanwhile", states);
+}
+
+/**
+ * Raises etcd above what an earlier process has seen, unless etcd's history goes on from there.
+ *
+ * @param admit Asked before anything is written.
+ * @throws EtcdFailure, and what `admit` throws.
+ */
+export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
+  const { client, layout, logger } = options;
+  const present = await askPresent(seen, { layout, call: (path, body) => client.call(path, body) });
+  if (present.past === "same") return;
+  await admit();
+  tellLost(logger, seen, present);
+  await raiseAbove(seen.revision + seen.ahead, options);
+}
+
+/** Revisions by which etcd is raised at most; where more are missing, clients that were away begin anew. */
+export const RAISE_MAX = 200_000;
+/** Revisions that are asked for at once. */
+const AT_ONCE = 128;
+
+/**
+ * Raises the fence, which makes void what counts on the other past; then etcd's revision above `known`; then the floor.
+ *
+ * @throws EtcdFailure
+ */
+export async function raiseAbove(known: number, { client, layout, processId, logger }: RaiseOptions): Promise<void> {
+  const put = async (key: string) => {
+    const body = { key: encodeBase64(key), value: encodeBase64(`${processId} recovers`) };
+    return Number(((await client.call("/v3/kv/put", body)) as WireRange).header?.revision);
+  };
+  let revision = await put(layout.fence);
+  if (known - revision > RAISE_MAX) {
+    logger.warn("etcd counts from far below what was seen of it: start clients anew that were away meanwhile", { known, revision });
+  }
+  while (revision <= known && known - revision <= RAISE_MAX) {
+    const missing = Math.min(AT_ONCE, known + 1 - revision);
+    revision = Math.max(...(await Promise.all(Array.from({ length: missing }, () => put(layout.raise)))));
+  }
+  await put(layout.floor);
+}

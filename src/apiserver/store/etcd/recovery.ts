@@ -1,0 +1,143 @@
+/**
+ * Everything is read anew when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
+ * to another past by the restoration of a backup.
+ *
+ * After a restoration nothing is answered from before it, and it is finished in this order: watches end; what is there now is admitted, as
+ * at a start; the fence is raised, which makes void what counts on the past that is no more, wherever it is on its way; etcd is raised until it
+ * counts from above all that was known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
+ * is written: a copy may be on its way into etcd.
+ *
+ * Where etcd has forgotten what is known here, nothing tells a restoration from a long absence, so that it is taken for one.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { Cipher } from "../cipher.ts";
+import { unavailable } from "../../types/status.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { loadContents } from "./contents.ts";
+import type { EtcdContents, Layout } from "./contents.ts";
+import { EtcdFailure } from "./client/failure.ts";
+import { glanceAt } from "./past/glance.ts";
+import type { Glance } from "./past/glance.ts";
+import { askPresent } from "./past/question.ts";
+import type { KnownState, Present } from "./past/question.ts";
+import { raiseAbove, tellLost } from "./past/raise.ts";
+import type { Replica } from "./replica.ts";
+
+/** What a recovery works with. */
+export interface RecoveryOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly cipher: Cipher | undefined;
+  /** How much of all is read. */
+  readonly memory: StoreMemory;
+  readonly replica: Replica;
+  readonly processId: string;
+  /** Demands that what is there may be gone on with. */
+  readonly admit: (found: Glance) => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Follows etcd from what is known now. */
+  readonly follow: () => void;
+  /** Told when everything was read anew after a restoration, or what may have been one. */
+  readonly onRestored: () => void;
+}
+
+/** Why everything is read anew. */
+export type RecoveryReason = "restored" | "compacted" | "missed";
+
+/** Brings a replica to the present some other way than by its watch. */
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  /** Why what is known here counts for nothing, until something else is known. */
+  #lost: "restored" | "compacted" | undefined;
+  #stuckSince: number | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+    for (const reason of ["restored", "compacted", "missed"]) options.metrics.count("management_etcd_reloads_total", { reason }, 0);
+  }
+
+  /** Nothing may be answered before `run` has succeeded. */
+  get due(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** For how long what is in etcd could not be used although etcd answers, in milliseconds; 0 when it can be. */
+  get stuckMs(): number {
+    return this.#stuckSince === undefined ? 0 : this.#options.clock.monotonic() - this.#stuckSince;
+  }
+
+  /**
+   * Reads everything anew, once for all who call meanwhile.
+   *
+   * @param why The reason, unless etcd turns out to have been restored.
+   * @throws EtcdFailure while etcd can not be reached; API_UNAVAILABLE when what is there can not be used.
+   */
+  run(why: Exclude<RecoveryReason, "restored">): Promise<void> {
+    this.#running ??= this.#run(why).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #run(why: RecoveryReason): Promise<void> {
+    try {
+      while (!(await this.#tried(why)));
+      this.#stuckSince = undefined;
+    } catch (error) {
+      if (error instanceof EtcdFailure && error.passing) throw error;
+      this.#stuckSince ??= this.#options.clock.monotonic();
+      if (this.#lost === undefined) throw error;
+      throw unavailable(`etcd has lost writes that this server has seen, and what is there now cannot be used: ${messageOf(error)}`);
+    }
+  }
+
+  /** False when etcd was restored meanwhile. */
+  async #tried(why: RecoveryReason): Promise<boolean> {
+    const { replica, client, layout, cipher, memory, logger, metrics, follow, admit } = this.#options;
+    const { known } = replica;
+    const present = await this.#ask(known);
+    if (this.#lost === undefined && present.past !== "same") this.#lose(known, present);
+    const lost = this.#lost;
+    if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
+    if (present.last.revision === 0 && known.last.revision > 0) throw new Error("it was emptied");
+    await admit(glanceAt(this.#options));
+    // What only this server has missed ends nobody else's watches.
+    if (lost === "restored") await raiseAbove(known.revision, this.#options);
+    const contents = await loadContents({ client, layout, cipher, memory });
+    if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;
+    await admit(glanceAt(this.#options, contents.revision));
+    replica.replace(contents, lost !== undefined);
+    follow();
+    logger.warn("Everything in etcd was read anew", { reason: lost ?? why, from: known.revision, to: contents.revision });
+    this.#lost = undefined;
+    if (lost !== undefined) this.#options.onRestored();
+    return true;
+  }
+
+  #lose(known: KnownState, present: Present): void {
+    const { logger, metrics, replica } = this.#options;
+    this.#lost = present.past === "other" ? "restored" : "compacted";
+    metrics.count("management_etcd_reloads_total", { reason: this.#lost });
+    tellLost(logger, known, present);
+    replica.view.disown();
+  }
+
+  /** All pages are of one past, which goes on from what is known here. */
+  async #isWhole(contents: EtcdContents, known: KnownState | undefined): Promise<boolean> {
+    const states = [contents, ...(known === undefined ? [] : [known])];
+    const found = await Promise.all(states.map((state) => this.#ask(state)));
+    return found.every(({ past }) => past === "same");
+  }
+
+  #ask(known: KnownState): Promise<Present> {
+    const { client, layout } = this.#options;
+    return askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+  }
+}

@@ -1,0 +1,220 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { Cipher } from "../cipher.ts";
+import type { StoredObject, StoreEvent } from "../store.ts";
+import { stamped, StoreView } from "../memory/store-view.ts";
+import { jsonEqual } from "../../../base/json.ts";
+import { lastWrite, readObject } from "./contents.ts";
+import type { EtcdContents, LastWrite, Layout } from "./contents.ts";
+import { decodeText } from "./client/protocol.ts";
+import type { WireEvent } from "./client/protocol.ts";
+import type { KnownState } from "./past/question.ts";
+import { OlderSeals } from "./older-seals.ts";
+
+/** What a replica begins with. */
+export interface ReplicaOptions {
+  readonly contents: EtcdContents;
+  readonly history: number;
+  readonly memory: StoreMemory;
+  readonly layout: Layout;
+  readonly cipher: Cipher | undefined;
+}
+
+/** A write of this process that is on its way. */
+export interface OwnWrite {
+  readonly key: string;
+  /** What is written; undefined for a deletion. */
+  readonly object: KubeObject | undefined;
+  /** What came of it, once this process has seen it happen. */
+  stored?: StoredObject;
+}
+
+interface Waiter {
+  readonly revision: number;
+  readonly wake: () => void;
+}
+
+/** Something that was written has not come here. */
+export class MissedWrite extends Error {}
+
+/**
+ * What this process knows of the store: the state up to some revision, brought forward by the watch. It goes back only where etcd has.
+ */
+export class Replica {
+  readonly view: StoreView;
+  /** What is to be sealed anew in it. */
+  readonly olderSeals: OlderSeals;
+  readonly #options: ReplicaOptions;
+  readonly #own = new Map<string, OwnWrite>();
+  readonly #waiting = new Set<Waiter>();
+  #fence: number;
+  #last: LastWrite;
+  #past = 0;
+
+  constructor(options: ReplicaOptions) {
+    const { contents, history, memory, cipher } = options;
+    this.#options = options;
+    this.olderSeals = new OlderSeals(cipher?.keys, contents);
+    this.view = new StoreView({ history, memory, contents: { ...contents, events: [] } });
+    this.#fence = contents.fence;
+    this.#last = contents.last;
+  }
+
+  /** All by which the state that is known here can be told from one of another past. */
+  get known(): KnownState {
+    return { revision: this.view.revision, last: this.#last, fence: this.#fence };
+  }
+
+  /** The revision of the fence in the state that is known here. */
+  get fence(): number {
+    return this.#fence;
+  }
+
+  /** The last write in the state that is known here. */
+  get last(): LastWrite {
+    return this.#last;
+  }
+
+  /** Another number for each past: what was known in the one before never was. */
+  get past(): number {
+    return this.#past;
+  }
+
+  /** Recognises a write of this process by its id when it happens, until `forget`. */
+  expect(id: string, write: OwnWrite): void {
+    this.#own.set(id, write);
+  }
+
+  /** Takes a write for one like any other again. */
+  forget(id: string): void {
+    this.#own.delete(id);
+  }
+
+  /**
+   * Takes what the watch tells, in order. What it has told already is passed over.
+   *
+   * @throws STORE_FAILED when it can not be read, {@link MissedWrite} when something before it is missing; all before it is taken.
+   */
+  take(events: readonly WireEvent[]): void {
+    for (let start = 0; start < events.length;) {
+      const revision = revisionOf(events[start]!);
+      let end = start + 1;
+      while (end < events.length && revisionOf(events[end]!) === revision) end += 1;
+      if (revision > this.view.revision) this.#takeRevision(revision, events.slice(start, end));
+      start = end;
+    }
+    this.#wake();
+  }
+
+  /** Nothing was written up to `revision` but what is known here. */
+  advance(revision: number): void {
+    this.view.advance(revision);
+    this.#wake();
+  }
+
+  /**
+   * Goes on from contents although the writes up to them are not known.
+   *
+   * @param lost They are of another past.
+   */
+  replace(contents: EtcdContents, lost: boolean): void {
+    if (lost) this.#past += 1;
+    this.#last = contents.last;
+    this.#fence = contents.fence;
+    this.olderSeals.replace(contents);
+    this.view.replace(contents, lost);
+    for (const own of this.#own.values()) this.#recognise(own);
+    if (!lost) return this.#wake();
+    // What they wait for may never come.
+    for (const { wake } of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Calls `wake` once the state of `revision` is known, at once if it is, or once the past is another one. Answers how to give up. */
+  whenReached(revision: number, wake: () => void): () => void {
+    if (this.view.revision >= revision) {
+      wake();
+      return () => {};
+    }
+    const waiter = { revision, wake };
+    this.#waiting.add(waiter);
+    return () => void this.#waiting.delete(waiter);
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.revision > this.view.revision) continue;
+      this.#waiting.delete(waiter);
+      waiter.wake();
+    }
+  }
+
+  #takeRevision(revision: number, events: readonly WireEvent[]): void {
+    const { layout } = this.#options;
+    let [last, fence, applied]: [LastWrite | undefined, number, number] = [undefined, this.#fence, 0];
+    let isFloor = false;
+    for (const event of events) {
+      const name = decodeText(event.kv.key);
+      if (name === layout.last) last = this.#nextLast(event);
+      else if (name === layout.fence) fence = event.type === "DELETE" ? 0 : revision;
+      else if (name === layout.floor) isFloor = true;
+      else if (name.startsWith(`${layout.objects}/`)) {
+        const own = last && this.#own.get(last.id);
+        applied += this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
+      }
+    }
+    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} came without what was written`);
+    if (last !== undefined) this.#last = last;
+    this.#fence = fence;
+    this.view.advance(revision);
+    // Clients may have seen another past than this process has.
+    if (isFloor) this.view.disown();
+  }
+
+  #nextLast({ type, kv }: WireEvent): LastWrite {
+    const next = lastWrite(type === "DELETE" ? undefined : kv);
+    if (next.version === this.#last.version + 1) return next;
+    throw new MissedWrite(
+      `revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last one that is known`,
+    );
+  }
+
+  /** A write may be among contents that came all at once. */
+  #recognise(own: OwnWrite): void {
+    const stored = this.view.get(own.key);
+    if (own.object === undefined || stored === undefined || own.stored !== undefined) return;
+    if (jsonEqual(stored.object, stamped(own.object, stored.revision))) own.stored = stored;
+  }
+
+  /** Answers how many events came of it. */
+  #takeObject(key: string, change: Change): number {
+    const { event: told, revision } = change;
+    // What this process writes is sealed with the first key.
+    const read = told.type === "DELETE" || change.own?.object ? undefined : readObject(key, told.kv, this.#options.cipher);
+    this.olderSeals.note(key, revision, read?.older);
+    const event = this.#eventOf(key, change, read?.stored.object);
+    if (event === undefined) return 0;
+    this.view.apply(event);
+    if (change.own !== undefined) change.own.stored = { key, object: event.object, revision: event.revision };
+    return 1;
+  }
+
+  #eventOf(key: string, { event: { type }, revision, own }: Change, read: KubeObject | undefined): StoreEvent | undefined {
+    const previous = this.view.get(key)?.object;
+    if (type === "DELETE") {
+      return previous && { type: "deleted", key, revision, object: stamped(previous, revision), previous };
+    }
+    const object = read ?? stamped(own!.object!, revision);
+    return previous === undefined ? { type: "created", key, revision, object } : { type: "updated", key, revision, object, previous };
+  }
+}
+
+interface Change {
+  readonly event: WireEvent;
+  readonly revision: number;
+  readonly own: OwnWrite | undefined;
+}
+
+function revisionOf({ kv }: WireEvent): number {
+  return Number(kv.mod_revision);
+}

@@ -1,0 +1,392 @@
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { assert, EngineError, messageOf } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { deepFreeze } from "../../types/objects/json-data.ts";
+import type { Cipher } from "../cipher.ts";
+import { unavailable } from "../../types/status.ts";
+import { demandOpens, demandRoom } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { Resealable, ResealStep } from "../resealable.ts";
+import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
+import type { EtcdClient } from "./client/client.ts";
+import type { Connection } from "./client/connection.ts";
+import type { EtcdContents, Layout } from "./contents.ts";
+import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
+import { Feed } from "./feed.ts";
+import type { Glance } from "./past/glance.ts";
+import type { WireRange } from "./client/protocol.ts";
+import { askPresent } from "./past/question.ts";
+import type { KnownState, Present } from "./past/question.ts";
+import { Recovery } from "./recovery.ts";
+import { Replica } from "./replica.ts";
+import { Resealer } from "./resealer.ts";
+import { shareCalls } from "./share-calls.ts";
+import { Writer } from "./writer.ts";
+import type { EtcdWrite } from "./writer.ts";
+
+/** What a replicated store is made of. */
+export interface ReplicatedStoreOptions {
+  readonly connection: Connection;
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly cipher: Cipher | undefined;
+  readonly history: number;
+  readonly memory: StoreMemory;
+  /** Demands that what is there after a restoration may be gone on with. */
+  readonly admit: (found: Glance) => Promise<void>;
+  readonly contents: EtcdContents;
+  /** In milliseconds. */
+  readonly times: {
+    readonly requestMs: number;
+    readonly giveUpMs: number;
+    readonly silentMs: number;
+    readonly heartbeatMs: number;
+    readonly recoverMs: number;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Unlike that of any other process. */
+  readonly processId: string;
+}
+
+/** Text that comes back from etcd as it went in. */
+const STORABLE = /^[^\0\p{Surrogate}]*$/u;
+
+/** A store in etcd. What is sealed anew there is a write like any other, under the next revision; see `resealer.ts`. */
+export interface EtcdStore extends Store, Resealable {
+  /**
+   * Lets etcd forget what was before a revision, in all that it keeps, as `etcdctl compact` does. What processes have in memory stays:
+   * watches and pages of older states go on there. A process that has not seen the revision yet reads everything anew.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  compactEtcd(revision: number): Promise<void>;
+  /**
+   * Makes void every write that is on its way, from all processes; those that may still write do so anew. Who takes over a right to write
+   * calls it first: whatever was asked for before comes too late then.
+   *
+   * @throws API_UNAVAILABLE while etcd can not be reached.
+   */
+  raiseFence(): Promise<void>;
+  /** False when what is in etcd could not be used for too long after it went back in time: only a process that begins anew goes on then. */
+  readonly recovers: boolean;
+  /** How far this process is, for the next one's `seen`; also after `close`. */
+  readonly known: KnownState;
+  /** Has `listener` called when everything was read anew because etcd went back in time: after watches that cannot end were told. */
+  onRestored(listener: () => void): void;
+}
+
+/** The store of one process of several. It closes the connection in the end. */
+export class ReplicatedStore implements EtcdStore {
+  readonly #options: ReplicatedStoreOptions;
+  readonly #replica: Replica;
+  readonly #feed: Feed;
+  readonly #writer: Writer;
+  readonly #resealer: Resealer;
+  readonly #recovery: Recovery;
+  readonly #present = shareCalls(() => this.#readPresent());
+  readonly #restored = new Set<() => void>();
+  readonly #writing = new Set<Promise<unknown>>();
+  #heartbeat: Timer | undefined;
+  /** Why nothing works any more. */
+  #end: EngineError | undefined;
+
+  constructor(options: ReplicatedStoreOptions) {
+    const { client, clock, layout, logger, metrics, times, processId, cipher, memory, admit } = options;
+    this.#options = options;
+    const replica = new Replica(options);
+    this.#replica = replica;
+    this.#feed = new Feed({
+      ...{ client, layout, clock, logger },
+      known: () => replica.view.revision,
+      onEvents: (events) => {
+        replica.take(events);
+        // Later the others decide how much there is.
+        if (this.#heartbeat === undefined) demandOpens(replica.view.heldBytes(), options.memory);
+      },
+      onBegin: async () => {
+        await this.#readPresent();
+        void this.#tryToCatchUp();
+      },
+      onGap: (why) => this.#recovery.run(why),
+    });
+    this.#recovery = new Recovery({
+      ...{ client, layout, cipher, memory, replica, processId, clock, logger, metrics, admit },
+      follow: () => this.#feed.restart(),
+      onRestored: () => this.#restored.forEach((listener) => listener()),
+    });
+    const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp() };
+    const isLost = () => this.#recovery.due;
+    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
+    this.#resealer = new Resealer({
+      ...{ layout, replica, keys: cipher?.keys },
+      call: (path, body) => this.#call(() => client.call(path, body) as Promise<WireRange>),
+      catchUp: () => this.#catchUp(),
+      write: (write) => this.#write(write),
+      compact: (revision) => this.compactEtcd(revision),
+    });
+  }
+
+  /** Follows etcd from the contents to the present, and then on. */
+  async start(): Promise<void> {
+    void this.#feed.run();
+    try {
+      await this.#arrive();
+    } catch (error) {
+      this.#feed.stop();
+      throw error;
+    }
+    this.#beat();
+  }
+
+  /** Large objects of the past take their time: as long as more of them come, the present will. */
+  async #arrive(): Promise<void> {
+    for (let before = -1; ;) {
+      try {
+        await this.revision();
+        return;
+      } catch (error) {
+        const { revision } = this.#replica.view;
+        if (this.#end !== undefined || revision === before) throw error;
+        before = revision;
+      }
+    }
+  }
+
+  async revision(): Promise<number> {
+    await this.#catchUp();
+    return this.#replica.view.revision;
+  }
+
+  async get(key: string): Promise<StoredObject | undefined> {
+    await this.#catchUp();
+    return this.#replica.view.get(key);
+  }
+
+  async list(range: StoreRange): Promise<StorePage> {
+    // A state that is known here does not change any more.
+    if (range.revision === undefined || range.revision > this.#replica.view.revision) await this.#catchUp();
+    this.#demandOpen();
+    return this.#replica.view.list(range);
+  }
+
+  async watch(options: StoreWatchOptions): Promise<StoreWatch> {
+    this.#demandOpen();
+    return this.#replica.view.watch(options);
+  }
+
+  oldest(): number {
+    return this.#replica.view.oldest;
+  }
+
+  heldBytes(): number {
+    return this.#replica.view.heldBytes();
+  }
+
+  async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return this.#write({ ...terms, key, object: keep(object), expected: 0 });
+  }
+
+  async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return expected > 0 ? this.#write({ ...terms, key, object: keep(object), expected }) : undefined;
+  }
+
+  async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return expected > 0 ? this.#write({ ...terms, key, expected }) : undefined;
+  }
+
+  async demandWritable(): Promise<void> {
+    await this.#catchUp();
+    // All members agree on the answer as they do on a write.
+    const ask = () => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }) as Promise<WireAlarms>;
+    const [raised] = (await this.#call(ask)).alarms ?? [];
+    if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
+  }
+
+  async compact(): Promise<void> {
+    await this.compactEtcd(await this.revision());
+    this.#replica.view.forget();
+  }
+
+  async compactEtcd(revision: number): Promise<void> {
+    this.#demandOpen();
+    try {
+      await this.#options.client.call("/v3/kv/compaction", { revision: String(revision) });
+    } catch (error) {
+      // Somebody else was faster, which is what was wanted.
+      if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
+    }
+  }
+
+  sealedBy(): Promise<ReadonlyMap<string, number>> {
+    return this.#resealer.count();
+  }
+
+  reseal(most: number): Promise<ResealStep> {
+    return this.#resealer.step(most);
+  }
+
+  get recovers(): boolean {
+    const { recoverMs } = this.#options.times;
+    return recoverMs === 0 || this.#recovery.stuckMs < recoverMs;
+  }
+
+  get known(): KnownState {
+    return this.#replica.known;
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restored.add(listener);
+  }
+
+  async raiseFence(): Promise<void> {
+    this.#demandOpen();
+    await this.#writer.raiseFence();
+  }
+
+  async close(): Promise<void> {
+    if (this.#end !== undefined) return;
+    const closing = Promise.allSettled([...this.#writing]);
+    this.#end = new EngineError("STORE_FAILED", "Cannot use the store: it is closed");
+    await closing;
+    this.#stop();
+  }
+
+  async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
+    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    this.#demandOpen();
+    if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
+    const answered = { late: false };
+    const demand = () => {
+      if (answered.late) throw unavailable("nobody waits for this write any more");
+      write.demand?.();
+    };
+    const writing = this.#writer.write({ ...write, demand });
+    this.#writing.add(writing);
+    const forget = () => void this.#writing.delete(writing);
+    writing.then(forget, forget);
+    return this.#inTime(writing, () => {
+      answered.late = true;
+      return unknownOutcome("etcd does not answer");
+    });
+  }
+
+  /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
+  #catchUp(): Promise<void> {
+    return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
+  }
+
+  /** Whoever asks is answered in time, counted from when the question comes, whatever others wait for. */
+  #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
+    const { clock, times } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.schedule(times.giveUpMs + times.requestMs, () => reject(late()), { keepAlive: true });
+      act.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  async #follow(): Promise<void> {
+    for (;;) {
+      this.#demandOpen();
+      const { revision, last, fence, of } = await this.#present();
+      await this.#reach(Math.max(last.revision, fence));
+      this.#demandOpen();
+      if (of !== this.#replica.past) continue;
+      // Between the two nothing of this store was written.
+      if (this.#replica.last.revision >= last.revision && this.#replica.fence >= fence) return this.#replica.advance(revision);
+      await this.#call(() => this.#recovery.run("missed"));
+    }
+  }
+
+  async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
+    const { client, layout } = this.#options;
+    const replica = this.#replica;
+    // As it is when the question is asked: what the watch tells meanwhile may be younger than the answer.
+    const { past: of, known } = replica;
+    const ask = async () => {
+      const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+      if (of !== replica.past || (present.past === "same" && !this.#recovery.due)) return { ...present, of };
+      await this.#recovery.run("compacted");
+      return { ...replica.known, of: replica.past };
+    };
+    return this.#call(ask);
+  }
+
+  async #call<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what can not be read. */
+  #reach(revision: number): Promise<void> {
+    const { clock, times } = this.#options;
+    const deadline = clock.monotonic() + times.giveUpMs;
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        this.#feed.prod(times.silentMs);
+        if (clock.monotonic() < deadline && !(this.#feed.problem instanceof EngineError)) return void (timer = wait());
+        forget();
+        reject(this.#behind(revision));
+      };
+      const wait = () => clock.schedule(Math.min(times.silentMs, times.giveUpMs), look, { keepAlive: true });
+      let timer: Timer | undefined;
+      const forget = this.#replica.whenReached(revision, () => {
+        timer?.cancel();
+        resolve();
+      });
+      if (this.#replica.view.revision < revision) timer = wait();
+    });
+  }
+
+  #behind(revision: number): EngineError {
+    const { problem } = this.#feed;
+    if (problem instanceof EngineError) return problem;
+    const why = problem === undefined ? "" : `: ${messageOf(problem)}`;
+    return unavailable(`this server is at revision ${this.#replica.view.revision}, and etcd at ${revision}${why}`);
+  }
+
+  #beat(): void {
+    const { clock, times } = this.#options;
+    this.#heartbeat = clock.schedule(times.heartbeatMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    await this.#tryToCatchUp();
+    if (this.#end === undefined) this.#beat();
+  }
+
+  async #tryToCatchUp(): Promise<void> {
+    try {
+      await this.#catchUp();
+    } catch (error) {
+      if (this.#end === undefined) this.#options.logger.warn("Cannot read the present state of etcd", { error: messageOf(error) });
+    }
+  }
+
+  #demandOpen(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
+  #stop(): void {
+    this.#heartbeat?.cancel();
+    this.#feed.stop();
+    this.#replica.view.end();
+    this.#options.connection.close();
+  }
+}
+
+/** Alarms that are raised: `NOSPACE`, for example. */
+interface WireAlarms {
+  readonly alarms?: readonly { readonly alarm?: string }[];
+}
+
+/** What the caller does to the object while it waits is no longer part of the write. */
+function keep(object: KubeObject): KubeObject {
+  return deepFreeze({ ...object, metadata: { ...object.metadata } });
+}

@@ -1,0 +1,118 @@
+/**
+ * Sealing anew what is in etcd. A value's revision there is that of its last write, and clients and conditions count on it, so a value
+ * that is sealed anew is written like any other: if it is still at the revision that was read, under the next one, and watches are told.
+ * Whoever writes at the same time wins or is told that the object has changed, as ever.
+ *
+ * What is left to do is read off the values, of which each process knows who has sealed them. In the end etcd is told to forget
+ * what was before, so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
+ * that another key than ID has sealed is in the history up to REVISION. It says nothing, "", from when values are sealed anew until
+ * that is done; where it is missing, nothing was ever sealed anew. So whoever goes on after a crash knows what is left.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { ResealStep } from "../resealable.ts";
+import type { SealingKeys } from "../cipher.ts";
+import type { StoredObject } from "../store.ts";
+import type { Layout } from "./contents.ts";
+import { decodeText, encodeBase64 } from "./client/protocol.ts";
+import type { WireRange } from "./client/protocol.ts";
+import type { Replica } from "./replica.ts";
+import type { EtcdWrite } from "./writer.ts";
+
+/** What a resealer works with. Each function throws what the store throws. */
+export interface ResealerOptions {
+  readonly layout: Layout;
+  readonly replica: Replica;
+  /** Undefined where keys have no ids: then there is nothing to do. */
+  readonly keys: SealingKeys | undefined;
+  /** Asks etcd what may be asked more than once. */
+  readonly call: (path: string, body: object) => Promise<WireRange>;
+  /** Brings the replica to the present. */
+  readonly catchUp: () => Promise<void>;
+  readonly write: (write: EtcdWrite) => Promise<StoredObject | undefined>;
+  /** Lets etcd forget what was before a revision. */
+  readonly compact: (revision: number) => Promise<void>;
+}
+
+/** What is at `swept`: absent where there is nothing, and with key "" when it says nothing. */
+interface Sweep {
+  readonly key: string;
+  readonly revision: number;
+}
+
+/** Seals anew, step by step. Steps may run side by side, in one process and in several. */
+export class Resealer {
+  readonly #options: ResealerOptions;
+
+  constructor(options: ResealerOptions) {
+    this.#options = options;
+  }
+
+  /** Present values by the key that seals them. */
+  async count(): Promise<ReadonlyMap<string, number>> {
+    const { keys, replica, catchUp } = this.#options;
+    await catchUp();
+    if (keys === undefined) return new Map();
+    const older = replica.olderSeals.present;
+    const counts = new Map(keys.all.map((id) => [id, 0]));
+    counts.set(keys.first, replica.view.list({ prefix: "/" }).objects.length - older.size);
+    for (const id of older.values()) counts.set(id, counts.get(id)! + 1);
+    return counts;
+  }
+
+  /** See `Resealable.reseal`. */
+  async step(most: number): Promise<ResealStep> {
+    const { keys, replica, catchUp } = this.#options;
+    await catchUp();
+    if (keys === undefined) return { resealed: 0, done: true };
+    const { revision } = replica.view;
+    const due = [...replica.olderSeals.present.keys()].slice(0, most).map((key) => replica.view.get(key)!);
+    if (due.length > 0) return { resealed: await this.#anew(due), done: false };
+    if (!(await this.#clean(keys))) await this.#forget(keys.first, revision);
+    return { resealed: 0, done: true };
+  }
+
+  async #anew(due: readonly StoredObject[]): Promise<number> {
+    // First, so that a process that goes on after a crash knows that there is something to forget.
+    if ((await this.#readSweep())?.key !== "") await this.#writeSweep("");
+    const writing = due.map(({ key, object, revision }) =>
+      this.#options.write({ key, object: withoutVersion(object), expected: revision }),
+    );
+    // The step ends when all have, also when one fails.
+    await Promise.allSettled(writing);
+    return (await Promise.all(writing)).filter((stored) => stored !== undefined).length;
+  }
+
+  /** Nothing of older keys is in etcd's history, as far as anybody remembers. */
+  async #clean(keys: SealingKeys): Promise<boolean> {
+    const sweep = await this.#readSweep();
+    const { until } = this.#options.replica.olderSeals;
+    // One key that was always the only one has left nothing to forget.
+    if (sweep === undefined) return keys.all.length === 1;
+    return sweep.key === keys.first && until <= sweep.revision;
+  }
+
+  async #forget(key: string, revision: number): Promise<void> {
+    await this.#options.compact(revision);
+    await this.#writeSweep(`${key} ${revision}`);
+  }
+
+  async #readSweep(): Promise<Sweep | undefined> {
+    const { layout, call } = this.#options;
+    const { kvs: [pair] = [] } = await call("/v3/kv/range", { key: encodeBase64(layout.swept) });
+    const [key = "", revision = "0"] = decodeText(pair?.value).split(" ");
+    return pair && { key, revision: Number(revision) };
+  }
+
+  async #writeSweep(value: string): Promise<void> {
+    const { layout, call } = this.#options;
+    await call("/v3/kv/put", { key: encodeBase64(layout.swept), value: encodeBase64(value) });
+  }
+}
+
+/** As it was written: its author need not have given a resourceVersion. */
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,202 @@
+/**
+ * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
+ * to be, and nothing that the writer has seen is gone, and leaves its id in `last`.
+ *
+ * A write by which somebody may lose a right raises the fence as well. So whatever is on its way was judged with that loss in sight, or is
+ * void: then this process comes to know of it, and the author is judged again before the next try.
+ *
+ * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
+ * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
+ * write has happened; if not, it never will, and is tried anew. So nobody is told of a failure that was none, and nothing happens
+ * behind anybody's back. Only when etcd stays out of reach for as long as anybody waits, nobody can tell.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Cipher } from "../cipher.ts";
+import type { StoredObject, WriteTerms } from "../store.ts";
+import { stamped } from "../memory/store-view.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { lastValue, readObject } from "./contents.ts";
+import type { Layout } from "./contents.ts";
+import { EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
+import { Gate } from "./client/gate.ts";
+import { atRevision, encodeBase64, writtenSince } from "./client/protocol.ts";
+import type { WireTransaction } from "./client/protocol.ts";
+import type { OwnWrite, Replica } from "./replica.ts";
+import { shareCalls } from "./share-calls.ts";
+
+/** One write that may or may not happen. */
+export interface EtcdWrite extends WriteTerms {
+  readonly key: string;
+  /** Absent for a deletion. */
+  readonly object?: KubeObject;
+  /** The revision that it counts on; 0 for a creation. */
+  readonly expected: number;
+}
+
+/** What a writer works with. */
+export interface WriterOptions {
+  readonly client: EtcdClient;
+  readonly layout: Layout;
+  readonly replica: Replica;
+  readonly cipher: Cipher | undefined;
+  readonly clock: Clock;
+  /** Unlike that of any other process. */
+  readonly processId: string;
+  /** For how long after its begin a write that fails is repeated, in milliseconds. */
+  readonly giveUpMs: number;
+  /** Waits until this process knows the state of a revision. */
+  readonly reach: (revision: number) => Promise<void>;
+  /** What is known here is no part of etcd's history, and nothing else is known yet. */
+  readonly isLost: () => boolean;
+  /** Brings this process to the present of etcd. */
+  readonly catchUp: () => Promise<void>;
+}
+
+interface Attempt extends EtcdWrite {
+  readonly id: string;
+  readonly own: OwnWrite;
+  readonly request: object;
+  /** What a deletion takes away, if it is known. */
+  readonly before: KubeObject | undefined;
+}
+
+/** Carries out the writes of this process. */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #raiseFence = shareCalls(() => this.#putFence());
+  /** Each write that raises the fence makes void the others that are on their way: one at a time, so that they do not only void each other. */
+  readonly #raising = new Gate(1);
+  #count = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
+   *
+   * @throws API_UNAVAILABLE when etcd can not be reached and nothing was written, or nobody can tell (the message says which); the
+   *   error of {@link storeError} when etcd refuses.
+   */
+  async write(write: EtcdWrite): Promise<StoredObject | undefined> {
+    const { replica, processId } = this.#options;
+    const id = `${processId}-${(this.#count += 1)}`;
+    const own: OwnWrite = { key: write.key, object: write.object };
+    replica.expect(id, own);
+    try {
+      const carryOut = () => this.#carryOut(this.#attempt(write, id, own));
+      return await (write.revokes === true ? this.#raising.pass(carryOut) : carryOut());
+    } finally {
+      replica.forget(id);
+    }
+  }
+
+  #attempt(write: EtcdWrite, id: string, own: OwnWrite): Attempt {
+    const present = this.#options.replica.view.get(write.key);
+    const before = present?.revision === write.expected ? present.object : undefined;
+    return { ...write, id, own, before, request: this.#requestOf(write, before) };
+  }
+
+  #requestOf({ key, object }: EtcdWrite, before: KubeObject | undefined): object {
+    const { cipher, layout } = this.#options;
+    const place = encodeBase64(`${layout.objects}${key}`);
+    if (object === undefined) return { request_delete_range: { key: place, prev_kv: before === undefined } };
+    const text = JSON.stringify(object);
+    return { request_put: { key: place, value: encodeBase64(cipher === undefined ? text : cipher.seal(key, text)) } };
+  }
+
+  async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
+    const { client, clock, giveUpMs, replica } = this.#options;
+    const { past } = replica;
+    const deadline = clock.monotonic() + giveUpMs;
+    for (let tried = 0; ;) {
+      if (this.#options.isLost()) await this.#options.catchUp();
+      // The state that it was made from never was.
+      if (attempt.expected > 0 && replica.past !== past) return undefined;
+      // In one moment with the question: whoever takes the right to write away raises the fence then.
+      const known = { fence: replica.fence, last: replica.last.revision };
+      attempt.demand?.();
+      try {
+        const answer = (await client.attempt("/v3/kv/txn", this.#transaction(attempt, known))) as WireTransaction;
+        if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
+        if (holds(known, answer)) return undefined;
+        await this.#options.catchUp();
+        // What it counts on is what is known still: it does not help to ask at once.
+        if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
+        await client.pause(tried);
+        tried += 1;
+      } catch (error) {
+        if (attempt.own.stored !== undefined) return attempt.own.stored;
+        if (!client.mayPass(error)) throw storeError(error);
+        if (await this.#happened(attempt, error)) return attempt.own.stored;
+        if (clock.monotonic() >= deadline) throw storeError(error);
+        await client.pause(tried);
+        tried += 1;
+      }
+    }
+  }
+
+  #transaction({ key, expected, id, revokes, request }: Attempt, { fence, last }: Known): object {
+    const { layout } = this.#options;
+    const put = (name: string, value: string) => ({ request_put: { key: encodeBase64(name), value: encodeBase64(value) } });
+    const revisionOf = (name: string) => ({ request_range: { key: encodeBase64(name), keys_only: true } });
+    return {
+      compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
+      // Before the object, so that the watch tells whose it is.
+      success: [put(layout.last, lastValue(id)), ...(revokes === true ? [put(layout.fence, id)] : []), request],
+      failure: [revisionOf(layout.fence), revisionOf(layout.last)],
+    };
+  }
+
+  async #confirmed(attempt: Attempt, { header, responses }: WireTransaction): Promise<StoredObject> {
+    const { key, object, own } = attempt;
+    const revision = Number(header?.revision);
+    // It is stored, whether or not this process comes to see it: its watch may be cut off.
+    await this.#options.reach(revision).catch(() => {});
+    if (own.stored !== undefined) return own.stored;
+    const { response_delete_range: deleted } = responses!.at(-1)!;
+    const state = object ?? attempt.before ?? readObject(key, deleted!.prev_kvs![0]!, this.#options.cipher).stored.object;
+    return { key, object: stamped(state, revision), revision };
+  }
+
+  /** True when a request that failed has been carried out all the same; when false it never will be. */
+  async #happened({ own }: Attempt, error: unknown): Promise<boolean> {
+    if (!(error instanceof EtcdFailure) || !error.mayHaveHappened) return false;
+    try {
+      await this.#options.reach(await this.#raiseFence());
+    } catch {
+      if (own.stored === undefined) throw unknownOutcome(error);
+    }
+    return own.stored !== undefined;
+  }
+
+  /** Makes void what is on its way, from every process. Those that may still write do so anew. @throws what etcd says against it. */
+  async raiseFence(): Promise<void> {
+    try {
+      await this.#options.reach(await this.#raiseFence());
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  async #putFence(): Promise<number> {
+    const { client, layout, processId } = this.#options;
+    const answer = await client.call("/v3/kv/put", { key: encodeBase64(layout.fence), value: encodeBase64(processId) });
+    return Number((answer as WireTransaction).header?.revision);
+  }
+}
+
+/** What a transaction counts on beside its object: the revisions of the fence and of the last write. */
+interface Known {
+  readonly fence: number;
+  readonly last: number;
+}
+
+/** Tells whether the rest held in a transaction that did not happen: then it is the object that is no longer as its author saw it. */
+function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
+  const [fenceNow, lastNow] = responses.map((response) => Number(response.response_range?.kvs?.[0]?.mod_revision ?? 0));
+  return fenceNow === fence && lastNow! >= last;
+}

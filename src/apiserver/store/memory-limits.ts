@@ -1,0 +1,62 @@
+import { heldBytes } from "../../base/json.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { insufficientStorage } from "../types/status.ts";
+
+/** How much memory a store may take, in bytes. */
+export interface StoreMemory {
+  /** Of replaced and deleted objects, for watches and pages of older states. Default {@link HISTORY_BYTES}. */
+  readonly historyBytes?: number;
+  /**
+   * Of the objects that are there. What would take more is refused with 507, but for what is on its way at the same moment; a store that
+   * holds a quarter more does not open. Default: whatever there is.
+   */
+  readonly objectBytes?: number;
+}
+
+/** The default of {@link StoreMemory.historyBytes}. */
+export const HISTORY_BYTES = 32 * 1024 * 1024;
+/** A store opens with so much more than its limit, which writes that came together may have left. */
+const OPENS_WITH = 1.25;
+const MIB = 1024 * 1024;
+
+/** What the objects of a store take. */
+export interface HeldObjects {
+  /** All of them. */
+  heldBytes(): number;
+  /** The one at a key; 0 when there is none. */
+  heldBytesOf(key: string): number;
+}
+
+/** @throws API_ERROR (507) when an object takes more than there is room for, and more than the one before at its key. */
+export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreMemory, key: string, object: KubeObject): void {
+  if (objectBytes === Infinity) return;
+  const growth = heldBytes(object) - held.heldBytesOf(key);
+  if (growth <= 0 || held.heldBytes() + growth <= objectBytes) return;
+  const most = Math.floor(objectBytes / MIB);
+  throw insufficientStorage(
+    `there is no room for more: the server holds at most ${most} MiB of objects. Delete some, or raise --max-stored`,
+  );
+}
+
+/**
+ * Counts objects while a store is read, so that one that is too large is found before all of it is in memory.
+ *
+ * @throws STORE_FAILED by the function that is returned, as {@link demandOpens}.
+ */
+export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
+  let bytes = 0;
+  return (object) => {
+    bytes += memory.objectBytes === undefined ? 0 : heldBytes(object);
+    demandOpens(bytes, memory);
+  };
+}
+
+/** @throws STORE_FAILED when a store that is opened holds more than one with these limits opens with. */
+export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
+  if (bytes <= objectBytes * OPENS_WITH) return;
+  const most = Math.floor(objectBytes / MIB);
+  throw new EngineError("STORE_FAILED", `Cannot open the store: its objects take more memory than the ${most} MiB that they may have`, {
+    details: { hint: "Give the process more memory, and a larger --max-stored" },
+  });
+}

@@ -1,0 +1,255 @@
+import { EngineError } from "../../../base/errors.ts";
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { heldBytes } from "../../../base/json.ts";
+import { deepFreeze } from "../../types/objects/json-data.ts";
+import { createHistory } from "./history.ts";
+import type { History } from "./history.ts";
+import { HISTORY_BYTES } from "../memory-limits.ts";
+import type { HeldObjects, StoreMemory } from "../memory-limits.ts";
+import { createSortedKeys } from "./sorted-keys.ts";
+import type { SortedKeys } from "./sorted-keys.ts";
+import type { StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "../store.ts";
+
+/** What a view shows at first. */
+export interface StoreContents {
+  /** The revision of the last write. */
+  readonly revision: number;
+  /** Frozen, in any order. */
+  readonly objects: readonly StoredObject[];
+  /** The last writes without a gap, in order; the last one is that of `revision`. */
+  readonly events: readonly StoreEvent[];
+}
+
+/** What a view begins with, and how much it remembers. */
+export interface StoreViewOptions {
+  /** Events kept for watches and pages of older states; at most twice as many are. */
+  readonly history: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
+  readonly contents: StoreContents;
+}
+
+interface Watcher {
+  readonly prefix: string;
+  /** The last revision that it knew of, or was told of, when it began. */
+  told: number;
+  readonly onEvent: (event: StoreEvent) => void;
+  readonly onEnd: StoreWatchOptions["onEnd"];
+  readonly onForget: StoreWatchOptions["onForget"];
+}
+
+/**
+ * The reading half of a store, in memory: the present objects, a window of what was, and watches. It shows what it is told and
+ * counts nothing itself; it only ever goes forward.
+ *
+ * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
+ */
+export class StoreView implements HeldObjects {
+  readonly #history: History;
+  /** What each object takes in memory, by key. */
+  readonly #sizes = new Map<string, number>();
+  readonly #watchers = new Map<string, Set<Watcher>>();
+  #objects = new Map<string, StoredObject>();
+  #keys: SortedKeys;
+  #revision: number;
+  #bytes = 0;
+
+  constructor({ history, memory = {}, contents: { revision, objects, events } }: StoreViewOptions) {
+    const start = events.length === 0 ? revision : events[0]!.revision - 1;
+    this.#revision = revision;
+    this.#history = createHistory({ capacity: history, bytesMax: memory.historyBytes ?? HISTORY_BYTES, start });
+    for (const event of events) this.#history.add(event);
+    for (const stored of objects) this.#objects.set(stored.key, stored);
+    for (const { key, object } of objects) this.#note(key, object);
+    this.#keys = keysOf(this.#objects);
+  }
+
+  /** The state that is shown. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The oldest state that it can tell. */
+  get oldest(): number {
+    return this.#history.oldest();
+  }
+
+  heldBytes(): number {
+    return this.#bytes;
+  }
+
+  heldBytesOf(key: string): number {
+    return this.#sizes.get(key) ?? 0;
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
+  list({ prefix, start = prefix, limit = Infinity, revision = this.#revision }: StoreRange): StorePage {
+    this.#demandInWindow(revision);
+    const past = this.#history.before(revision);
+    const keys = past.size === 0 ? this.#keys.range(start, prefix) : this.#pastKeys(start, prefix, past);
+    const page = keys.slice(0, limit).map((key) => past.get(key) ?? this.#objects.get(key)!);
+    return { objects: page, revision, remaining: keys.length - page.length };
+  }
+
+  /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
+  watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
+    this.#demandInWindow(after);
+    // A watch may begin within an event; the events of its past are told here, and not once more.
+    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), onEvent, onEnd, onForget };
+    for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
+    const group = this.#watchers.get(prefix) ?? new Set();
+    this.#watchers.set(prefix, group.add(watcher));
+    // Where another process has got further, a watch may begin ahead of this view; it never goes back from there.
+    return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
+  }
+
+  /** Shows the next write and tells the watches of it. Its revision is later than the view's, and its object frozen. */
+  apply(event: StoreEvent): void {
+    const { type, key, object, revision } = event;
+    this.#revision = revision;
+    if (type === "deleted") this.#objects.delete(key);
+    else this.#objects.set(key, { key, object, revision });
+    if (type === "created") this.#keys.add(key);
+    if (type === "deleted") this.#keys.remove(key);
+    const before = this.oldest;
+    this.#history.add(event, this.#note(key, type === "deleted" ? undefined : object));
+    this.#announce(event);
+    if (this.oldest > before) for (const { onForget } of this.#running()) onForget?.(this.oldest);
+  }
+
+  /** Shows the same objects at a later revision: nothing here was written up to it. */
+  advance(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
+  }
+
+  /**
+   * Goes on at another state although the events up to it are lost. Watches that can be ended are; the others are told what
+   * differs, an event or two for each key.
+   *
+   * @param lost What was shown before is no more: the state may be an earlier one, or one of another past.
+   */
+  replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
+    const before = this.#objects;
+    this.#objects = new Map(objects.map((stored) => [stored.key, stored]));
+    this.#sizes.clear();
+    this.#bytes = 0;
+    for (const { key, object } of objects) this.#note(key, object);
+    this.#keys = keysOf(this.#objects);
+    this.#revision = revision;
+    this.#history.clear(revision);
+    const end = this.#endable();
+    if (lost) for (const watcher of this.#running()) watcher.told = 0;
+    for (const event of differences(before, this.#objects, revision)) this.#announce(event);
+    end(lost);
+  }
+
+  /** Ends the watches that can be ended, and forgets what was: what clients have seen of it may never have been. */
+  disown(): void {
+    this.forget();
+    this.#endable()(true);
+  }
+
+  /** Stops the watches that can be ended; what is returned tells them. */
+  #endable(): (lost: boolean) => void {
+    const ended = this.#running().filter(({ onEnd }) => onEnd !== undefined);
+    for (const watcher of ended) this.#stop(watcher);
+    return (lost) => ended.forEach(({ onEnd }) => onEnd?.(lost));
+  }
+
+  /** Forgets what was; running watches go on. */
+  forget(): void {
+    this.#history.clear(this.#revision);
+  }
+
+  /** Ends every watch. */
+  end(): void {
+    const running = this.#running();
+    this.#watchers.clear();
+    for (const { onEnd } of running) onEnd?.(false);
+  }
+
+  /** The object of a key is another one, or is gone. Answers what the one before took in memory. */
+  #note(key: string, object: KubeObject | undefined): number {
+    const before = this.heldBytesOf(key);
+    const now = object === undefined ? 0 : heldBytes(object);
+    if (object === undefined) this.#sizes.delete(key);
+    else this.#sizes.set(key, now);
+    this.#bytes += now - before;
+    return before;
+  }
+
+  #running(): Watcher[] {
+    return [...this.#watchers.values()].flatMap((group) => [...group]);
+  }
+
+  #announce(event: StoreEvent): void {
+    // Every prefix of the key that ends in a slash may have watchers of its own.
+    for (let slash = event.key.indexOf("/"); slash >= 0; slash = event.key.indexOf("/", slash + 1)) {
+      for (const watcher of this.#watchers.get(event.key.slice(0, slash + 1)) ?? []) {
+        if (event.revision > watcher.told) watcher.onEvent(event);
+      }
+    }
+  }
+
+  #stop(watcher: Watcher): void {
+    const group = this.#watchers.get(watcher.prefix);
+    group?.delete(watcher);
+    if (group?.size === 0) this.#watchers.delete(watcher.prefix);
+  }
+
+  #demandInWindow(revision: number): void {
+    const oldest = this.#history.oldest();
+    if (revision >= oldest) return;
+    throw new EngineError("API_EXPIRED", `Cannot read state ${revision}: the history starts at ${oldest}`, { details: { oldest } });
+  }
+
+  #pastKeys(start: string, prefix: string, past: ReadonlyMap<string, StoredObject | undefined>): string[] {
+    const present = this.#keys.range(start, prefix).filter((key) => !past.has(key));
+    const changed = [...past].filter(([key, stored]) => stored !== undefined && key >= start && key.startsWith(prefix));
+    return [...present, ...changed.map(([key]) => key)].sort(byCodeUnit);
+  }
+}
+
+/** The object as it is at a revision, frozen. */
+export function stamped(object: KubeObject, revision: number): KubeObject {
+  return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
+}
+
+type Objects = ReadonlyMap<string, StoredObject>;
+
+/** What leads from one state to another, as far as states tell: of what is gone, that it is gone by `revision`. */
+function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
+  // In two pasts one revision stands for two writes, so the objects themselves count.
+  const changed = [...now.values()].filter(({ key, object }) => !jsonEqual(before.get(key)?.object, object));
+  const gone = [...before.values()].filter(({ key }) => !now.has(key));
+  const events = changed
+    .sort((left, right) => left.revision - right.revision)
+    .flatMap((stored) => changeEvents(before.get(stored.key)?.object, stored));
+  return [...events, ...gone.map(({ key, object }) => deletion(key, object, revision))];
+}
+
+function changeEvents(previous: KubeObject | undefined, { key, object, revision }: StoredObject): StoreEvent[] {
+  if (previous === undefined) return [{ type: "created", key, revision, object }];
+  if (previous.metadata.uid === object.metadata.uid) return [{ type: "updated", key, revision, object, previous }];
+  return [deletion(key, previous, revision), { type: "created", key, revision, object }];
+}
+
+function deletion(key: string, previous: KubeObject, revision: number): StoreEvent {
+  return { type: "deleted", key, revision, object: stamped(previous, revision), previous };
+}
+
+function keysOf(objects: Objects): SortedKeys {
+  const keys = createSortedKeys();
+  // In order, each is added at the end.
+  for (const key of [...objects.keys()].sort(byCodeUnit)) keys.add(key);
+  return keys;
+}
+
+function byCodeUnit(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,140 @@
+import { EngineError, isEngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord } from "../../../base/json.ts";
+import { insufficientStorage, unavailable } from "../../types/status.ts";
+
+/** Result codes of SQLite. Source: its documentation, "Result and Error Codes". */
+const ERROR = 1;
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** Why a file can not be used, and what helps. */
+interface Fault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or name another file" };
+const FOREIGN: Fault = { reason: "it is no database of this program", hint: "Name another file; this one was left as it is" };
+const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to begin with an empty one" };
+const CLOSED_TO_US: Fault = { reason: "this user may not write it", hint: "Check the permissions of the file and of its folder" };
+
+const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
+  // A table or column that every file of ours has is missing.
+  [ERROR, DAMAGED],
+  [BUSY, LOCKED],
+  [READONLY, CLOSED_TO_US],
+  [
+    IOERR,
+    {
+      reason: "the system cannot read or write it",
+      hint: "Check the device. With a log beside it (-wal) it has to be where it can be written: copy both there",
+    },
+  ],
+  [CORRUPT, DAMAGED],
+  [FULL, { reason: "the disk is full", hint: "Free space on it" }],
+  [CANTOPEN, { reason: "it can not be opened", hint: "Check that it is a file, and the permissions of its folder" }],
+  [NOTADB, FOREIGN],
+]);
+
+const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
+  ["ENOENT", { reason: "its folder does not exist", hint: "Create the folder" }],
+  ["ENOTDIR", { reason: "a part of its path is no folder", hint: "Check the path" }],
+  ["EACCES", CLOSED_TO_US],
+  ["EPERM", CLOSED_TO_US],
+  ["EROFS", CLOSED_TO_US],
+  ["ENOSPC", { reason: "the disk is full", hint: "Free space on it" }],
+]);
+
+/** The file is a database, but of another program. */
+export function foreignFile(path: string): EngineError {
+  return fileError(path, FOREIGN);
+}
+
+/** The file has to hold something, and does not. */
+export function emptyFile(path: string, reason: string): EngineError {
+  return fileError(path, { reason, hint: EMPTY_HINT });
+}
+
+/** Tells the error of {@link emptyFile} from others. */
+export function isEmptyFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
+}
+
+/** Another process has the file open. */
+export function isLockedFile(error: unknown): boolean {
+  return isEngineError(error) && error.details["reason"] === LOCKED.reason;
+}
+
+const EMPTY_HINT = "Put it back, with the file -wal beside it if there was one, or restore a backup";
+
+/** The file holds what this program never writes; `what` says where. */
+export function damagedFile(path: string, what: string): EngineError {
+  return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
+}
+
+/** The file holds an object that the key at hand does not open. */
+export function sealedFile(path: string, key: string, cause: unknown): EngineError {
+  const reason = `its object ${JSON.stringify(key)} does not open: it was sealed with another key, or changed since`;
+  const known = isEngineError(cause) ? cause.details["hint"] : undefined;
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
+}
+
+/** The file was written by a program that knows more than this one. */
+export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
+  const reason = `its schema ${found} is newer than ${known}, the newest that this program knows`;
+  return fileError(path, { reason, hint: "Run the program that wrote it, or a later one" });
+}
+
+/** The error for whatever the opening of a file threw. */
+export function openFailure(path: string, error: unknown): EngineError {
+  if (isEngineError(error)) return error;
+  const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
+  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
+}
+
+/** A file of an open database is no longer where it was, or not as this process has left it; `what` says so. */
+export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
+  const reason = "a file of the database was removed, moved, replaced or changed";
+  const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
+  const { status } = unavailable(
+    `the server cannot store anything: ${reason}. The administrator has to put it back and start again`,
+  ).details;
+  return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
+    details: { hint, reason, status },
+  });
+}
+
+/** The error for whatever a write threw. Nothing of the write is stored. Whoever asked for it is told, without the path. */
+export function writeFailure(path: string, error: unknown): EngineError {
+  if (isEngineError(error)) return error;
+  const full = resultCode(error) === FULL;
+  const reason = full ? "the disk is full" : messageOf(error);
+  const hint = isLasting(error)
+    ? "Stop the program, and restore the file from a backup"
+    : `${full ? "Free space on it" : "Check the device"}; the store goes on by itself as soon as it can write`;
+  const told = `the server cannot store anything: ${reason}. ${hint}`;
+  const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
+  return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
+}
+
+/** Tells whether the file itself is to blame, so that no later write can succeed either. */
+export function isLasting(error: unknown): boolean {
+  return LASTING.has(resultCode(error));
+}
+
+const LASTING: ReadonlySet<number> = new Set([CORRUPT, NOTADB]);
+
+/** The primary result code of an error of SQLite; 0 for other errors. */
+function resultCode(error: unknown): number {
+  const code = isRecord(error) || error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
+  return typeof code === "number" ? code & 0xff : 0;
+}
+
+function fileError(path: string, { reason, hint }: Fault, cause?: unknown): EngineError {
+  return new EngineError("CONFIG_FILE", `Cannot open "${path}": ${reason}`, { cause, details: { reason, hint } });
+}

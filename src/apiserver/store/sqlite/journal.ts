@@ -1,0 +1,313 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { EngineError } from "../../../base/errors.ts";
+import type { StoreContents } from "../memory/store-view.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { ResealStep } from "../resealable.ts";
+import type { StoreEvent } from "../store.ts";
+import { readContents, readRevision } from "./contents.ts";
+import type { Cipher } from "../cipher.ts";
+import { openDatabase } from "./database.ts";
+import type { OpenDatabaseOptions } from "./database.ts";
+import { isLasting, openFailure, writeFailure } from "./failures.ts";
+import { closeAsFound, HeldFiles } from "./held-files.ts";
+import { Resealer } from "./reseal.ts";
+
+/** One write that may or may not happen. */
+export interface Write {
+  readonly type: StoreEvent["type"];
+  readonly key: string;
+  /** The object as JSON text; absent for a deletion. */
+  readonly body?: string;
+  /** The revision that an update or deletion counts on; absent for a creation. */
+  readonly expected?: number;
+}
+
+/** A second place that knows how far a store has come: it says when a file is put back that is older. */
+export interface Progress {
+  /**
+   * Told the revision of a file that is opened, before anything is written. Answers from where it counts on: from there, or from above, and
+   * then its history is forgotten. What it throws refuses the file, which is left as it is.
+   */
+  opened(revision: number): number;
+  /** Told where the file counts on from, and the revision of each write that is on the disk, before the writer is. */
+  stored(revision: number): void;
+}
+
+/** The durable side of a store. */
+export interface Journal {
+  /** False once a file of the database is no longer the one that was opened: only a process that begins again can go on. */
+  readonly holds: boolean;
+  /**
+   * Everything that is stored.
+   *
+   * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there is more than memory for.
+   */
+  read(): StoreContents;
+  /**
+   * Carries out writes in their order, each on top of those before it, in one transaction. Answers the revision of each, or
+   * undefined where a condition did not hold. On return everything is on the disk. History up to the state `oldest` is forgotten.
+   *
+   * @throws STORE_FAILED when it cannot be stored; nothing of it is then. The next write is tried again, once the file is seen to be
+   *   where this process is; after one that shows that the file is damaged no other is taken.
+   */
+  commit(writes: readonly Write[], oldest?: number): readonly (number | undefined)[];
+  /**
+   * Writes to the disk and changes nothing: after a failure as much as failed then.
+   *
+   * @throws STORE_FAILED as {@link Journal.commit}.
+   */
+  probe(): void;
+  /** Forgets the history. @throws STORE_FAILED as {@link Journal.commit}. */
+  compact(): void;
+  /** See `Resealable.sealedBy`; nothing is counted where keys are never replaced. */
+  sealedBy(): ReadonlyMap<string, number>;
+  /** See `Resealable.reseal`. @throws STORE_FAILED as {@link Journal.commit}; CONFIG_FILE when a value does not open. */
+  reseal(most: number): ResealStep;
+  /** Gives the file back. */
+  close(): void;
+  /** Gives the file back as it was found, log included, for those who refuse what is in it. */
+  abandon(): void;
+}
+
+/** Which file, and how much of the past is kept in it. */
+export interface JournalOptions extends OpenDatabaseOptions {
+  readonly path: string;
+  /** Events kept. */
+  readonly history: number;
+  /** How much of all is read. */
+  readonly memory?: StoreMemory | undefined;
+  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher | undefined;
+  /** Default: there is no second place. */
+  readonly progress?: Progress | undefined;
+}
+
+/** What a character takes on the disk once it is sealed, rather too much. */
+const SEALED_BYTES = 2;
+const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
+
+/**
+ * Opens the journal in a file.
+ *
+ * @throws CONFIG_FILE as {@link openDatabase}.
+ */
+export function openJournal(options: JournalOptions): Journal {
+  const { path, progress, readOnly = false } = options;
+  const database = openDatabase(path, options);
+  try {
+    const found = readRevision(database, path);
+    const next = progress?.opened(found) ?? found;
+    if (next > found && !readOnly)
+      database.exec(`BEGIN; UPDATE meta SET value = ${next} WHERE name = 'revision'; DELETE FROM history; COMMIT`);
+    progress?.stored(next);
+    return createJournal(database, options);
+  } catch (error) {
+    if (readOnly) database.close();
+    else closeAsFound(path, database);
+    throw openFailure(path, error);
+  }
+}
+
+/**
+ * The journal in a database that is open.
+ *
+ * @throws CONFIG_FILE when the database is damaged.
+ */
+export function createJournal(database: DatabaseSync, options: JournalOptions): Journal {
+  return new SqliteJournal(database, options);
+}
+
+class SqliteJournal implements Journal {
+  readonly #database: DatabaseSync;
+  readonly #options: JournalOptions;
+  readonly #statements: Statements;
+  readonly #resealer: Resealer | undefined;
+  /** Undefined where nothing is written. */
+  readonly #files: HeldFiles | undefined;
+  #revision: number;
+  /** The last write that failed, and how many characters it had, until as many were written since. */
+  #failed: { readonly failure: EngineError; readonly characters: number; readonly lasting: boolean } | undefined;
+
+  constructor(database: DatabaseSync, options: JournalOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#statements = prepareStatements(database);
+    this.#revision = readRevision(database, options.path);
+    const { path, cipher, readOnly } = options;
+    const { keys } = cipher ?? {};
+    if (cipher !== undefined && keys !== undefined)
+      this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
+    if (readOnly !== true) this.#files = new HeldFiles(path);
+  }
+
+  get holds(): boolean {
+    return this.#files?.held ?? true;
+  }
+
+  read(): StoreContents {
+    try {
+      return readContents(this.#database, this.#options);
+    } catch (error) {
+      throw openFailure(this.#options.path, error);
+    }
+  }
+
+  commit(writes: readonly Write[], oldest = 0): readonly (number | undefined)[] {
+    const characters = writes.reduce((sum, { body = "" }) => sum + body.length, 0);
+    return this.#transact(characters, () => {
+      let last = this.#revision;
+      const revisions = writes.map((write) => (this.#carryOut(write, last + 1) ? (last += 1) : undefined));
+      if (last > this.#revision) this.#remember(last, oldest);
+      return { result: revisions, last };
+    });
+  }
+
+  probe(): void {
+    const last = this.#revision;
+    const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
+    // What failed takes its room in the file, and gives it back.
+    if (bytes > 0)
+      this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
+    this.#transact(0, () => {
+      this.#statements.setRevision.run(last);
+      return this.#changeNothing("DROP TABLE IF EXISTS probe");
+    });
+  }
+
+  compact(): void {
+    this.#transact(0, () => {
+      this.#statements.forget.run(this.#revision);
+      return { result: undefined, last: this.#revision };
+    });
+  }
+
+  sealedBy(): ReadonlyMap<string, number> {
+    return this.#resealer?.count() ?? new Map();
+  }
+
+  reseal(most: number): ResealStep {
+    const resealer = this.#resealer;
+    if (resealer === undefined || resealer.swept) return { resealed: 0, done: true };
+    if (resealer.through) return this.#sweep(resealer);
+    const replacements = resealer.next(most);
+    if (replacements.length > 0) {
+      this.#transact(0, () => {
+        for (const { statement, body, key, revision } of replacements) statement.run(body, key, revision);
+        return { result: undefined, last: this.#revision };
+      });
+    }
+    return { resealed: replacements.length, done: false };
+  }
+
+  close(): void {
+    if (this.#files === undefined) this.#database.close();
+    else this.#files.close(this.#database);
+  }
+
+  abandon(): void {
+    if (this.#files === undefined) this.#database.close();
+    else closeAsFound(this.#options.path, this.#database);
+  }
+
+  #sweep(resealer: Resealer): ResealStep {
+    this.#demandUsable();
+    try {
+      resealer.sweep();
+      this.#files?.note();
+      return { resealed: 0, done: true };
+    } catch (error) {
+      throw this.#undo(error, 0);
+    }
+  }
+
+  #changeNothing(sql: string) {
+    this.#database.exec(sql);
+    return { result: undefined, last: this.#revision };
+  }
+
+  #carryOut({ type, key, body: plain = "", expected = 0 }: Write, revision: number): boolean {
+    const { cipher } = this.#options;
+    const body = cipher === undefined || plain === "" ? plain : cipher.seal(key, plain);
+    const { insert, rememberCreated, rememberPrevious, update, remove } = this.#statements;
+    if (type === "created") {
+      if (insert.run(key, revision, body).changes === 0) return false;
+      rememberCreated.run(revision, key);
+      return true;
+    }
+    if (rememberPrevious.run(revision, type, key, expected).changes === 0) return false;
+    if (type === "updated") update.run(revision, body, key);
+    else remove.run(key);
+    return true;
+  }
+
+  #remember(revision: number, oldest: number): void {
+    this.#statements.setRevision.run(revision);
+    this.#statements.forget.run(Math.max(revision - this.#options.history, oldest));
+  }
+
+  #transact<T>(characters: number, action: () => { readonly result: T; readonly last: number }): T {
+    this.#demandUsable();
+    try {
+      this.#database.exec("BEGIN");
+      const { result, last } = action();
+      this.#database.exec("COMMIT");
+      // Nothing is acknowledged that went into a file without a name.
+      this.#files?.note();
+      this.#revision = last;
+      this.#options.progress?.stored(last);
+      if (this.#failed !== undefined && characters >= this.#failed.characters) this.#failed = undefined;
+      return result;
+    } catch (error) {
+      throw this.#undo(error, characters);
+    }
+  }
+
+  /** After a failure the file must be where this process is, or what is written next would be the wrong revision. */
+  #demandUsable(): void {
+    this.#files?.demand();
+    if (this.#failed === undefined) return;
+    const { failure, lasting, characters } = this.#failed;
+    if (lasting) throw failure;
+    let found: number;
+    try {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      found = readRevision(this.#database, this.#options.path);
+    } catch (error) {
+      throw this.#undo(error, characters);
+    }
+    if (found === this.#revision) return;
+    this.#failed = { failure, characters, lasting: true };
+    throw failure;
+  }
+
+  #undo(error: unknown, characters: number): EngineError {
+    const failure = writeFailure(this.#options.path, error);
+    this.#failed = { failure, characters: Math.max(characters, this.#failed?.characters ?? 0), lasting: isLasting(error) };
+    try {
+      // SQLite ends some transactions that fail by itself.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#files?.note();
+    } catch {
+      // The first failure says more than the one that it led to, and the next write begins with it.
+    }
+    return failure;
+  }
+}
+
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(database: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => database.prepare(sql);
+  return {
+    insert: prepare("INSERT INTO objects(key, revision, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+    update: prepare("UPDATE objects SET revision = ?, body = ? WHERE key = ?"),
+    remove: prepare("DELETE FROM objects WHERE key = ?"),
+    rememberCreated: prepare("INSERT INTO history(revision, type, key) VALUES (?, 'created', ?)"),
+    // No row when the object is gone or no longer at the revision that the writer saw.
+    rememberPrevious: prepare(
+      "INSERT INTO history(revision, type, key, previousRevision, previous) SELECT ?, ?, key, revision, body FROM objects WHERE key = ? AND revision = ?",
+    ),
+    setRevision: prepare("UPDATE meta SET value = ? WHERE name = 'revision'"),
+    forget: prepare("DELETE FROM history WHERE revision <= ?"),
+  };
+}

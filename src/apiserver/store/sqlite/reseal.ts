@@ -1,0 +1,146 @@
+/**
+ * Sealing anew what a file holds, in place: an object keeps its revision, since nothing of it changes but how it is sealed.
+ *
+ * Objects come first and the history after them, from its oldest event on. What is written meanwhile is sealed with the first key, and
+ * what the history takes over from an object that has been dealt with is so too: nothing older can appear behind the place that has
+ * been reached. So one way through is enough, and after a crash it begins anew with only reading what it did before.
+ *
+ * SQLite leaves what was overwritten in free parts of pages and in the log until something else needs the space. In the end the file
+ * is therefore written anew without them (VACUUM), and the log cut off. `swept` in the table `meta` says for which key that was done.
+ *
+ * @module
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { sha256Hex } from "../../../base/digest.ts";
+import type { Cipher, SealingKeys } from "../cipher.ts";
+import { sealedFile } from "./failures.ts";
+
+/** A row whose text is to be replaced. */
+interface Row {
+  readonly key: string;
+  readonly revision: number;
+  readonly body: string | null;
+}
+
+/** What a step will write. */
+export interface Replacement {
+  readonly statement: StatementSync;
+  readonly revision: number;
+  readonly key: string;
+  readonly body: string;
+}
+
+/** What a file is sealed anew with. */
+export interface ResealerOptions {
+  readonly path: string;
+  readonly cipher: Cipher & { readonly keys: SealingKeys };
+  /** Values are only counted. Default false. */
+  readonly readOnly?: boolean | undefined;
+}
+
+/** A step reads no further row beyond so many characters, since the process does nothing else meanwhile. */
+const CHARACTERS_PER_STEP = 1024 * 1024;
+
+/** Goes through the values of a file once. */
+export class Resealer {
+  readonly #database: DatabaseSync;
+  readonly #options: ResealerOptions;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  #table: "objects" | "history" | "none" = "objects";
+  #key = "";
+  #revision = 0;
+
+  constructor(database: DatabaseSync, options: ResealerOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#statements = prepareStatements(database);
+    // What is written from now on may free space that another key's values were in.
+    if (options.readOnly !== true) this.#statements.forgetSweep.run(this.#sweepMark);
+  }
+
+  /** Nothing in the file, free space included, was written with another key. */
+  get swept(): boolean {
+    return this.#statements.readSweep.get()?.["value"] === this.#sweepMark;
+  }
+
+  /** Every value has been looked at. */
+  get through(): boolean {
+    return this.#table === "none";
+  }
+
+  /** Values by the key that seals them. */
+  count(): ReadonlyMap<string, number> {
+    const { keys } = this.#options.cipher;
+    const counts = new Map(keys.all.map((id) => [id, 0]));
+    const all = "SELECT body FROM objects UNION ALL SELECT previous FROM history WHERE previous IS NOT NULL";
+    for (const { body } of this.#database.prepare(all).iterate()) {
+      const id = keys.sealerOf(String(body));
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** The next values that have to be written, of at most so many that are looked at. @throws CONFIG_FILE when one does not open. */
+  next(most: number): readonly Replacement[] {
+    const found: Replacement[] = [];
+    const { keys } = this.#options.cipher;
+    const statement = this.#table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
+    const rows = this.#read(most);
+    for (const { key, revision, body } of rows) {
+      if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#anew(key, body) });
+    }
+    return found;
+  }
+
+  /** Writes the file anew without what is free in it. It must not be within a transaction. */
+  sweep(): void {
+    // What is on its way from the old place to the new one does not go through other files.
+    this.#database.exec("PRAGMA temp_store = MEMORY; VACUUM");
+    this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    this.#statements.noteSweep.run(this.#sweepMark);
+  }
+
+  get #sweepMark(): number {
+    // 48 bits of it: the table holds numbers.
+    return Number.parseInt(sha256Hex(this.#options.cipher.keys.first).slice(0, 12), 16);
+  }
+
+  #read(most: number): readonly Row[] {
+    const { readObjects, readHistory } = this.#statements;
+    const rows = this.#table === "objects" ? readObjects.iterate(this.#key, most) : readHistory.iterate(this.#revision, most);
+    const read: Row[] = [];
+    let characters = 0;
+    for (const row of rows as Iterable<unknown> as Iterable<Row>) {
+      read.push(row);
+      characters += row.body?.length ?? 0;
+      if (characters > CHARACTERS_PER_STEP) break;
+    }
+    const last = read.at(-1);
+    if (last === undefined) this.#table = this.#table === "objects" ? "history" : "none";
+    else if (this.#table === "objects") this.#key = last.key;
+    else this.#revision = last.revision;
+    return read;
+  }
+
+  #anew(key: string, body: string): string {
+    const { path, cipher } = this.#options;
+    try {
+      return cipher.seal(key, cipher.open(key, body));
+    } catch (error) {
+      throw sealedFile(path, key, error);
+    }
+  }
+}
+
+function prepareStatements(database: DatabaseSync) {
+  const prepare = (sql: string): StatementSync => database.prepare(sql);
+  return {
+    readObjects: prepare("SELECT key, revision, body FROM objects WHERE key > ? ORDER BY key LIMIT ?"),
+    readHistory: prepare("SELECT key, revision, previous AS body FROM history WHERE revision > ? ORDER BY revision LIMIT ?"),
+    replaceBody: prepare("UPDATE objects SET body = ? WHERE key = ? AND revision = ?"),
+    replacePrevious: prepare("UPDATE history SET previous = ? WHERE key = ? AND revision = ?"),
+    readSweep: prepare("SELECT value FROM meta WHERE name = 'swept'"),
+    forgetSweep: prepare("DELETE FROM meta WHERE name = 'swept' AND value <> ?"),
+    noteSweep: prepare("INSERT INTO meta VALUES ('swept', ?) ON CONFLICT DO UPDATE SET value = excluded.value"),
+  };
+}

@@ -1,0 +1,272 @@
+import { assert, EngineError } from "../../../base/errors.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { deepFreeze } from "../../types/objects/json-data.ts";
+import { createMemoryStore, HISTORY_DEFAULT } from "../memory/memory-store.ts";
+import type { MemoryStore } from "../memory/memory-store.ts";
+import { demandRoom } from "../memory-limits.ts";
+import type { StoreMemory } from "../memory-limits.ts";
+import type { Resealable, ResealStep } from "../resealable.ts";
+import type { Cipher } from "../cipher.ts";
+import { openJournal } from "./journal.ts";
+import type { Journal, Progress, Write } from "./journal.ts";
+import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
+
+/** How writes are grouped. */
+export interface JournaledStoreOptions {
+  /** Events kept for watches and pages of older states. Default 10,000. */
+  readonly history?: number;
+  /** Default {@link StoreMemory}. */
+  readonly memory?: StoreMemory | undefined;
+  /** Writes that may share one transaction, and with it one wait for the disk. Default 256. */
+  readonly writesPerCommit?: number;
+}
+
+/** Where a store keeps its objects, and how. */
+export interface SqliteStoreOptions extends JournaledStoreOptions {
+  /** The database file; made when it does not exist. Its folder must exist. */
+  readonly path: string;
+  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  readonly cipher?: Cipher;
+  /** The revision of a file that is made: its first write takes the next one. Default 1. */
+  readonly firstRevision?: number;
+  /** The file must be there and hold something: none is made. Default false. */
+  readonly existing?: boolean;
+  /**
+   * Nothing is written, in the file or beside it, and no lock is taken: for a file that no process has open, also on read-only media. It must
+   * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
+   */
+  readonly readOnly?: boolean;
+  /** Knows elsewhere how far the store has come. Default: nobody does. */
+  readonly progress?: Progress;
+}
+
+const WRITES_PER_COMMIT = 256;
+/** A transaction takes no further write beyond so many characters, since the process does nothing else meanwhile. */
+const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
+
+/**
+ * A store that keeps its objects in a SQLite file. What it has acknowledged survives the end of the process and of the
+ * machine; history and revisions go on where they were. One process at a time has the file.
+ *
+ * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
+ * that begin in one turn of the event loop share a transaction.
+ *
+ * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
+ *   than `memory` allows. Writes throw
+ *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
+ *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
+ *
+ * @example
+ * const store = openSqliteStore({ path: "cluster.db" });
+ * await store.create("/core/configmaps/shop/a", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } });
+ * await store.close();
+ */
+export function openSqliteStore({
+  path,
+  history = HISTORY_DEFAULT,
+  cipher,
+  firstRevision,
+  existing,
+  readOnly,
+  progress,
+  ...options
+}: SqliteStoreOptions): Store & Resealable {
+  const journal = openJournal({ path, history, memory: options.memory, cipher, firstRevision, existing, readOnly, progress });
+  try {
+    return createJournaledStore(journal, { history, ...options });
+  } catch (error) {
+    journal.abandon();
+    throw error;
+  }
+}
+
+/** A store on an open journal, which it closes in the end. */
+export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
+  return new JournaledStore(journal, options);
+}
+
+/** Text that comes back from SQLite as it went in: neither half a character nor a zero. */
+const STORABLE = /^[^\0\p{Surrogate}]*$/u;
+
+/** A write that waits for its turn. */
+interface Pending {
+  readonly write: Write;
+  readonly terms: WriteTerms | undefined;
+  /** The same write in memory, once it is on the disk. */
+  readonly apply: () => Promise<StoredObject | undefined>;
+  readonly resolve: (stored: StoredObject | undefined | Promise<StoredObject | undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class JournaledStore implements Store, Resealable {
+  readonly #journal: Journal;
+  /** What is on the disk, no more and no less. */
+  readonly #view: MemoryStore;
+  readonly #memory: StoreMemory;
+  readonly #writesPerCommit: number;
+  readonly #waiting: Pending[] = [];
+  #scheduled = false;
+  #closed = false;
+
+  constructor(journal: Journal, options: JournaledStoreOptions) {
+    const { history = HISTORY_DEFAULT, memory: { historyBytes, ...memory } = {}, writesPerCommit = WRITES_PER_COMMIT } = options;
+    this.#journal = journal;
+    this.#memory = memory;
+    // What is on the disk has its place in memory.
+    this.#view = createMemoryStore({ history, ...(historyBytes !== undefined && { memory: { historyBytes } }), contents: journal.read() });
+    this.#writesPerCommit = writesPerCommit;
+  }
+
+  revision(): Promise<number> {
+    return this.#view.revision();
+  }
+
+  get(key: string): Promise<StoredObject | undefined> {
+    return this.#view.get(key);
+  }
+
+  list(range: StoreRange): Promise<StorePage> {
+    return this.#view.list(range);
+  }
+
+  watch(options: StoreWatchOptions): Promise<StoreWatch> {
+    return this.#view.watch(options);
+  }
+
+  oldest(): number {
+    return this.#view.oldest();
+  }
+
+  heldBytes(): number {
+    return this.#view.heldBytes();
+  }
+
+  async create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    demandRoom(this.#view, this.#memory, key, object);
+    const kept = keep(object);
+    return this.#enqueue({ type: "created", key, body: JSON.stringify(kept) }, terms, () => this.#view.create(key, kept));
+  }
+
+  async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    demandRoom(this.#view, this.#memory, key, object);
+    const kept = keep(object);
+    const write: Write = { type: "updated", key, body: JSON.stringify(kept), expected };
+    return this.#enqueue(write, terms, () => this.#view.update(key, kept, expected));
+  }
+
+  async delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
+    return this.#enqueue({ type: "deleted", key, expected }, terms, () => this.#view.delete(key, expected));
+  }
+
+  get recovers(): boolean {
+    return this.#journal.holds;
+  }
+
+  async demandWritable(): Promise<void> {
+    this.#demandOpen();
+    this.#journal.probe();
+  }
+
+  async compact(): Promise<void> {
+    this.#commitAll();
+    this.#journal.compact();
+    await this.#view.compact();
+  }
+
+  async sealedBy(): Promise<ReadonlyMap<string, number>> {
+    this.#demandOpen();
+    return this.#journal.sealedBy();
+  }
+
+  async reseal(most: number): Promise<ResealStep> {
+    this.#demandOpen();
+    return this.#journal.reseal(most);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#commitAll();
+    this.#closed = true;
+    this.#journal.close();
+    await this.#view.close();
+  }
+
+  #enqueue(write: Write, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
+    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    this.#demandOpen();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, terms, apply, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #demandOpen(): void {
+    if (this.#closed) throw new EngineError("STORE_FAILED", "Cannot write: the store is closed");
+  }
+
+  /** After the events of this turn, so that the writes of all requests that have arrived go together. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#commitNext();
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #commitAll(): void {
+    while (this.#waiting.length > 0) this.#commitNext();
+  }
+
+  #commitNext(): void {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return;
+    try {
+      const revisions = this.#journal.commit(
+        batch.map(({ write }) => write),
+        this.#view.oldest(),
+      );
+      batch.forEach((pending, index) => this.#settle(pending, revisions[index]));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Those that may still happen. Whoever comes after a write by which somebody loses a right waits until that is in sight. */
+  #takeBatch(): Pending[] {
+    const batch: Pending[] = [];
+    let count = 0;
+    let characters = 0;
+    for (const pending of this.#waiting) {
+      const { write, terms, reject } = pending;
+      if (batch.length >= this.#writesPerCommit || characters > CHARACTERS_PER_COMMIT || batch.at(-1)?.terms?.revokes === true) break;
+      count += 1;
+      try {
+        terms?.demand?.();
+      } catch (error) {
+        reject(error);
+        continue;
+      }
+      characters += write.body?.length ?? 0;
+      batch.push(pending);
+    }
+    this.#waiting.splice(0, count);
+    return batch;
+  }
+
+  #settle({ apply, resolve }: Pending, revision: number | undefined): void {
+    if (revision === undefined) return resolve(undefined);
+    const checked = async () => {
+      const stored = await apply();
+      assert(stored?.revision === revision, "memory and disk count alike");
+      return stored;
+    };
+    resolve(checked());
+  }
+}
+
+/** What the caller does to the object while it waits is no longer part of the write. */
+function keep(object: KubeObject): KubeObject {
+  return deepFreeze({ ...object, metadata: { ...object.metadata } });
+}

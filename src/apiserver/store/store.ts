@@ -1,0 +1,125 @@
+/**
+ * Where an API server keeps its objects: an ordered map with one revision counter, a window of history and watches.
+ *
+ * Consistency, each a case of `test/conformance/store.ts`:
+ * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
+ * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; whoever writes need not set it.
+ * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
+ * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
+ * - A write happens only if `demand` lets it pass with all in sight that was written before it and said `revokes`.
+ * - A watch delivers every event after its start exactly once, in order of revision, until it is stopped or ends.
+ * - A write is acknowledged after the watches in this process were told of it.
+ * - Objects are deeply frozen and shared between all readers.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../kube/object/types.ts";
+
+/** An object at the revision of its last write. */
+export interface StoredObject {
+  readonly key: string;
+  readonly object: KubeObject;
+  readonly revision: number;
+}
+
+/** One write. A deletion shows the last state, stamped with the revision of the deletion. */
+export interface StoreEvent {
+  readonly type: "created" | "updated" | "deleted";
+  readonly key: string;
+  readonly revision: number;
+  readonly object: KubeObject;
+  /** The state before; absent for a creation. */
+  readonly previous?: KubeObject;
+}
+
+/** Which objects a list reads. */
+export interface StoreRange {
+  /** Keys that start with this text; it ends in a slash. */
+  readonly prefix: string;
+  /** First key that counts; the first of the prefix when left out. */
+  readonly start?: string;
+  /** At most so many objects; all when left out. */
+  readonly limit?: number;
+  /** The state to read; the present one when left out. */
+  readonly revision?: number;
+}
+
+/** A consistent part of a list. */
+export interface StorePage {
+  readonly objects: readonly StoredObject[];
+  /** The state that was read. */
+  readonly revision: number;
+  /** Objects of the range behind this page. */
+  readonly remaining: number;
+}
+
+/** What a watch covers and whom it tells. */
+export interface StoreWatchOptions {
+  /** Keys that start with this text; it ends in a slash. */
+  readonly prefix: string;
+  /** Only events of later revisions. */
+  readonly after: number;
+  /** Called once per event, in order. It must not block, throw or write. */
+  readonly onEvent: (event: StoreEvent) => void;
+  /**
+   * Called when the store itself ends the watch: it is closed, or it has lost events, which only a store behind a network can.
+   * A watch without it goes on instead, and is told what differs now: an event or two for each key, not every write.
+   *
+   * @param lost What the watch has told is true no more, because the store went back in time. Who watches has to begin with a list.
+   */
+  readonly onEnd?: (lost: boolean) => void;
+  /**
+   * Called when the history begins later than before: what was told of events up to `oldest` is kept in memory by nobody any more but
+   * by whoever still waits to pass it on. It must not block, throw or write.
+   */
+  readonly onForget?: (oldest: number) => void;
+}
+
+/** On what terms a write happens. */
+export interface WriteTerms {
+  /** Asked in the moment of the write, once more with each further try; what it throws ends a write that has not happened. */
+  readonly demand?: () => void;
+  /** Somebody may lose a right by this write: other writes are judged with it in sight, or happen before it. Default false. */
+  readonly revokes?: boolean;
+}
+
+/** A running watch. */
+export interface StoreWatch {
+  /** Every event up to this revision has been delivered. */
+  progress(): number;
+  stop(): void;
+}
+
+/** Keeps objects. See the module text for what is guaranteed. */
+export interface Store {
+  /** The revision of the last write. */
+  revision(): Promise<number>;
+  get(key: string): Promise<StoredObject | undefined>;
+  /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
+  list(range: StoreRange): Promise<StorePage>;
+  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, as `update`. */
+  create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
+  /** Undefined when the object is gone or no longer at `expected`. */
+  update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
+  /** The last state at the revision of the deletion; undefined when the object is gone or no longer at `expected`. */
+  delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
+  /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
+  watch(options: StoreWatchOptions): Promise<StoreWatch>;
+  /** The oldest state that can be told. */
+  oldest(): number;
+  /** What the present objects take in memory, about, in bytes. */
+  heldBytes(): number;
+  /**
+   * Goes the way that writes go, where that can fail, and changes nothing.
+   *
+   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail for the sake of the store; `details.reason` says why, in words for
+   *   strangers, where that is known.
+   */
+  demandWritable(): Promise<void>;
+  /** False where only a process that begins again can go on. Default: it can. */
+  readonly recovers?: boolean;
+  /** Forgets the history up to the present state. Running watches go on. */
+  compact(): Promise<void>;
+  /** Ends every watch. */
+  close(): Promise<void>;
+}

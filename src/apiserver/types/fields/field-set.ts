@@ -1,0 +1,213 @@
+/**
+ * Sets of fields, as managers own them. A set is written exactly as FieldsV1 writes it, so that stored sets are worked on
+ * as they are: a record from steps to what lies behind them, in order of the steps. `{}` behind a step is the field itself;
+ * a field that is in the set together with fields below it carries a ".". Nothing at all is `{}` as well, but only as a whole.
+ *
+ * Sets are never modified; results share what they can.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import { DEPTH_MAX } from "../objects/json-data.ts";
+import { canonicalStep } from "./step.ts";
+import type { Step } from "./step.ts";
+
+/** Fields, or what lies behind one step of such a set. */
+export interface FieldSet {
+  readonly [step: Step]: FieldSet;
+}
+
+/** No fields. As a part of a set: the field itself and nothing below it. */
+export const NO_FIELDS: FieldSet = Object.freeze({});
+
+/** Marks a field that is in the set together with fields below it. */
+const SELF = ".";
+
+/** Tells whether a set has no fields. */
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _step in set) return false;
+  return true;
+}
+
+/** Tells whether what lies behind a step includes the field there itself. */
+export function includesSelf(part: FieldSet): boolean {
+  return part[SELF] !== undefined || isEmptySet(part);
+}
+
+/**
+ * A set, or the part behind a step, of these members in any order; a step must not occur twice. `self` adds the field itself.
+ *
+ * @example
+ * fieldSet([["f:b", NO_FIELDS], ["f:a", NO_FIELDS]]); // { "f:a": {}, "f:b": {} }
+ */
+export function fieldSet(members: readonly (readonly [Step, FieldSet])[], { self = false } = {}): FieldSet {
+  if (members.length === 0) return NO_FIELDS;
+  const sorted = members.length === 1 ? members : [...members].sort(([left], [right]) => (left < right ? -1 : 1));
+  const set: Record<Step, FieldSet> = self ? { [SELF]: NO_FIELDS } : {};
+  for (const [step, part] of sorted) set[step] = part;
+  return set;
+}
+
+/** The parts behind each step. */
+function members(set: FieldSet): [Step, FieldSet][] {
+  return Object.entries(set).filter(([step]) => step !== SELF);
+}
+
+/**
+ * The set with the one field at `path`.
+ *
+ * @example
+ * fieldAt(["f:metadata", "f:name"]); // { "f:metadata": { "f:name": {} } }
+ */
+export function fieldAt(path: readonly Step[]): FieldSet {
+  return path.reduceRight<FieldSet>((part, step) => ({ [step]: part }), NO_FIELDS);
+}
+
+/**
+ * The fields that are in either set.
+ *
+ * @example
+ * union({ "f:a": {} }, { "f:a": { "f:b": {} } }); // { "f:a": { ".": {}, "f:b": {} } }
+ */
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (isEmptySet(left)) return right;
+  return isEmptySet(right) ? left : uniteParts(left, right);
+}
+
+/**
+ * The fields that are in any of the sets. Joined in pairs, so that many sets cost little more than their fields.
+ *
+ * @example
+ * unionAll([{ "f:a": {} }, { "f:b": {} }]); // { "f:a": {}, "f:b": {} }
+ */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? NO_FIELDS, sets[1] ?? NO_FIELDS);
+  const middle = sets.length >> 1;
+  return union(unionAll(sets.slice(0, middle)), unionAll(sets.slice(middle)));
+}
+
+function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right) return left;
+  const self = includesSelf(left) || includesSelf(right);
+  let result: Map<Step, FieldSet> | undefined;
+  for (const step in right) {
+    if (step === SELF) continue;
+    const mine = left[step];
+    const united = mine === undefined ? right[step]! : uniteParts(mine, right[step]!);
+    // Most of the time a writer changes what it owns already, and nothing is copied.
+    if (united !== mine) (result ??= new Map(members(left))).set(step, united);
+  }
+  if (result === undefined && self === includesSelf(left)) return left;
+  return fieldSet([...(result ?? members(left))], { self });
+}
+
+/**
+ * The fields of `left` that are not in `right`. A field does not stand for those below it.
+ *
+ * @example
+ * difference({ "f:a": { ".": {}, "f:b": {} } }, { "f:a": {} }); // { "f:a": { "f:b": {} } }
+ */
+export function difference(left: FieldSet, right: FieldSet): FieldSet {
+  if (isEmptySet(left) || isEmptySet(right)) return left;
+  return subtractPart(left, right) ?? NO_FIELDS;
+}
+
+/** Undefined when nothing is left. */
+function subtractPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
+  const self = includesSelf(left) && !includesSelf(right);
+  let result: Map<Step, FieldSet> | undefined;
+  // Not by those of the right set, which may be large and is subtracted from that of each manager.
+  for (const step in left) {
+    const part = left[step]!;
+    const other = right[step];
+    if (step === SELF || other === undefined) continue;
+    const rest = subtractPart(part, other);
+    if (rest === part) continue;
+    result ??= new Map(members(left));
+    if (rest === undefined) result.delete(step);
+    else result.set(step, rest);
+  }
+  if (result === undefined && self === includesSelf(left)) return left;
+  const parts = [...(result ?? members(left))];
+  return parts.length > 0 || self ? fieldSet(parts, { self }) : undefined;
+}
+
+/**
+ * The fields that are in both sets.
+ *
+ * @example
+ * intersection({ "f:a": { "f:b": {} } }, { "f:a": { ".": {}, "f:b": {} } }); // { "f:a": { "f:b": {} } }
+ */
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  if (isEmptySet(left) || isEmptySet(right)) return NO_FIELDS;
+  return commonPart(left, right) ?? NO_FIELDS;
+}
+
+function commonPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
+  const self = includesSelf(left) && includesSelf(right);
+  const result: [Step, FieldSet][] = [];
+  for (const [step, part] of members(left)) {
+    const other = right[step];
+    const common = other === undefined ? undefined : commonPart(part, other);
+    if (common !== undefined) result.push([step, common]);
+  }
+  return result.length > 0 || self ? fieldSet(result, { self }) : undefined;
+}
+
+/**
+ * The path of every field in a set: those of one level before those below it, each in order of the steps.
+ *
+ * @example
+ * pathsOf({ "f:a": { "f:b": {} }, "f:c": {} }); // [["f:c"], ["f:a", "f:b"]]
+ */
+export function pathsOf(set: FieldSet): readonly (readonly Step[])[] {
+  const parts = members(set);
+  const here = parts.filter(([, part]) => includesSelf(part)).map(([step]) => [step]);
+  const below = parts.flatMap(([step, part]) => pathsOf(part).map((path) => [step, ...path]));
+  return [...here, ...below];
+}
+
+/**
+ * The fields of a set that have none below them in it.
+ *
+ * @example
+ * leavesOf({ "f:a": { ".": {}, "f:b": {} } }); // [["f:a", "f:b"]]
+ */
+export function leavesOf(set: FieldSet): readonly (readonly Step[])[] {
+  return members(set).flatMap(([step, part]) => (isEmptySet(part) ? [[step]] : leavesOf(part).map((path) => [step, ...path])));
+}
+
+/**
+ * Reads FieldsV1 that somebody wrote into the one spelling of the set; undefined when it is none, also when it has one item
+ * in two spellings. Steps of a kind that is
+ * not known are left out: later versions may have some.
+ *
+ * @example
+ * decodeFieldsV1({ "f:a": { ".": {} }, "x:y": {} }); // { "f:a": {} }
+ */
+export function decodeFieldsV1(fieldsV1: unknown): FieldSet | undefined {
+  const decoded = decodePart(fieldsV1, DEPTH_MAX);
+  return decoded && fieldSet(decoded.members);
+}
+
+/** What a record of FieldsV1 says; without self and members, only things that are not known. */
+interface Decoded {
+  readonly self: boolean;
+  readonly members: readonly [Step, FieldSet][];
+}
+
+function decodePart(part: unknown, depth: number): Decoded | undefined {
+  if (!isRecord(part) || depth === 0) return undefined;
+  let self = Object.keys(part).length === 0;
+  const found = new Map<Step, FieldSet>();
+  for (const [text, value] of Object.entries(part)) {
+    const below = decodePart(value, depth - 1);
+    if (below === undefined) return undefined;
+    const step = canonicalStep(text);
+    if (text === SELF) self = true;
+    if (step === undefined || !(below.self || below.members.length > 0)) continue;
+    if (found.has(step)) return undefined;
+    found.set(step, fieldSet(below.members, below));
+  }
+  return { self, members: [...found] };
+}

@@ -1,0 +1,95 @@
+/**
+ * How owners see values: which are owned in one piece, which by their members or items, and what identifies an item.
+ * Source: the list and map types of Kubernetes' structural schemas.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { any } from "../objects/shape.ts";
+import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
+import { isScalar, keyStep, valueStep } from "./step.ts";
+import type { Scalar, Step } from "./step.ts";
+
+/** A value in parts, or one whose parts nobody owns by themselves. A missing or null map counts as an empty one. */
+export type Division =
+  | { readonly by: "members"; readonly members: JsonObject }
+  | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListShape }
+  | undefined;
+
+const NO_MEMBERS: JsonObject = Object.freeze({});
+const NO_ITEMS: readonly unknown[] = Object.freeze([]);
+
+/** Takes a value apart; undefined when it is owned in one piece. */
+export function divide(shape: Shape, value: unknown): Division {
+  const absent = value === null || value === undefined;
+  switch (shape.type) {
+    case "object":
+    case "map":
+      if (absent) return { by: "members", members: NO_MEMBERS };
+      return isRecord(value) ? { by: "members", members: value } : undefined;
+    case "any":
+      return isRecord(value) ? { by: "members", members: value } : undefined;
+    case "list":
+      if (shape.merge === undefined) return undefined;
+      if (absent) return { by: "items", items: NO_ITEMS, list: shape };
+      return Array.isArray(value) ? { by: "items", items: value, list: shape } : undefined;
+    case "text":
+    case "integer":
+    case "number":
+    case "boolean":
+    case "intOrText":
+      return undefined;
+  }
+}
+
+/** Tells whether a member is a field that the kind declares, not an entry of a map. */
+export function isDeclared(shape: Shape, name: string): shape is ObjectShape {
+  return shape.type === "object" && Object.hasOwn(shape.fields, name);
+}
+
+/** Tells whether a member is one that the server keeps for itself. */
+export function isInternal(shape: Shape, name: string): boolean {
+  return isDeclared(shape, name) && shape.fields[name]!.internal === true;
+}
+
+/** The shape of a member of a map or object. What the kind does not declare may be anything. */
+export function memberShape(shape: Shape, name: string): Shape {
+  if (shape.type === "map") return shape.of;
+  if (isDeclared(shape, name)) return shape.fields[name]!.shape;
+  return any;
+}
+
+/** The member of that name, if the record itself has it. */
+export function ownMember(record: JsonObject, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/**
+ * What identifies an item of a list that is merged; undefined when it has no identity.
+ *
+ * @example
+ * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
+ */
+export function itemStep({ merge }: ListShape, item: unknown): Step | undefined {
+  if (merge === undefined) return undefined;
+  if (merge.as === "set") return isScalar(item) ? valueStep(item) : undefined;
+  if (!isRecord(item)) return undefined;
+  const keys: Record<string, Scalar> = {};
+  for (const name of merge.keys) {
+    const value = ownMember(item, name) ?? merge.defaults?.[name];
+    if (!isScalar(value)) return undefined;
+    keys[name] = value;
+  }
+  return keyStep(keys);
+}
+
+/** Items by identity. Of several that are the same the first counts; those without identity are not in it. */
+export function itemsByStep(list: ListShape, items: readonly unknown[]): ReadonlyMap<Step, unknown> {
+  const found = new Map<Step, unknown>();
+  for (const item of items) {
+    const step = itemStep(list, item);
+    if (step !== undefined && !found.has(step)) found.set(step, item);
+  }
+  return found;
+}

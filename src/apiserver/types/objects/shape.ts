@@ -1,0 +1,292 @@
+/**
+ * What a kind's objects look like: one description from which bodies are decoded, unknown fields are found and defaults of
+ * absence follow. It keeps the distinctions that Go's encoding makes, because "unchanged" is decided on the encoded object.
+ *
+ * @module
+ */
+import { assert } from "../../../base/errors.ts";
+
+/** Whether a field shows when it holds nothing. */
+export type Presence =
+  /** Left out when null, "", 0, false, [] or {} (Go: `omitempty` on a value). */
+  | "omitEmpty"
+  /** Left out only when null (Go: a pointer). */
+  | "optional"
+  /** Always there, with its zero value if need be (Go: no `omitempty`, or a struct). */
+  | "always";
+
+/** A text, with the form that it must have. A `quantity` may be written as a number, and has one spelling. */
+export interface TextShape {
+  readonly type: "text";
+  readonly format?: "bytes" | "time" | "microTime" | "quantity";
+  /** Bytes without line breaks, which Kubernetes' own kinds let pass. */
+  readonly strict?: boolean;
+}
+/** A number; `integer` with its range in bits, `number` any. */
+export interface NumberShape {
+  readonly type: "integer" | "number";
+  readonly bits?: 32 | 64;
+}
+/** true or false. */
+export interface BooleanShape {
+  readonly type: "boolean";
+}
+/** An int32 or a text, such as a target port. */
+export interface IntOrTextShape {
+  readonly type: "intOrText";
+}
+/** Any JSON. */
+export interface AnyShape {
+  readonly type: "any";
+}
+/** Texts to values of one shape. */
+export interface MapShape {
+  readonly type: "map";
+  readonly of: Shape;
+}
+/** Values of one shape in order. */
+export interface ListShape {
+  readonly type: "list";
+  readonly of: Shape;
+  /** How patches and appliers merge it; "atomic" when left out. */
+  readonly merge?: { readonly as: "set" } | KeyedMerge;
+}
+/** Items that are told apart by some of their fields. */
+export interface KeyedMerge {
+  readonly as: "map";
+  readonly keys: readonly string[];
+  /** What keys are when an item leaves them out. Default: nothing, and an item without a key has no identity. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  /** Clients that compute patches say of each item which fields stay, because one of them excludes the others. Default false. */
+  readonly retainsKeys?: boolean;
+}
+/** Named fields. */
+export interface ObjectShape {
+  readonly type: "object";
+  readonly fields: Readonly<Record<string, Field>>;
+  /** Name of the type in published schemas; objects without one are part of the schema that holds them. */
+  readonly name?: string;
+  /** What the type is, in a sentence or two. */
+  readonly description?: string;
+  /** Numbers of its fields in Kubernetes' binary form; without them, objects of this type are not read from it. */
+  readonly numbers?: Readonly<Record<string, number>>;
+  /** Fields that the binary form keeps in a message of their own, by its number; they are among `fields` all the same. */
+  readonly inlined?: Readonly<Record<number, ObjectShape>>;
+}
+
+/** One description of a value. */
+export type Shape = TextShape | NumberShape | BooleanShape | IntOrTextShape | AnyShape | MapShape | ListShape | ObjectShape;
+
+/** A field of an object. */
+export interface Field {
+  readonly shape: Shape;
+  readonly presence: Presence;
+  /** Published schemas say that the field has to be there; whether it is, kinds check themselves. Default false. */
+  readonly mandatory?: boolean;
+  /** The server alone reads and writes the field: bodies do not have it, no schema names it and nobody owns it. Default false. */
+  readonly internal?: boolean;
+  /** What the field says, in a sentence or two. */
+  readonly description?: string;
+}
+
+/** Texts, numbers and truth values, as fields and elements use them. */
+export const text: TextShape = { type: "text" };
+export const bytes: TextShape = { type: "text", format: "bytes" };
+export const strictBytes: TextShape = { type: "text", format: "bytes", strict: true };
+export const time: TextShape = { type: "text", format: "time" };
+export const microTime: TextShape = { type: "text", format: "microTime" };
+export const quantity: TextShape = { type: "text", format: "quantity" };
+export const int32: NumberShape = { type: "integer", bits: 32 };
+export const int64: NumberShape = { type: "integer", bits: 64 };
+export const bool: BooleanShape = { type: "boolean" };
+export const intOrText: IntOrTextShape = { type: "intOrText" };
+export const any: AnyShape = { type: "any" };
+/** Labels, annotations and the like. */
+export const textMap: MapShape = { type: "map", of: text };
+
+/** A list that is replaced as a whole, unless `merge` says how it is merged. */
+export function list(of: Shape, merge?: ListShape["merge"]): ListShape {
+  return merge === undefined ? { type: "list", of } : { type: "list", of, merge };
+}
+
+/** A field that shows whenever it was given, even as zero. */
+export function optional(shape: Shape): Field {
+  return { shape, presence: "optional" };
+}
+
+/** A field that the server keeps for itself. A kind that has one leaves it out of what it shows. */
+export function internal(shape: Shape): Field {
+  return { ...optional(shape), internal: true };
+}
+
+/** A field that always shows. */
+export function always(shape: Shape): Field {
+  return { shape, presence: "always" };
+}
+
+/** A field that always shows, and that authors have to give. Source: fields of the API types that are not marked optional. */
+export function mandatory(shape: Shape): Field {
+  return { shape, presence: "always", mandatory: true };
+}
+
+/**
+ * An object with these fields, in this order. A bare shape is left out when empty; objects are left out only when null.
+ *
+ * @example
+ * fields({ ip: always(text), hostname: text });
+ */
+export function fields(entries: Readonly<Record<string, Shape | Field>>): ObjectShape {
+  const toField = (entry: Shape | Field): Field =>
+    "presence" in entry ? entry : { shape: entry, presence: entry.type === "object" || entry.type === "any" ? "optional" : "omitEmpty" };
+  return { type: "object", fields: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toField(entry)])) };
+}
+
+/**
+ * A shape with the numbers that its fields have in Kubernetes' binary form. Source: the `generated.proto` files of its API.
+ *
+ * @example
+ * numbered(fields({ name: text, port: int32 }), { name: 1, port: 2 });
+ */
+export function numbered(shape: ObjectShape, numbers: Readonly<Record<string, number>>): ObjectShape {
+  assert(
+    Object.keys(numbers).every((field) => Object.hasOwn(shape.fields, field)),
+    "the numbers are of fields that the shape has",
+  );
+  return { ...shape, numbers };
+}
+
+/** What people read about a type. */
+export interface Descriptions {
+  /** Name of the type in published schemas. */
+  readonly name: string;
+  readonly description: string;
+  /** By field; a field without an entry has no description. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A shape with its name and with texts for its fields, for published schemas and `kubectl explain`.
+ *
+ * @example
+ * described(fields({ ip: always(text) }), { name: "EndpointAddress", description: "One address.", fields: { ip: "The IP address." } });
+ */
+export function described(shape: ObjectShape, { name, description, fields: texts = {} }: Descriptions): ObjectShape {
+  const own = Object.entries(shape.fields).map(([field, value]) => [field, withDescription(value, texts[field])] as const);
+  assert(
+    Object.keys(texts).every((field) => Object.hasOwn(shape.fields, field)),
+    `the descriptions of ${name} are of fields that it has`,
+  );
+  return { ...shape, name, description, fields: Object.fromEntries(own) };
+}
+
+function withDescription(field: Field, description: string | undefined): Field {
+  return description === undefined ? field : { ...field, description };
+}
+
+/** `metadata.ownerReferences[]`. */
+export const OWNER_REFERENCE = described(
+  numbered(
+    fields({
+      apiVersion: mandatory(text),
+      kind: mandatory(text),
+      name: mandatory(text),
+      uid: mandatory(text),
+      controller: optional(bool),
+      blockOwnerDeletion: optional(bool),
+    }),
+    { kind: 1, name: 3, uid: 4, apiVersion: 5, controller: 6, blockOwnerDeletion: 7 },
+  ),
+  {
+    name: "OwnerReference",
+    description: "An object to which another one belongs. Both are in the same namespace, or the owner is in none.",
+    fields: {
+      apiVersion: "API version of the owner.",
+      kind: "Kind of the owner.",
+      name: "Name of the owner.",
+      uid: "UID of the owner; another object of the same name is not the owner.",
+      controller: "True for the one owner that manages the object.",
+      blockOwnerDeletion: "True when the owner has to wait for this object while it is deleted in the foreground.",
+    },
+  },
+);
+
+const OBJECT_META_FIELDS = fields({
+  name: text,
+  generateName: text,
+  namespace: text,
+  selfLink: text,
+  uid: text,
+  resourceVersion: text,
+  generation: int64,
+  creationTimestamp: optional(time),
+  deletionTimestamp: optional(time),
+  deletionGracePeriodSeconds: optional(int64),
+  labels: textMap,
+  annotations: textMap,
+  ownerReferences: list(OWNER_REFERENCE, { as: "map", keys: ["uid"] }),
+  finalizers: list(text, { as: "set" }),
+  managedFields: list(any),
+});
+
+const OBJECT_META_NUMBERS = {
+  name: 1,
+  generateName: 2,
+  namespace: 3,
+  selfLink: 4,
+  uid: 5,
+  resourceVersion: 6,
+  generation: 7,
+  creationTimestamp: 8,
+  deletionTimestamp: 9,
+  deletionGracePeriodSeconds: 10,
+  labels: 11,
+  annotations: 12,
+  ownerReferences: 13,
+  finalizers: 14,
+};
+
+/** `metadata` of every object. */
+export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NUMBERS), {
+  name: "ObjectMeta",
+  description: "What every object has, whatever its kind: names, labels, and what the server notes about it.",
+  fields: {
+    name: "Name of the object, unique among its kind in its namespace. It can not be changed.",
+    generateName: "Beginning of a name that the server completes, when no name is given.",
+    namespace: "Namespace of the object; empty for kinds that have none. It can not be changed.",
+    uid: "Identity of the object in time and space, given by the server.",
+    resourceVersion: "State of the object, given by the server. A write that carries it fails when the object has changed since.",
+    generation: "Counts the changes of what is wanted, for kinds that count them.",
+    creationTimestamp: "When the server stored the object first.",
+    deletionTimestamp: "When the deletion was requested; the object stays until its finalizers are gone.",
+    deletionGracePeriodSeconds: "How long the object may take to end after the deletion was requested.",
+    labels: "Short texts by which objects are found and grouped.",
+    annotations: "Texts of any form for tools and people; nothing is found by them.",
+    ownerReferences: "The objects to which this one belongs.",
+    finalizers: "Who has to act before the object may go; each removes its own entry.",
+    managedFields: "Who set which fields, kept by the server.",
+  },
+});
+
+/**
+ * A kind's shape: type and metadata, then its own fields.
+ *
+ * @example
+ * kindShape({ data: textMap, immutable: optional(bool) });
+ */
+export function kindShape(
+  own: Readonly<Record<string, Shape | Field>>,
+  { description = "", fields: texts = {} }: KindDescriptions = {},
+): ObjectShape {
+  const bare = fields({ apiVersion: text, kind: text, metadata: always(OBJECT_META), ...own });
+  const { name: _given, ...shape } = described(bare, { name: "kind", description, fields: { ...HEAD, ...texts } });
+  return shape;
+}
+
+/** What people read about a kind; its name is the kind's own. */
+export type KindDescriptions = Partial<Omit<Descriptions, "name">>;
+
+const HEAD = {
+  apiVersion: "Version of the schema in which the object is written.",
+  kind: "Kind of the object, as the API names it.",
+  metadata: "Name, labels and what else every object has.",
+};

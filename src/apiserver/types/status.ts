@@ -1,0 +1,210 @@
+/**
+ * Every answer of the API server that is no object is made here. The texts are Kubernetes' own: clients and people compare them.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
+import type { EngineError } from "../../base/errors.ts";
+import { groupOf, qualifiedPlural } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import { errorFromStatus } from "../../kube/object/status.ts";
+import type { Status } from "../../kube/object/status.ts";
+import type { FieldError } from "./field-error.ts";
+
+type Details = NonNullable<Status["details"]>;
+
+/** What a refusal says. */
+interface Failure {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  /** Kubernetes has empty ones for paths, and none where nothing could be said about an object. */
+  readonly details?: Details;
+  /** A fresh continue token. */
+  readonly continue?: string;
+}
+
+function failure({ code, reason, message, details, continue: token }: Failure): EngineError {
+  const metadata = token === undefined ? {} : { continue: token };
+  return errorFromStatus({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata,
+    status: "Failure",
+    message,
+    reason,
+    ...(details && { details }),
+    code,
+  });
+}
+
+function named(type: ResourceType, name: string): Details {
+  const group = groupOf(type);
+  return { ...(name !== "" && { name }), ...(group !== "" && { group }), kind: type.plural };
+}
+
+/** `Kind` or `Kind.group`, as validation names objects. */
+function qualifiedKind(type: Pick<ResourceType, "apiVersion" | "kind">): string {
+  const group = groupOf(type);
+  return group === "" ? type.kind : `${type.kind}.${group}`;
+}
+
+/** A deletion that is done; Kubernetes leaves the code out here. */
+export function deletedStatus(type: ResourceType, name: string, uid: string | undefined): Omit<Status, "code"> {
+  const details = { ...named(type, name), ...(uid !== undefined && { uid }) };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}
+
+/** 400: the request can not be understood. */
+export function badRequest(message: string): EngineError {
+  return failure({ code: 400, reason: "BadRequest", message });
+}
+
+/** 401: the credentials are missing or unknown. */
+export function unauthorized(message = "Unauthorized"): EngineError {
+  return failure({ code: 401, reason: "Unauthorized", message });
+}
+
+/** 403 for an object or collection. */
+export function forbiddenRequest(type: ResourceType, name: string, why: string, causes?: Details["causes"]): EngineError {
+  const subject = name === "" ? qualifiedPlural(type) : `${qualifiedPlural(type)} ${JSON.stringify(name)}`;
+  const details = { ...named(type, name), ...(causes && { causes }) };
+  return failure({ code: 403, reason: "Forbidden", message: `${subject} is forbidden: ${why}`, details });
+}
+
+/** 403 for a path that is no resource. */
+export function forbiddenPath(why: string): EngineError {
+  return failure({ code: 403, reason: "Forbidden", message: `forbidden: ${why}`, details: {} });
+}
+
+/** 404: no such object. */
+export function notFound(type: ResourceType, name: string): EngineError {
+  const message = `${qualifiedPlural(type)} ${JSON.stringify(name)} not found`;
+  return failure({ code: 404, reason: "NotFound", message, details: named(type, name) });
+}
+
+/** 404: no such path. */
+export function noSuchPath(): EngineError {
+  return failure({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
+}
+
+/** 405: the path exists, the method does not. */
+export function methodNotAllowed(): EngineError {
+  const message = "the server does not allow this method on the requested resource";
+  return failure({ code: 405, reason: "MethodNotAllowed", message, details: {} });
+}
+
+/** 406: none of the accepted media types can be had. */
+export function notAcceptable(types: readonly string[]): EngineError {
+  return failure({ code: 406, reason: "NotAcceptable", message: `only the following media types are accepted: ${types.join(", ")}` });
+}
+
+/** 409 for a creation; `terminating` when the object in the way is being deleted. */
+export function alreadyExists(type: ResourceType, name: string, { terminating = false } = {}): EngineError {
+  const message = `${terminating ? "object is being deleted: " : ""}${qualifiedPlural(type)} ${JSON.stringify(name)} already exists`;
+  return failure({ code: 409, reason: "AlreadyExists", message, details: named(type, name) });
+}
+
+/** 409: every generated name was taken. */
+export function generatedNameTaken(type: ResourceType, name: string): EngineError {
+  const subject = `${qualifiedPlural(type)} ${JSON.stringify(name)}`;
+  const message = `${subject} already exists, the server was not able to generate a unique name for the object`;
+  return failure({ code: 409, reason: "AlreadyExists", message, details: { ...named(type, name), retryAfterSeconds: 1 } });
+}
+
+/** What {@link conflict} says when the resourceVersion is not the present one. */
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+/** 409: the object is not as the writer believed. */
+export function conflict(type: ResourceType, name: string, why: string): EngineError {
+  const message = `Operation cannot be fulfilled on ${qualifiedPlural(type)} ${JSON.stringify(name)}: ${why}`;
+  return failure({ code: 409, reason: "Conflict", message, details: named(type, name) });
+}
+
+/** 410: a watch starts before the history. */
+export function tooOldVersion(requested: number, oldest: number): EngineError {
+  return failure({ code: 410, reason: "Expired", message: `too old resource version: ${requested} (${oldest})` });
+}
+
+/** 410: a page of a state that is forgotten. `token` continues at the present state instead. */
+export function expiredPage(token: string): EngineError {
+  const message =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
+    "or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an " +
+    "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+  return failure({ code: 410, reason: "Expired", message, continue: token });
+}
+
+/** 413: the body, or what it would become, is too large. */
+export function tooLarge(message: string): EngineError {
+  return failure({ code: 413, reason: "RequestEntityTooLarge", message });
+}
+
+/** 415: the body's media type is not one of `types`. */
+export function unsupportedMediaType(types: readonly string[]): EngineError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(", ")}`;
+  return failure({ code: 415, reason: "UnsupportedMediaType", message });
+}
+
+/** 422: the object breaks rules of its kind. Duplicate findings are told once. */
+export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, name: string, errors: readonly FieldError[]): EngineError {
+  const group = groupOf(type);
+  const texts = [...new Set(errors.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)))];
+  const message = `${qualifiedKind(type)} ${JSON.stringify(name)} is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`}`;
+  const details = { ...(name !== "" && { name }), ...(group !== "" && { group }), kind: type.kind, causes: errors };
+  return failure({ code: 422, reason: "Invalid", message, details });
+}
+
+/** 422: a patch that can be read but does not apply; `why` goes to the causes, the message is Kubernetes' own. */
+export function patchRefused(why: string): EngineError {
+  const message = "the server rejected our request due to an error in our request";
+  return failure({
+    code: 422,
+    reason: "Invalid",
+    message,
+    details: { causes: [{ reason: "FieldValueInvalid", message: why, field: "patch" }] },
+  });
+}
+
+/** 429: too many requests at once. */
+export function tooManyRequests(retryAfterSeconds = 1): EngineError {
+  const message = "the server has received too many requests and has asked us to try again later";
+  return failure({ code: 429, reason: "TooManyRequests", message, details: { retryAfterSeconds } });
+}
+
+/** 500: a bug. The text says nothing about it; the log does. */
+export function internalError(): EngineError {
+  return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
+}
+
+/** 503: what the answer depends on is not there for now. */
+export function unavailable(message: string): EngineError {
+  return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
+}
+
+/** 500: what the server keeps everything in does not do what it has to. */
+export function storeRefuses(message: string): EngineError {
+  return failure({ code: 500, reason: "InternalError", message, details: {} });
+}
+
+/** 507: there is no room for what is to be stored. */
+export function insufficientStorage(message: string): EngineError {
+  return failure({ code: 507, reason: "InsufficientStorage", message });
+}
+
+/** 504: nobody can tell in time what became of a write. */
+export function timedOut(message: string): EngineError {
+  return failure({ code: 504, reason: "Timeout", message, details: {} });
+}
+
+/** 504: a state is asked for that does not exist yet. */
+export function tooNewVersion(requested: number, current: number): EngineError {
+  const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  return failure({ code: 504, reason: "Timeout", message, details: { causes, retryAfterSeconds: 1 } });
+}
+
+/** The Status behind a failure, or undefined when it is none that a client should see. */
+export function statusOf(error: unknown): Status | undefined {
+  return isEngineError(error) ? (error.details["status"] as Status | undefined) : undefined;
+}

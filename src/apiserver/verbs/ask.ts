@@ -1,0 +1,38 @@
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { readBody } from "./body.ts";
+import { readStored, storeKey } from "./resource-context.ts";
+import type { ResourceContext, WriteOptions } from "./resource-context.ts";
+import { seal } from "./stages.ts";
+import { noSuchPath, notFound } from "../types/status.ts";
+
+/** Which question is asked, about what. */
+export interface AskRequest {
+  readonly key: ObjectKey;
+  /** One of the kind's `questions`. */
+  readonly part: string;
+  readonly body: unknown;
+}
+
+/**
+ * Answers a question about an object.
+ *
+ * @throws API_NOT_FOUND when there is no such object or question, API_BAD_REQUEST, API_INVALID, or whatever the answer is.
+ */
+export async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
+  const { definition, store } = context;
+  const { questions = {} } = definition;
+  const question = Object.hasOwn(questions, part) ? questions[part] : undefined;
+  if (question === undefined) throw noSuchPath();
+  const given = readBody(question.definition, body, options);
+  const about = await readStored(context, key, options);
+  if (about === undefined) throw notFound(definition.type, key.name);
+  const answer = await question.answer({
+    question: given,
+    about: about.object,
+    read: async (type, other) => (await store.get(storeKey(type, other)))?.object,
+    dryRun: options.dryRun === true,
+    ...(options.judge && { judge: options.judge }),
+  });
+  return seal(question.definition, answer);
+}

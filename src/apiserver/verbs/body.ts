@@ -1,0 +1,97 @@
+import { isRecord } from "../../base/json.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { decode } from "../types/objects/decode.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import type { WriteOptions } from "./resource-context.ts";
+import { badRequest } from "../types/status.ts";
+
+/** How a body that does not fit is answered. */
+export interface BodyOptions extends WriteOptions {
+  /** The error for unknown fields under `fieldValidation=Strict`. Default: 400. */
+  readonly strictError?: (why: string) => Error;
+}
+
+/**
+ * The object that a request carries: of the right type, without unknown fields, in the canonical order. Absent type
+ * information is taken from the resource.
+ *
+ * @throws API_BAD_REQUEST when the body is no object of this kind.
+ */
+export function readBody(definition: ResourceDefinition, body: unknown, options: BodyOptions): KubeObject {
+  const { type, shape } = definition;
+  if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): expected a JSON object`);
+  checkType(definition, body);
+  const unknown: string[] = [];
+  const object = decode(
+    shape,
+    { ...body, apiVersion: type.apiVersion, kind: type.kind },
+    {
+      root: type.kind,
+      onUnknownField: (path) => unknown.push(path),
+      refuse: (why) => {
+        throw badRequest(`${cannotHandle(definition)}: ${why}`);
+      },
+    },
+  );
+  reportFaults(
+    definition,
+    unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+    options,
+  );
+  return object as KubeObject;
+}
+
+function cannotHandle({ type }: ResourceDefinition): string {
+  const version = type.apiVersion.split("/").at(-1);
+  return `${type.kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}`;
+}
+
+function checkType({ type }: ResourceDefinition, { apiVersion, kind }: Record<string, unknown>): void {
+  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== type.apiVersion) {
+    throw badRequest(`the API version in the data (${String(apiVersion)}) does not match the expected API version (${type.apiVersion})`);
+  }
+  if (kind !== undefined && kind !== "" && kind !== type.kind) {
+    const version = JSON.stringify(type.apiVersion.split("/").at(-1));
+    throw badRequest(`${String(kind)} in version ${version} cannot be handled as a ${type.kind}: the kinds differ`);
+  }
+}
+
+/** Odd fields that an error names. */
+const FAULTS_TOLD_MAX = 100;
+
+/**
+ * Says what is odd about the fields of a body, as `fieldValidation` asks for: not at all, as warnings, or as an error.
+ *
+ * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there is anything.
+ */
+export function reportFaults(definition: ResourceDefinition, texts: readonly string[], options: BodyOptions): void {
+  const { fieldValidation = "Warn", warn, strictError = badRequest } = options;
+  if (texts.length === 0 || fieldValidation === "Ignore") return;
+  if (fieldValidation === "Warn") return texts.forEach((text) => warn?.(text));
+  const more = texts.length > FAULTS_TOLD_MAX ? `, and ${texts.length - FAULTS_TOLD_MAX} more` : "";
+  throw strictError(`${cannotHandle(definition)}: strict decoding error: ${texts.slice(0, FAULTS_TOLD_MAX).join(", ")}${more}`);
+}
+
+/**
+ * Demands that an object in a request for one name carries that name, and no other namespace.
+ *
+ * @throws API_BAD_REQUEST when it does not.
+ */
+export function checkIdentity({ metadata }: KubeObject, key: ObjectKey): void {
+  const { name = "", namespace = "" } = metadata;
+  if (name === "") throw badRequest(`the name of the object (${key.name} based on URL) was undeterminable: name must be provided`);
+  if (name !== key.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`);
+  checkNamespace(namespace, key.namespace);
+}
+
+/**
+ * Demands that an object's namespace, if it names one, is that of the request. Objects outside of namespaces may name any,
+ * as templates do that know nothing of scopes; it is not kept. Source: the API server's write handlers.
+ *
+ * @throws API_BAD_REQUEST when it is another.
+ */
+export function checkNamespace(given: string, requested: string): void {
+  if (given === "" || given === requested || requested === "") return;
+  throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}

@@ -1,0 +1,43 @@
+import { isRecord } from "../../../base/json.ts";
+import { badRequest } from "../../types/status.ts";
+
+/** Where the next page of a list begins. */
+export interface Continue {
+  /** The state that is read; undefined for the present one, whatever the pages before showed. */
+  readonly revision: number | undefined;
+  /** The first key, without the prefix of the collection. */
+  readonly start: string;
+}
+
+/**
+ * The token behind `metadata.continue`, in Kubernetes' own form. Clients must not look into it.
+ *
+ * @example
+ * decodeContinue(encodeContinue({ revision: 7, start: "shop/db\0" })).revision; // 7
+ */
+export function encodeContinue({ revision, start }: Continue): string {
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision ?? -1, start })).toString("base64url");
+}
+
+/** @throws API_BAD_REQUEST when the text is no token of this server. */
+export function decodeContinue(text: string): Continue {
+  const token = parse(Buffer.from(text, "base64url").toString());
+  if (!isRecord(token)) throw badRequest("continue key is not valid: it can not be decoded");
+  const { v, rv, start } = token;
+  if (v !== "meta.k8s.io/v1")
+    throw badRequest(`continue key is not valid: server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
+  if (typeof start !== "string" || start === "")
+    throw badRequest("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");
+  if (!Number.isSafeInteger(rv) || Number(rv) < -1 || rv === 0)
+    throw badRequest("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  return { revision: rv === -1 ? undefined : Number(rv), start };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,135 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { ListOptions } from "../../../kube/object/cluster-client.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import type { Continue } from "./continue-token.ts";
+import { forbidden, notSupported } from "../../types/field-error.ts";
+import type { FieldError } from "../../types/field-error.ts";
+import { storePrefix } from "../resource-context.ts";
+import type { ResourceContext } from "../resource-context.ts";
+import { both, compileSelection } from "../../types/selection.ts";
+import type { Matches } from "../../types/selection.ts";
+import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../../types/status.ts";
+import type { Store, StoredObject } from "../../store/store.ts";
+import { demandReached, LIST_OPTIONS } from "./revision.ts";
+
+/** What a list request asks for. */
+export interface ListRequest extends ListOptions {
+  readonly resourceVersionMatch?: string;
+  /** The objects that are there for whoever reads. Default: all. */
+  readonly visible?: Matches | undefined;
+  /** Means nothing for a list, and is refused. */
+  readonly sendInitialEvents?: boolean;
+}
+
+/** One page of a list: its objects, the state that they are of, and where the next page begins, if there is one. */
+export interface ListPage {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  /** Known only when no selector narrows the list. */
+  readonly remainingItemCount?: number;
+}
+
+/** Objects read from the store at a time while a selector looks for its matches. */
+const SCAN_CHUNK = 500;
+
+/**
+ * Reads a page of a collection, every page of one list at the same state.
+ *
+ * @throws API_BAD_REQUEST, API_INVALID for options that contradict each other, API_EXPIRED for a forgotten state,
+ *   API_UNAVAILABLE for a future one.
+ */
+export async function list({ definition, store }: ResourceContext, request: ListRequest = {}): Promise<ListPage> {
+  checkOptions(request);
+  const matches = both(compileSelection(definition, request), request.visible);
+  const from = request.continue === undefined || request.continue === "" ? undefined : decodeContinue(request.continue);
+  const revision = from === undefined ? await stateOf(store, request) : from.revision;
+  const limit = request.limit === undefined || request.limit <= 0 ? Infinity : request.limit;
+  const prefix = storePrefix(definition.type, request.namespace);
+  const range: Range = { prefix, start: `${prefix}${from?.start ?? ""}`, limit, revision };
+  const page = await readOrExpire(store, range, matches, from);
+  const last = page.objects.at(-1)?.key;
+  return {
+    items: page.objects.map(({ object }) => object),
+    resourceVersion: String(page.revision),
+    ...(page.more && { continue: encodeContinue({ revision: page.revision, start: `${last!.slice(prefix.length)}\0` }) }),
+    ...(page.more && matches === undefined && { remainingItemCount: page.remaining }),
+  };
+}
+
+function checkOptions({ resourceVersion = "", resourceVersionMatch = "", continue: token = "", sendInitialEvents }: ListRequest): void {
+  const field = "resourceVersionMatch";
+  const errors: FieldError[] = [];
+  if (resourceVersionMatch !== "") {
+    if (resourceVersion === "") errors.push(forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    if (token !== "") errors.push(forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+    if (resourceVersionMatch !== "Exact" && resourceVersionMatch !== "NotOlderThan") {
+      errors.push(notSupported(field, resourceVersionMatch, ["Exact", "NotOlderThan", ""]));
+    }
+    if (resourceVersionMatch === "Exact" && resourceVersion === "0") {
+      errors.push(forbidden(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (sendInitialEvents === true) errors.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  if (errors.length > 0) throw invalidObject(LIST_OPTIONS, "", errors);
+  if (token !== "" && resourceVersion !== "" && resourceVersion !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+}
+
+/** The exact revision to read, or undefined for the present one. A page of a given state is that very state; a whole list is not older. */
+async function stateOf(store: Store, { resourceVersion, resourceVersionMatch, limit = 0 }: ListRequest): Promise<number | undefined> {
+  const requested = await demandReached(store, resourceVersion);
+  if (requested === 0) return undefined;
+  const exact = resourceVersionMatch === "Exact" || ((resourceVersionMatch ?? "") === "" && limit > 0);
+  return exact ? requested : undefined;
+}
+
+interface Range {
+  readonly prefix: string;
+  readonly start: string;
+  readonly limit: number;
+  readonly revision: number | undefined;
+}
+
+interface Page {
+  readonly objects: readonly StoredObject[];
+  readonly revision: number;
+  readonly remaining: number;
+  readonly more: boolean;
+}
+
+async function readOrExpire(store: Store, range: Range, matches: Matches | undefined, from: Continue | undefined): Promise<Page> {
+  try {
+    return await read(store, range, matches);
+  } catch (error) {
+    if (!isEngineError(error, "API_EXPIRED")) throw error;
+    if (from !== undefined) throw expiredPage(encodeContinue({ revision: undefined, start: from.start }));
+    throw tooOldVersion(range.revision ?? 0, Number(error.details["oldest"]));
+  }
+}
+
+/** Reads chunk after chunk until the page is full. One object more than the page tells whether others follow. */
+async function read(store: Store, { prefix, start, limit, revision }: Range, matches: Matches | undefined): Promise<Page> {
+  const found: StoredObject[] = [];
+  let from = start;
+  let state = revision;
+  for (;;) {
+    const chunk = await store.list({
+      prefix,
+      start: from,
+      ...(limit !== Infinity && { limit: matches === undefined ? limit : SCAN_CHUNK }),
+      ...(state !== undefined && { revision: state }),
+    });
+    state = chunk.revision;
+    for (const stored of chunk.objects) {
+      if (matches?.(stored.object) === false) continue;
+      if (found.length === limit) return { objects: found, revision: state, remaining: 0, more: true };
+      found.push(stored);
+    }
+    const full = matches === undefined && found.length === limit;
+    if (chunk.remaining === 0 || full) return { objects: found, revision: state, remaining: chunk.remaining, more: chunk.remaining > 0 };
+    from = `${chunk.objects.at(-1)!.key}\0`;
+  }
+}

@@ -1,0 +1,30 @@
+import { parseRevision } from "../../types/objects/metadata.ts";
+import { invalid } from "../../types/field-error.ts";
+import { invalidObject, tooNewVersion } from "../../types/status.ts";
+import type { Store } from "../../store/store.ts";
+
+/** The kind under which faults of list options are reported. */
+export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };
+
+/**
+ * The revision that a request names; 0 when it names none or any.
+ *
+ * @throws API_INVALID when the text is no revision.
+ */
+export function readRevision(resourceVersion: string | undefined): number {
+  const revision = parseRevision(resourceVersion);
+  if (revision !== undefined) return revision;
+  throw invalidObject(LIST_OPTIONS, "", [invalid("resourceVersion", resourceVersion, "must be a decimal number")]);
+}
+
+/**
+ * Demands that the store has come as far as `resourceVersion`; answers the revision, 0 for none or any.
+ *
+ * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
+ */
+export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
+  const requested = readRevision(resourceVersion);
+  const current = requested === 0 ? 0 : await store.revision();
+  if (requested > current) throw tooNewVersion(requested, current);
+  return requested;
+}

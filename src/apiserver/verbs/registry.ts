@@ -1,0 +1,130 @@
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { keyOf } from "../../kube/object/key.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { storePrefix } from "./resource-context.ts";
+import type { Admit, Reserve, ResourceContext, WriteOptions } from "./resource-context.ts";
+import type { ResourceDefinition } from "../types/resource-definition.ts";
+import { noSuchPath } from "../types/status.ts";
+import type { Store } from "../store/store.ts";
+import { ask } from "./ask.ts";
+import type { AskRequest } from "./ask.ts";
+import { create } from "./write/create.ts";
+import { remove } from "./write/delete.ts";
+import type { Deleted, DeleteOptions } from "./write/delete.ts";
+import { get } from "./read/get.ts";
+import type { GetOptions } from "./read/get.ts";
+import { list } from "./read/list.ts";
+import type { ListPage, ListRequest } from "./read/list.ts";
+import { patch } from "./write/patch.ts";
+import type { PatchKind, PatchOptions } from "./write/patch.ts";
+import { update } from "./write/update.ts";
+import type { Updated, UpdateOptions } from "./write/update.ts";
+import { view } from "./view.ts";
+import type { ViewRequest } from "./view.ts";
+import { watch } from "./watch/watch.ts";
+import type { WatchRequest } from "./watch/watch.ts";
+import type { WatchQueue } from "./watch/watch-queue.ts";
+
+/** What a registry is made of. */
+export interface RegistryOptions {
+  readonly store: Store;
+  readonly definitions: readonly ResourceDefinition[];
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Asked before every write. Default: everything passes. */
+  readonly admit?: Admit;
+  /** Asked last, with the object as it is to be stored. Default: everything passes. */
+  readonly reserve?: Reserve;
+}
+
+/**
+ * The verbs of an API server on all its resources, without any transport. Failures are EngineErrors whose
+ * `details.status` is the Status to answer. Bodies are JSON data and are not modified; answers are frozen.
+ */
+export interface Registry {
+  readonly definitions: readonly ResourceDefinition[];
+  /** Tells the kinds what the store holds already. To be called once, before the first request. */
+  restore(): Promise<void>;
+  /** The resource that a path names, or undefined. */
+  find(apiVersion: string, plural: string): ResourceDefinition | undefined;
+  get(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<KubeObject>;
+  list(type: ResourceType, request?: ListRequest): Promise<ListPage>;
+  watch(type: ResourceType, request?: WatchRequest): Promise<WatchQueue>;
+  create(type: ResourceType, namespace: string, body: unknown, options?: WriteOptions): Promise<KubeObject>;
+  update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
+  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchOptions): Promise<Updated>;
+  delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
+  /** Answers a question about an object, as the kind defines it. */
+  ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
+  /** Reads or writes a view of an object, as the kind defines it. */
+  view(type: ResourceType, request: ViewRequest, options?: PatchOptions): Promise<KubeObject>;
+  /** Deletes what a list would show, one object after the other; answers their last states. */
+  deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
+}
+
+/**
+ * A registry over a store.
+ *
+ * @example
+ * const registry = createRegistry({ store: createMemoryStore(), definitions, clock: systemClock, chance: systemChance });
+ * await registry.create(CONFIG_MAPS, "shop", { metadata: { name: "settings" } });
+ */
+export function createRegistry(options: RegistryOptions): Registry {
+  const { store, definitions, clock, chance, admit = async () => {}, reserve = () => () => {} } = options;
+  const contexts = new Map<string, ResourceContext>();
+  for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
+  const at = (type: ResourceType) => {
+    const context = contexts.get(idOf(type));
+    if (context === undefined) throw noSuchPath();
+    return context;
+  };
+  return {
+    definitions,
+    restore: () => restore(store, definitions),
+    find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
+    get: async (type, key, options) => get(at(type), key, options),
+    list: async (type, request) => list(at(type), request),
+    watch: async (type, request) => watch(at(type), request),
+    create: async (type, namespace, body, options) => create(at(type), namespace, body, options),
+    update: async (type, key, body, options) => update(at(type), key, body, options),
+    patch: async (type, key, kind, body, options) => patch(at(type), key, kind, body, options),
+    delete: async (type, key, options) => remove(at(type), key, options),
+    ask: async (type, request, options) => ask(at(type), request, options),
+    view: async (type, request, options) => view(at(type), request, options),
+    deleteCollection: async (type, request, options) => deleteCollection(at(type), request, options),
+  };
+}
+
+async function restore(store: Store, definitions: readonly ResourceDefinition[]): Promise<void> {
+  for (const { type, strategy } of definitions) {
+    if (strategy.restored === undefined) continue;
+    const { objects } = await store.list({ prefix: storePrefix(type) });
+    for (const { object } of objects) strategy.restored(object);
+  }
+}
+
+function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
+  return `${apiVersion}/${plural}`;
+}
+
+async function deleteCollection(
+  context: ResourceContext,
+  request: ListRequest,
+  options: DeleteOptions = {},
+): Promise<readonly KubeObject[]> {
+  const { items } = await list(context, request);
+  const deleted: KubeObject[] = [];
+  for (const item of items) {
+    try {
+      deleted.push((await remove(context, keyOf(item), options)).object);
+    } catch (error) {
+      // Somebody else was faster, which is what was wanted.
+      if (!isEngineError(error, "API_NOT_FOUND")) throw error;
+    }
+  }
+  return deleted;
+}

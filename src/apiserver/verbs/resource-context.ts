@@ -1,0 +1,123 @@
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import { groupOf } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Judge, ResourceDefinition } from "../types/resource-definition.ts";
+import type { Store, StoredObject, WriteTerms } from "../store/store.ts";
+import type { UserInfo } from "../types/user-info.ts";
+
+export type { UserInfo } from "../types/user-info.ts";
+
+/** The server itself: its controllers and whoever uses it in process. */
+export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
+
+/** A write that is about to happen. */
+export interface Operation {
+  readonly verb: "create" | "update" | "delete";
+  readonly type: ResourceType;
+  readonly key: ObjectKey;
+  readonly user: UserInfo;
+}
+
+/** Lets a write pass, or throws the error that answers it. */
+export type Admit = (operation: Operation) => Promise<void>;
+
+/** An object that is about to be stored. */
+export interface Storing {
+  readonly type: ResourceType;
+  readonly user: UserInfo;
+  readonly object: KubeObject;
+}
+
+/**
+ * Holds what an object takes of something limited while it is written, or throws the error that answers the write. What is returned is
+ * called once it is known what became of the write. Dry runs are asked too.
+ */
+export type Reserve = (storing: Storing) => () => void;
+
+/** What the verbs of one resource work with. */
+export interface ResourceContext {
+  readonly definition: ResourceDefinition;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly admit: Admit;
+  readonly reserve: Reserve;
+}
+
+/** What happens to fields that a kind does not have. */
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** How a write is carried out. */
+export interface WriteOptions {
+  /** Everything but the storing. Default false. */
+  readonly dryRun?: boolean;
+  /** Default "Warn". */
+  readonly fieldValidation?: FieldValidation;
+  /** Default {@link SYSTEM_USER}. */
+  readonly user?: UserInfo;
+  /** Asked when the object is read and at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
+  readonly judge?: Judge;
+  /** Who writes, for `metadata.managedFields`. Default: whoever `userAgent` names. */
+  readonly fieldManager?: string;
+  /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
+  readonly userAgent?: string;
+  /** Told what the author should know; shown as `Warning` headers. */
+  readonly warn?: (text: string) => void;
+  /** Waited for between two pieces of the work on an object. Default: none is that large. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** A write of a verb. */
+export interface Written {
+  /** Absent for a deletion, and for what marks an object as being deleted: nothing is demanded of that but the right to delete. */
+  readonly object?: KubeObject;
+  /** Absent for a creation. */
+  readonly old: KubeObject | undefined;
+}
+
+/** On what terms a verb writes: its author, with what the kind demands of him, is judged in the moment of the write. */
+export function termsOf({ definition: { strategy } }: ResourceContext, { judge }: Pick<WriteOptions, "judge">, write: Written): WriteTerms {
+  const { object, old } = write;
+  const revokes = strategy.revokes?.(object, old) === true;
+  if (judge === undefined) return { revokes };
+  const demand = () => {
+    const user = judge();
+    if (object !== undefined) strategy.permit?.({ user, object, old });
+  };
+  return { revokes, demand };
+}
+
+/**
+ * Reads what a request is about. Whoever asks is judged again in that moment: the object may be there only since the request came, or the
+ * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
+ *
+ * @throws whatever `judge` throws.
+ */
+export async function readStored(
+  { definition: { type }, store }: Pick<ResourceContext, "definition" | "store">,
+  key: ObjectKey,
+  { judge }: { readonly judge?: Judge | undefined },
+): Promise<StoredObject | undefined> {
+  const stored = await store.get(storeKey(type, key));
+  judge?.();
+  return stored;
+}
+
+/** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */
+export function storePrefix(type: ResourceType, namespace = ""): string {
+  const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
+  return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
+}
+
+/** Where one object is in the store. */
+export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
+  return `${storePrefix(type, namespace)}${name}`;
+}
+
+/** What keeps an object from going away once it is deleted. */
+export function pendingFinalizers({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] {
+  return [...(object.metadata.finalizers ?? []), ...(strategy.finalizers?.(object) ?? [])];
+}

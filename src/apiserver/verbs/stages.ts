@@ -1,0 +1,87 @@
+import { assert } from "../../base/errors.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { decode } from "../types/objects/decode.ts";
+import { deepFreeze } from "../types/objects/json-data.ts";
+import { validateMetadata, validateMetadataUpdate, withUniqueOwners } from "../types/objects/metadata.ts";
+import type { Claim, ResourceDefinition } from "../types/resource-definition.ts";
+import { SYSTEM_USER } from "./resource-context.ts";
+import type { WriteOptions } from "./resource-context.ts";
+import { invalidObject } from "../types/status.ts";
+
+/** An object ready to be stored, and what it holds until that is decided. */
+export interface Finished {
+  readonly object: KubeObject;
+  readonly claim: Claim;
+}
+
+/**
+ * The way of every write from a decoded object to the one that is stored: prepare, claim, validate, canonicalize.
+ * Whoever calls it settles the claim: `commit` once the object is stored, else `rollback`.
+ *
+ * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
+ */
+export async function finish(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { warn, user = SYSTEM_USER }: Pick<WriteOptions, "warn" | "user">,
+): Promise<Finished> {
+  const { type, strategy } = definition;
+  const given = withUniqueOwners(object, warn);
+  const prepared = strategy.prepare?.(given, old, user) ?? given;
+  const claim = (await strategy.claim?.(prepared, old)) ?? { object: prepared, commit() {}, rollback() {} };
+  const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
+  if (errors.length > 0) {
+    claim.rollback();
+    throw invalidObject(type, claim.object.metadata.name ?? "", errors);
+  }
+  for (const text of [...(strategy.warnings?.(claim.object) ?? []), ...(claim.warnings ?? [])]) warn?.(text);
+  return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object), claim };
+}
+
+/**
+ * The last step before the object is stored.
+ *
+ * @throws API_INVALID when another process holds what is claimed.
+ */
+export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
+  const errors = (await claim.secure?.()) ?? [];
+  if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
+}
+
+/** What the author of a write is answered, given what is stored. */
+export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
+  if (claim.answer === undefined) return stored;
+  const answer = seal(definition, claim.answer(stored));
+  if (answer !== stored) untold.set(answer, stored);
+  return answer;
+}
+
+const untold = new WeakMap<KubeObject, KubeObject>();
+
+/** The stored object behind what the author of a write was answered: what others may be told of it. */
+export function withoutAnswer(object: KubeObject): KubeObject {
+  return untold.get(object) ?? object;
+}
+
+function validationErrors({ type, strategy }: ResourceDefinition, object: KubeObject, old: KubeObject | undefined) {
+  return [
+    ...validateMetadata(object.metadata, { namespaced: type.namespaced, nameRule: strategy.nameRule }),
+    ...(old ? validateMetadataUpdate(object.metadata, old.metadata) : []),
+    ...(strategy.validate?.(object, old) ?? []),
+  ];
+}
+
+/** The one text that equal objects have: what hooks added in any order and shape is brought into the kind's own. */
+export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
+  const sealed = decode(shape, object, {
+    root: type.kind,
+    internal: true,
+    onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
+    refuse: (why) => {
+      assert(false, `the strategy of ${type.kind} keeps to its shape: ${why}`);
+      throw new Error(why);
+    },
+  });
+  return deepFreeze(sealed as KubeObject);
+}

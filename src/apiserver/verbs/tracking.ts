@@ -1,0 +1,44 @@
+import type { KubeObject } from "../../kube/object/types.ts";
+import { managerName } from "../apply/parameters.ts";
+import { applyUpdate, withoutIdleTimes } from "../apply/update.ts";
+import { deepFreeze } from "../types/objects/json-data.ts";
+import { withMetadata } from "../types/objects/metadata.ts";
+import type { ResourceContext, WriteOptions } from "./resource-context.ts";
+
+/** From where the managers of a written object come. */
+export type ManagersFrom =
+  /** From what changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
+  | { readonly requested?: unknown }
+  /** From an apply, which has settled them. */
+  | { readonly settled: readonly unknown[] | undefined };
+
+/** A write that is ready but for its managers. */
+export interface Written {
+  /** The stored object; undefined for a creation. */
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject;
+  readonly managers: ManagersFrom;
+}
+
+/**
+ * The object with `metadata.managedFields` as they are after the write. Writers without any name, which are in this process,
+ * leave objects untracked that nobody else tracks: their objects stay as small as they are.
+ *
+ * @throws API_INVALID when the author wrote a list of managers that is none.
+ */
+export function withManagers(context: ResourceContext, { before, after, managers }: Written, options: TrackingOptions): KubeObject {
+  if ("settled" in managers) return settled(before, deepFreeze(withMetadata(after, { managedFields: managers.settled })));
+  const { fieldManager, userAgent, subresource } = options;
+  const anonymous = fieldManager === undefined && userAgent === undefined;
+  if (anonymous && managers.requested === undefined && before?.metadata.managedFields === undefined) return after;
+  const { definition, clock } = context;
+  const manager = managerName({ fieldManager, userAgent });
+  return settled(before, applyUpdate({ definition, before, after, manager, subresource, requested: managers.requested, now: clock.now() }));
+}
+
+/** What tells who writes, and what part of the object. */
+export type TrackingOptions = Pick<WriteOptions, "fieldManager" | "userAgent"> & { readonly subresource?: string };
+
+function settled(before: KubeObject | undefined, after: KubeObject): KubeObject {
+  return before === undefined ? after : withoutIdleTimes(before, after);
+}

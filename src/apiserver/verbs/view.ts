@@ -1,0 +1,125 @@
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { applyPatch } from "../apply/apply.ts";
+import { applyConflict } from "../apply/conflict.ts";
+import { checkPatchParameters, managerName } from "../apply/parameters.ts";
+import { managersBehindView, managersOfView } from "../apply/shared-managers.ts";
+import { checkIdentity, readBody } from "./body.ts";
+import { withMetadata } from "../types/objects/metadata.ts";
+import type { ResourceContext } from "./resource-context.ts";
+import type { View } from "../types/resource-definition.ts";
+import { seal } from "./stages.ts";
+import type { ManagersFrom } from "./tracking.ts";
+import { invalidObject, noSuchPath, notFound, patchRefused } from "../types/status.ts";
+import { get } from "./read/get.ts";
+import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
+import type { PatchKind, PatchOptions } from "./write/patch.ts";
+import { change } from "./write/update.ts";
+
+/** Which view of which object, and what is to become of it. */
+export interface ViewRequest {
+  readonly key: ObjectKey;
+  /** One of the kind's `views`. */
+  readonly part: string;
+  /** What is written; it is only read when left out. */
+  readonly write?: { readonly kind: "replace" | PatchKind; readonly body: unknown };
+}
+
+/**
+ * Reads a view of an object, or writes it. Who applies a configuration to a view owns what it names in the object behind it.
+ *
+ * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
+ */
+export async function view(context: ResourceContext, { key, part, write }: ViewRequest, options: PatchOptions = {}): Promise<KubeObject> {
+  const { views = {} } = context.definition;
+  const found = Object.hasOwn(views, part) ? views[part] : undefined;
+  if (found === undefined) throw noSuchPath();
+  if (write === undefined) return seal(found.definition, found.show(await get(context, key, options)));
+  if (write.kind !== "replace")
+    checkPatchParameters({ apply: write.kind === "apply", fieldManager: options.fieldManager, force: options.force });
+  const desired = desiredBy(context, found, { key, write, options: { ...options, subresource: part } });
+  const triesMax = write.kind === "replace" ? Infinity : PATCH_TRIES;
+  const { object } = await change(
+    context,
+    key,
+    {
+      view: true,
+      triesMax,
+      desired(current) {
+        if (current === undefined) throw notFound(context.definition.type, key.name);
+        const { wanted, managers } = desired(current);
+        return { object: written(found, wanted, current), managers };
+      },
+    },
+    { ...options, subresource: part },
+  );
+  return seal(found.definition, found.show(object));
+}
+
+interface Writing {
+  readonly key: ObjectKey;
+  readonly write: NonNullable<ViewRequest["write"]>;
+  readonly options: PatchOptions;
+}
+
+/** What the author wants to see, and who then owns what in the object behind it. */
+interface Wanted {
+  readonly wanted: KubeObject;
+  readonly managers: ManagersFrom;
+}
+
+/** Given the stored object. */
+function desiredBy(context: ResourceContext, found: View, { key, write, options }: Writing): (current: KubeObject) => Wanted {
+  const { definition, show } = found;
+  const { kind, body } = write;
+  if (kind === "apply") {
+    demandShallow(body);
+    return (current) => applied(context, found, { key, body, current, options });
+  }
+  const managers = { requested: undefined };
+  if (kind === "replace") {
+    const wanted = readBody(definition, body, options);
+    checkIdentity(wanted, key);
+    return () => ({ wanted, managers });
+  }
+  const apply = compilePatch(kind, definition, body);
+  return (current) => {
+    const wanted = readBody(definition, apply(show(current)), { ...options, strictError: patchRefused });
+    checkIdentity(wanted, key);
+    return { wanted, managers };
+  };
+}
+
+interface Applying extends Omit<Writing, "write"> {
+  readonly body: unknown;
+  readonly current: KubeObject;
+}
+
+/** @throws API_BAD_REQUEST when the body is no configuration of the view's kind, API_CONFLICT when others own what it changes. */
+function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
+  const { definition, shared, show } = found;
+  const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };
+  const { managedFields: owners } = current.metadata;
+  const result = applyPatch({
+    definition,
+    live: withMetadata(show(current), { managedFields: managersOfView(owners, fields) }),
+    config: body,
+    manager: managerName({ fieldManager: options.fieldManager }),
+    force: options.force,
+    subresource: options.subresource,
+    now: clock.now(),
+  });
+  checkIdentity(readBody(definition, body, options), key);
+  if ("conflicts" in result) throw applyConflict(result.conflicts);
+  const settled = managersBehindView(owners, result.object.metadata.managedFields, fields);
+  return { wanted: readBody(definition, result.object, { fieldValidation: "Ignore" }), managers: { settled } };
+}
+
+/** @throws API_INVALID when the view can not be so. */
+function written({ definition, apply }: View, wanted: KubeObject, stored: KubeObject): KubeObject {
+  const errors = definition.strategy.validate?.(wanted, undefined) ?? [];
+  if (errors.length > 0) throw invalidObject(definition.type, stored.metadata.name ?? "", errors);
+  const { uid, resourceVersion } = wanted.metadata;
+  // What the author says that he has seen is demanded of the object itself.
+  return withMetadata(apply(wanted, stored), { uid, resourceVersion });
+}

@@ -1,0 +1,83 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+
+/** One message of a watch. An error carries a Status. */
+export interface WatchRecord {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: KubeObject | object;
+}
+
+/** Hands records from the store's pace to the reader's. */
+export interface WatchQueue {
+  /** Adds a record of the state `revision`, or ends the watch when the reader is too far behind. */
+  push(record: WatchRecord, revision: number): void;
+  /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
+  take(): Promise<readonly WatchRecord[] | undefined>;
+  /** Ends the watch after what is queued. */
+  end(): void;
+  /** Ends the watch at once: what is queued is dropped for one last record, if there is one. */
+  cut(last?: WatchRecord): void;
+  /**
+   * Everything up to `oldest` is kept in memory for this reader alone. One who has not read that far loses the watch with all that waits,
+   * and is told `last`.
+   */
+  forget(oldest: number, last: () => WatchRecord): void;
+  /** True from the first end on. */
+  readonly ended: boolean;
+}
+
+/**
+ * A queue of at most `capacity` records. A reader that falls behind further loses the watch, not an event: what is queued
+ * still arrives, then the stream ends and the reader starts again from there.
+ */
+export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
+  let waiting: WatchRecord[] = [];
+  /** What was taken last, which is being written. */
+  let taken: WatchRecord[] = [];
+  /** The states of which the first of each tell. */
+  let [waitsFrom, takenFrom] = [Infinity, Infinity];
+  let ended = false;
+  let wake: (() => void) | undefined;
+  const rouse = () => {
+    wake?.();
+    wake = undefined;
+  };
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    onEnd();
+    rouse();
+  };
+  const cut = (last?: WatchRecord) => {
+    waiting = last === undefined ? [] : [last];
+    end();
+  };
+  return {
+    push(record, revision) {
+      if (ended) return;
+      if (waiting.length >= capacity) return end();
+      if (waiting.length === 0) waitsFrom = revision;
+      waiting.push(record);
+      rouse();
+    },
+    async take() {
+      taken = [];
+      if (waiting.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve));
+      if (waiting.length === 0) return undefined;
+      [taken, takenFrom] = [waiting, waitsFrom];
+      waiting = [];
+      return taken;
+    },
+    end,
+    cut,
+    forget(oldest, last) {
+      const from = taken.length > 0 ? takenFrom : waiting.length > 0 ? waitsFrom : Infinity;
+      if (from >= oldest) return;
+      // Whoever writes it finds its end.
+      taken.length = 0;
+      cut(last());
+    },
+    get ended() {
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * What the events of a store mean to a watch that sees only some objects: entering its sight is ADDED, leaving it DELETED.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { deepFreeze } from "../../types/objects/json-data.ts";
+import { withMetadata } from "../../types/objects/metadata.ts";
+import type { ResourceDefinition } from "../../types/resource-definition.ts";
+import type { Matches } from "../../types/selection.ts";
+import { seal } from "../stages.ts";
+import type { StoredObject, StoreEvent } from "../../store/store.ts";
+import type { WatchRecord } from "./watch-queue.ts";
+
+/** The record of an event; undefined when the watch is not to hear of it. */
+export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
+
+const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
+
+/** Records of the objects that match; of all when nothing is asked of them. */
+export function recordSelected(matches: Matches | undefined): Recorder {
+  if (matches === undefined) return ({ type, object }) => ({ type: RECORD_TYPES[type], object });
+  return (event) => {
+    const was = event.previous !== undefined && matches(event.previous);
+    const is = event.type !== "deleted" && matches(event.object);
+    if (is) return { type: was ? "MODIFIED" : "ADDED", object: event.object };
+    if (!was) return undefined;
+    return { type: "DELETED", object: event.type === "deleted" ? event.object : lastSeen(event.previous!, event) };
+  };
+}
+
+/** What a watcher may see and wants to see. */
+export interface Sight {
+  readonly definition: ResourceDefinition;
+  readonly visible: Matches;
+  readonly matches: Matches | undefined;
+  /** What he has seen already. */
+  readonly seen: readonly StoredObject[];
+}
+
+/**
+ * Records for a watcher who may not see everything. What he may see can change without the objects, so what he has seen is
+ * remembered. An object that he may no longer see leaves with its metadata alone.
+ */
+export function recordVisible({ definition, visible, matches, seen: before }: Sight): Recorder {
+  const seen = new Map(before.map(({ key, object }) => [key, object]));
+  return (event) => {
+    const { type, key, object } = event;
+    const last = seen.get(key);
+    const may = visible(object);
+    if (type !== "deleted" && may && (matches?.(object) ?? true)) {
+      seen.set(key, object);
+      return { type: last === undefined ? "ADDED" : "MODIFIED", object };
+    }
+    if (last === undefined) return undefined;
+    seen.delete(key);
+    if (!may) return { type: "DELETED", object: lastSeen(bare(definition, last), event) };
+    return { type: "DELETED", object: type === "deleted" ? object : lastSeen(last, event) };
+  };
+}
+
+/** The last state that the watcher saw, at the revision at which it left his sight. */
+function lastSeen(object: KubeObject, { revision }: StoreEvent): KubeObject {
+  return deepFreeze(withMetadata(object, { resourceVersion: String(revision) }));
+}
+
+function bare(definition: ResourceDefinition, { apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return seal(definition, { apiVersion, kind, metadata });
+}

@@ -1,0 +1,199 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { Timer } from "../../../base/clock.ts";
+import type { ListScope } from "../../../kube/object/cluster-client.ts";
+import { forbidden } from "../../types/field-error.ts";
+import { storePrefix } from "../resource-context.ts";
+import type { ResourceContext } from "../resource-context.ts";
+import { both, compileSelection } from "../../types/selection.ts";
+import type { Matches } from "../../types/selection.ts";
+import { invalidObject, tooOldVersion, statusOf } from "../../types/status.ts";
+import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../store/store.ts";
+import { createWatchQueue } from "./watch-queue.ts";
+import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
+import { demandReached, LIST_OPTIONS, readRevision } from "../read/revision.ts";
+import { recordSelected, recordVisible } from "./watch-records.ts";
+import type { Recorder } from "./watch-records.ts";
+
+/** What a watch request asks for. */
+export interface WatchRequest extends ListScope {
+  /** Events after this state. Unset or "0": everything that is there first, as ADDED. */
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+  /** Everything that is there first, then a bookmark that says so. */
+  readonly sendInitialEvents?: boolean;
+  readonly allowWatchBookmarks?: boolean;
+  /**
+   * The objects that are there for whoever watches, asked anew at each event. Who comes to see more or less by anything but
+   * the objects' own changes has to begin again. Default: all.
+   */
+  readonly visible?: Matches | undefined;
+  /** The watch ends after this time. Default: 30 to 60 minutes, by chance. */
+  readonly timeoutSeconds?: number;
+  /** Records that may wait for a slow reader. Default 1,000, and always what is there at the start. */
+  readonly queueCapacity?: number;
+}
+
+const QUEUE_CAPACITY = 1_000;
+const BOOKMARK_EVERY_MS = 60_000;
+/** The last bookmark comes so long before the end. */
+const LAST_BOOKMARK_MS = 2_000;
+const TIMEOUT_SECONDS = 1_800;
+
+/** The last record of a watch whose state never was: whoever watches has to list anew. */
+const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
+
+/**
+ * Follows a collection.
+ *
+ * @throws API_EXPIRED when the start is out of history, API_INVALID for options that contradict each other, API_BAD_REQUEST.
+ */
+export async function watch(context: ResourceContext, request: WatchRequest = {}): Promise<WatchQueue> {
+  checkOptions(request);
+  const matches = compileSelection(context.definition, request);
+  const initial = await initialState(context, request, matches);
+  const timers = new Set<Timer>();
+  const running: { source?: StoreWatch } = {};
+  const onEnd = () => {
+    running.source?.stop();
+    timers.forEach((timer) => timer.cancel());
+  };
+  const queue = createWatchQueue({ capacity: (request.queueCapacity ?? QUEUE_CAPACITY) + initial.records.length, onEnd });
+  initial.records.forEach((record) => queue.push(record, initial.revision));
+  const source = await follow(context, request, {
+    after: initial.revision,
+    recordOf: recorder(context, request, { matches, initial }),
+    queue,
+  });
+  running.source = source;
+  if (queue.ended) source.stop();
+  else keepTime(context, request, { source, queue, timers });
+  return queue;
+}
+
+function checkOptions({ resourceVersionMatch = "", sendInitialEvents, resourceVersion }: WatchRequest): void {
+  readRevision(resourceVersion);
+  const field = "resourceVersionMatch";
+  if (sendInitialEvents !== undefined && resourceVersionMatch !== "NotOlderThan") {
+    const why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+    throw invalidObject(LIST_OPTIONS, "", [forbidden(field, why)]);
+  }
+  if (sendInitialEvents === undefined && resourceVersionMatch !== "") {
+    const why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+    throw invalidObject(LIST_OPTIONS, "", [forbidden(field, why)]);
+  }
+}
+
+interface Initial {
+  /** The watch begins after this state. */
+  readonly revision: number;
+  readonly records: readonly WatchRecord[];
+  /** What the watcher has seen of it, as far as that matters. */
+  readonly seen: readonly StoredObject[];
+}
+
+interface Beginning {
+  readonly matches: Matches | undefined;
+  readonly initial: Initial;
+}
+
+function recorder({ definition }: ResourceContext, { visible }: WatchRequest, { matches, initial: { seen } }: Beginning): Recorder {
+  return visible === undefined ? recordSelected(matches) : recordVisible({ definition, visible, matches, seen });
+}
+
+async function initialState(context: ResourceContext, request: WatchRequest, matches: Matches | undefined): Promise<Initial> {
+  const { store, definition } = context;
+  const requested = readRevision(request.resourceVersion);
+  const wantsState = request.sendInitialEvents ?? requested === 0;
+  const sees = both(matches, request.visible) ?? (() => true);
+  const prefix = storePrefix(definition.type, request.namespace);
+  if (!wantsState) {
+    const present = await store.revision();
+    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts anew.
+    if (requested > present) throw tooOldVersion(requested, present);
+    const start = requested === 0 ? present : requested;
+    const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
+    return { revision: start, records: [], seen: past.filter(({ object }) => sees(object)) };
+  }
+  await demandReached(store, request.resourceVersion);
+  const { objects, revision } = await store.list({ prefix });
+  const present = objects.filter(({ object }) => sees(object));
+  const records: WatchRecord[] = present.map(({ object }) => ({ type: "ADDED", object }));
+  if (request.sendInitialEvents === true && request.allowWatchBookmarks === true) {
+    records.push(bookmark(context, revision, { "k8s.io/initial-events-end": "true" }));
+  }
+  return { revision, records, seen: present };
+}
+
+/** What whoever watches from a state on has read of it. */
+async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
+  try {
+    return (await store.list({ prefix, revision })).objects;
+  } catch (error) {
+    throw startError(error, revision);
+  }
+}
+
+function startError(error: unknown, after: number): unknown {
+  return isEngineError(error, "API_EXPIRED") ? tooOldVersion(after, Number(error.details["oldest"])) : error;
+}
+
+interface Following {
+  readonly after: number;
+  readonly recordOf: Recorder;
+  readonly queue: WatchQueue;
+}
+
+async function follow(
+  { definition, store }: ResourceContext,
+  { namespace }: WatchRequest,
+  { after, recordOf, queue }: Following,
+): Promise<StoreWatch> {
+  const prefix = storePrefix(definition.type, namespace);
+  const onEvent = (event: StoreEvent) => {
+    const record = recordOf(event);
+    if (record !== undefined) queue.push(record, event.revision);
+  };
+  const onForget = (oldest: number) => queue.forget(oldest, () => ({ type: "ERROR", object: statusOf(tooOldVersion(after, oldest))! }));
+  try {
+    const onEnd = (lost: boolean) => (lost ? queue.cut(DISOWNED) : queue.end());
+    return await store.watch({ prefix, after, onEvent, onEnd, onForget });
+  } catch (error) {
+    throw startError(error, after);
+  }
+}
+
+function bookmark({ definition: { type } }: ResourceContext, revision: number, annotations?: Record<string, string>): WatchRecord {
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...(annotations && { annotations }) };
+  return { type: "BOOKMARK", object: { kind: type.kind, apiVersion: type.apiVersion, metadata } };
+}
+
+interface Running {
+  readonly source: StoreWatch;
+  readonly queue: WatchQueue;
+  readonly timers: Set<Timer>;
+}
+
+function keepTime(context: ResourceContext, request: WatchRequest, { source, queue, timers }: Running): void {
+  const { clock, chance } = context;
+  const seconds = request.timeoutSeconds ?? 0;
+  const lifeMs = (seconds > 0 ? seconds : TIMEOUT_SECONDS * (1 + chance.fraction())) * 1_000;
+  const schedule = (delayMs: number, action: () => void) => {
+    const timer = clock.schedule(delayMs, () => {
+      timers.delete(timer);
+      action();
+    });
+    timers.add(timer);
+  };
+  schedule(lifeMs, queue.end);
+  if (request.allowWatchBookmarks !== true) return;
+  const deadline = clock.monotonic() + lifeMs;
+  const mark = () => {
+    queue.push(bookmark(context, source.progress()), source.progress());
+    next();
+  };
+  const next = () => {
+    const left = deadline - clock.monotonic() - LAST_BOOKMARK_MS;
+    if (left > 0) schedule(Math.min(BOOKMARK_EVERY_MS, left), mark);
+  };
+  next();
+}

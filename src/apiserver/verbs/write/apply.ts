@@ -1,0 +1,62 @@
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { applyInPieces } from "../../apply/apply.ts";
+import { applyConflict } from "../../apply/conflict.ts";
+import { managerName } from "../../apply/parameters.ts";
+import { checkIdentity, readBody } from "../body.ts";
+import { withMetadata } from "../../types/objects/metadata.ts";
+import { SYSTEM_USER } from "../resource-context.ts";
+import type { ResourceContext } from "../resource-context.ts";
+import { seal } from "../stages.ts";
+import { merged } from "./update.ts";
+import type { Change, UpdateOptions } from "./update.ts";
+
+/** How a configuration is applied. */
+export interface ApplyVerbOptions extends UpdateOptions {
+  readonly force?: boolean;
+}
+
+/**
+ * What a server-side apply wants to store, given what is there.
+ *
+ * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT when others own what it changes.
+ */
+export function compileApply(context: ResourceContext, key: ObjectKey, body: unknown, options: ApplyVerbOptions): Change["desired"] {
+  const { definition, clock } = context;
+  const { fieldManager, force, subresource } = options;
+  return async (live) => {
+    const complete = live === undefined ? undefined : (object: KubeObject) => completed(context, object, live, options);
+    const manager = managerName({ fieldManager });
+    const { opened } = definition.strategy;
+    const work = applyInPieces({
+      definition,
+      live,
+      ...(opened && live && { opened: opened(live, options.user ?? SYSTEM_USER) }),
+      config: body,
+      manager,
+      force,
+      subresource,
+      now: clock.now(),
+      ...(complete && { complete }),
+    });
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) await options.pause?.();
+    const applied = step.value;
+    await options.pause?.();
+    // What is merged is the configuration as it came; reading it like any other body tells its faults.
+    checkIdentity(readBody(definition, body, options), key);
+    if ("conflicts" in applied) throw applyConflict(applied.conflicts);
+    const { managedFields } = applied.object.metadata;
+    await options.pause?.();
+    const object = readBody(definition, withMetadata(applied.object, { managedFields: undefined }), { fieldValidation: "Ignore" });
+    return { object, managers: { settled: managedFields } };
+  };
+}
+
+/** What the server would make of an object, but for what it would allot and refuse. */
+function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
+  const { prepare, canonicalize } = definition.strategy;
+  const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);
+  const prepared = prepare?.(desired, live, options.user ?? SYSTEM_USER) ?? desired;
+  return seal(definition, canonicalize?.(prepared) ?? prepared);
+}

@@ -1,0 +1,126 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { parseManagers } from "../../apply/managers.ts";
+import { checkNamespace, readBody } from "../body.ts";
+import { generatedName, timestamp, withMetadata } from "../../types/objects/metadata.ts";
+import { withManagers } from "../tracking.ts";
+import type { ManagersFrom } from "../tracking.ts";
+import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
+import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { answered, finish, seal, secure } from "../stages.ts";
+import { alreadyExists, badRequest, generatedNameTaken } from "../../types/status.ts";
+
+/** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
+const GENERATED_TRIES = 8;
+
+/**
+ * Stores a new object.
+ *
+ * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or whatever admission answers.
+ */
+export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
+  const { definition, admit } = context;
+  const given = readBody(definition, body, options);
+  const { resourceVersion = "", namespace: ownNamespace = "", name = "", generateName = "" } = given.metadata;
+  if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("resourceVersion should not be set on objects to be created");
+  checkNamespace(ownNamespace, namespace);
+  const key = { namespace: definition.type.namespaced ? namespace : "", name };
+  if (definition.review !== undefined) {
+    const question = withMetadata(given, { namespace: definition.type.namespaced ? namespace : undefined });
+    const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
+    return seal(definition, await definition.review(question, user, { warn, dryRun }));
+  }
+  await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
+  await options.pause?.();
+  const object = newObject(context, given, key.namespace);
+  const managers = { requested: wellFormed(given.metadata.managedFields) };
+  return name === "" && generateName !== ""
+    ? createGenerated(context, object, options, managers)
+    : createNamed(context, object, options, managers);
+}
+
+/**
+ * Managers that come with a new object count, so that a copy keeps what is told of its fields; a list that is none is as good as no
+ * list. Source: the API server's field manager, whose faults fail no creation.
+ */
+function wellFormed(managedFields: unknown): unknown {
+  return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
+}
+
+/** The object as the server begins its life: what only the server sets is set, whatever the author wrote. */
+export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
+  return withMetadata(given, {
+    namespace: definition.type.namespaced ? namespace : undefined,
+    uid: chance.uuid(),
+    creationTimestamp: timestamp(clock.now()),
+    resourceVersion: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+    managedFields: undefined,
+    generation: definition.strategy.newGeneration === undefined ? undefined : 1,
+  });
+}
+
+async function createGenerated(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom,
+): Promise<KubeObject> {
+  const base = object.metadata.generateName!;
+  let name = "";
+  for (let attempt = 0; attempt < GENERATED_TRIES; attempt += 1) {
+    name = generatedName(base, () => context.chance.fraction());
+    const created = await tryCreate(context, withMetadata(object, { name }), options, managers);
+    if (created !== undefined) return created;
+  }
+  throw generatedNameTaken(context.definition.type, name);
+}
+
+/** Stores an object that has its name. */
+export async function createNamed(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom = {},
+): Promise<KubeObject> {
+  const created = await tryCreate(context, object, options, managers);
+  if (created !== undefined) return created;
+  const { type } = context.definition;
+  const { name = "", namespace = "" } = object.metadata;
+  const inTheWay = await context.store.get(storeKey(type, { namespace, name }));
+  throw alreadyExists(type, name, { terminating: typeof inTheWay?.object.metadata.deletionTimestamp === "string" });
+}
+
+/** Undefined when the name is taken. */
+async function tryCreate(
+  context: ResourceContext,
+  object: KubeObject,
+  options: WriteOptions,
+  managers: ManagersFrom = {},
+): Promise<KubeObject | undefined> {
+  const { definition, store, reserve } = context;
+  const { user = SYSTEM_USER } = options;
+  const { object: finished, claim } = await finish(definition, object, undefined, options);
+  let stored: KubeObject | undefined;
+  let letGo = () => {};
+  try {
+    definition.strategy.permit?.({ user, object: finished, old: undefined });
+    await options.pause?.();
+    const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
+    await options.pause?.();
+    const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });
+    letGo = reserve({ type: definition.type, user, object: ready });
+    if (options.dryRun === true) {
+      letGo();
+      return (await store.get(key)) === undefined ? ready : undefined;
+    }
+    await secure(definition, { object: ready, claim });
+    stored = (await store.create(key, ready, termsOf(context, options, { object: finished, old: undefined })))?.object;
+    return stored && answered(definition, claim, stored);
+  } finally {
+    letGo();
+    if (stored === undefined) claim.rollback();
+    else claim.commit();
+  }
+}

@@ -1,0 +1,120 @@
+import { isDeeperThan, isRecord } from "../../../base/json.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { checkIdentity, readBody } from "../body.ts";
+import { DEPTH_MAX } from "../../types/objects/json-data.ts";
+import {
+  applyJsonPatch,
+  parseJsonPatch,
+  PATCH_OPERATIONS_MAX,
+  PatchApplyError,
+  PatchGrowthError,
+  PatchSyntaxError,
+} from "../../patches/json-patch.ts";
+import { mergePatch } from "../../patches/merge-patch.ts";
+import { checkPatchParameters } from "../../apply/parameters.ts";
+import { SYSTEM_USER } from "../resource-context.ts";
+import type { ResourceContext } from "../resource-context.ts";
+import type { ResourceDefinition } from "../../types/resource-definition.ts";
+import { strategicMerge } from "../../patches/strategic-merge.ts";
+import { badRequest, notFound, patchRefused, tooLarge } from "../../types/status.ts";
+import { compileApply } from "./apply.ts";
+import { change, requestedManagers } from "./update.ts";
+import type { Updated, UpdateOptions } from "./update.ts";
+
+/** The patch types that this server applies. */
+export const PATCH_TYPES = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+} as const;
+
+/** How a patch is written. */
+export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
+
+/** A patch that can be tried on several states. */
+type Apply = (document: KubeObject) => unknown;
+
+/** How often a patch is made anew because another writer got in between. Source: the API server's patch handler. */
+export const PATCH_TRIES = 5;
+
+/** How a patch is carried out. */
+export interface PatchOptions extends UpdateOptions {
+  /** Take fields from their owners instead of answering conflicts; for applied configurations only. */
+  readonly force?: boolean;
+}
+
+/**
+ * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
+ * creates what is not there.
+ *
+ * @throws API_BAD_REQUEST when the patch can not be read, API_INVALID when it does not apply or breaks the object,
+ *   API_NOT_FOUND, API_CONFLICT.
+ */
+export async function patch(
+  context: ResourceContext,
+  key: ObjectKey,
+  kind: PatchKind,
+  body: unknown,
+  options: PatchOptions = {},
+): Promise<Updated> {
+  const { definition } = context;
+  checkPatchParameters({ apply: kind === "apply", fieldManager: options.fieldManager, force: options.force });
+  if (kind === "apply") {
+    demandShallow(body);
+    return change(context, key, { desired: compileApply(context, key, body, options), creates: true, triesMax: PATCH_TRIES }, options);
+  }
+  const apply = compilePatch(kind, definition, body);
+  const desired = (current: KubeObject | undefined) => {
+    if (current === undefined) throw notFound(definition.type, key.name);
+    const { opened } = definition.strategy;
+    const patched = apply(opened?.(current, options.user ?? SYSTEM_USER) ?? current);
+    const object = readBody(definition, patched, { ...options, strictError: patchRefused });
+    checkIdentity(object, key);
+    return { object, managers: { requested: requestedManagers(patched) } };
+  };
+  return change(context, key, { desired, triesMax: PATCH_TRIES }, options);
+}
+
+/**
+ * A patch made ready, so that it can be tried on several states.
+ *
+ * @throws API_BAD_REQUEST when it can not be read; what is returned throws API_INVALID when it does not apply.
+ */
+export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
+  demandShallow(body);
+  const apply = compile(kind, definition, body);
+  return (document) => refusing(() => apply(document));
+}
+
+function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
+  if (kind === "json") return compileJsonPatch(body);
+  if (!isRecord(body)) throw badRequest("error decoding patch: a merge patch of an object is an object");
+  return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
+}
+
+/** @throws API_BAD_REQUEST when a patch is nested deeper than anything may be. */
+export function demandShallow(body: unknown): void {
+  if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
+}
+
+/** The failures of a patch as answers. */
+function refusing<T>(apply: () => T): T {
+  try {
+    return apply();
+  } catch (error) {
+    if (error instanceof PatchSyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
+    if (error instanceof PatchApplyError) throw patchRefused(error.message);
+    if (error instanceof PatchGrowthError) throw tooLarge(error.message);
+    throw error;
+  }
+}
+
+function compileJsonPatch(body: unknown): Apply {
+  const operations = refusing(() => parseJsonPatch(body));
+  if (operations.length > PATCH_OPERATIONS_MAX) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${PATCH_OPERATIONS_MAX}, got ${operations.length}`);
+  }
+  return (document) => applyJsonPatch(document, operations);
+}

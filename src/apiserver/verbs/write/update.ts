@@ -1,0 +1,181 @@
+import { isRecord, jsonEqual } from "../../../base/json.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { checkIdentity, readBody } from "../body.ts";
+import { invalid } from "../../types/field-error.ts";
+import { withMetadata } from "../../types/objects/metadata.ts";
+import { pendingFinalizers, readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
+import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import type { ResourceDefinition } from "../../types/resource-definition.ts";
+import { answered, finish, secure } from "../stages.ts";
+import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../../types/status.ts";
+import type { StoredObject } from "../../store/store.ts";
+import { withManagers } from "../tracking.ts";
+import type { ManagersFrom } from "../tracking.ts";
+import { createNamed, newObject } from "./create.ts";
+
+/** How an update is carried out. */
+export interface UpdateOptions extends WriteOptions {
+  /** Write only this part. Default: everything but the status, for kinds that have one. */
+  readonly subresource?: string;
+}
+
+/** What became of an update. */
+export interface Updated {
+  readonly object: KubeObject;
+  readonly created: boolean;
+}
+
+/**
+ * Replaces an object; for kinds that allow it, creates it.
+ *
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ */
+export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
+  const object = readBody(context.definition, body, options);
+  checkIdentity(object, key);
+  const desired = { object, managers: { requested: requestedManagers(body) } };
+  return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
+}
+
+/** `metadata.managedFields` as a body has it: an empty list there says something, but does not survive decoding. */
+export function requestedManagers(body: unknown): unknown {
+  const metadata = isRecord(body) ? body["metadata"] : undefined;
+  return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
+}
+
+/** What a write wants to store. */
+export interface Desired {
+  readonly object: KubeObject;
+  readonly managers: ManagersFrom;
+}
+
+/** A write that is made from what is there. */
+export interface Change {
+  /** What to store, given the stored object (undefined when there is none). Throws when it can not be made. */
+  readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
+  /** Creates an absent object whatever the kind says of PUT. Default false. */
+  readonly creates?: boolean;
+  /** How often other writers may get in between. */
+  readonly triesMax: number;
+  /** The subresource is one of the kind's `views`, and `desired` has put it into the object already. Default false. */
+  readonly view?: boolean;
+}
+
+/**
+ * Reads, changes and writes until nobody got in between.
+ *
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or whatever admission answers.
+ */
+export async function change(
+  context: ResourceContext,
+  key: ObjectKey,
+  { desired, creates, triesMax, view }: Change,
+  options: UpdateOptions,
+): Promise<Updated> {
+  const { definition, admit } = context;
+  const { type, strategy } = definition;
+  const { subresource } = options;
+  const parts = view === true ? definition.views : strategy.subresources;
+  if (subresource !== undefined && !Object.hasOwn(parts ?? {}, subresource)) throw noSuchPath();
+  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+    const stored = await readStored(context, key, options);
+    if (stored === undefined) {
+      if ((strategy.createOnUpdate !== true && creates !== true) || subresource !== undefined) throw notFound(type, key.name);
+      return createByUpdate(context, key, await desired(undefined), options);
+    }
+    await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
+    const written = await replace(context, stored, await desired(stored.object), options);
+    if (written !== undefined) return { object: written, created: false };
+  }
+  throw conflict(type, key.name, MODIFIED);
+}
+
+/** Even a PUT that carries a resourceVersion creates an absent object, if the kind allows creation by PUT; only a uid prevents it. */
+async function createByUpdate(
+  context: ResourceContext,
+  key: ObjectKey,
+  { object, managers }: Desired,
+  { judge, ...options }: WriteOptions,
+): Promise<Updated> {
+  const { uid = "" } = object.metadata;
+  if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
+  await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
+  const judged = { ...options, ...(judge && { judge: () => judge("create") }) };
+  return { object: await createNamed(context, newObject(context, object, key.namespace), judged, managers), created: true };
+}
+
+function uidMismatch(wanted: string, found: string): string {
+  return `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+}
+
+/** Undefined when another writer got in between. */
+async function replace(context: ResourceContext, stored: StoredObject, { object: desired, managers }: Desired, options: UpdateOptions) {
+  const { definition, store, reserve } = context;
+  const { user = SYSTEM_USER } = options;
+  const old = stored.object;
+  checkPreconditions(context, desired, old);
+  const { object: finished, claim } = await finish(definition, merged(definition, desired, old, options), old, options);
+  let written: StoredObject | undefined;
+  let letGo = () => {};
+  try {
+    definition.strategy.permit?.({ user, object: finished, old });
+    await options.pause?.();
+    const object = withManagers(context, { before: old, after: finished, managers }, options);
+    await options.pause?.();
+    letGo = reserve({ type: definition.type, user, object });
+    if (options.dryRun === true) return object;
+    // Nothing is written for nothing: no new resourceVersion and no event.
+    if (jsonEqual(object, old)) return answered(definition, claim, old);
+    await secure(definition, { object, claim });
+    const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
+    const terms = termsOf(context, options, { object: finished, old });
+    written = goes
+      ? await store.delete(stored.key, stored.revision, terms)
+      : await store.update(stored.key, object, stored.revision, terms);
+    if (written !== undefined && goes) definition.strategy.released?.(old);
+    return written && answered(definition, claim, goes ? object : written.object);
+  } finally {
+    letGo();
+    if (written === undefined) claim.rollback();
+    else claim.commit();
+  }
+}
+
+/** Only finalizers keep it: it is being deleted and has no time left. */
+function isEnding({ metadata }: KubeObject): boolean {
+  return typeof metadata.deletionTimestamp === "string" && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+function checkPreconditions({ definition: { type, strategy } }: ResourceContext, desired: KubeObject, old: KubeObject): void {
+  const { uid = "", resourceVersion = "", name = "" } = desired.metadata;
+  if (uid !== "" && uid !== old.metadata.uid) throw conflict(type, name, uidMismatch(uid, old.metadata.uid!));
+  if (resourceVersion === "" || resourceVersion === "0") {
+    if (strategy.unconditionalUpdate !== false) return;
+    // Kubernetes names the plural where the kind belongs; clients have learnt to live with it.
+    const kind = { apiVersion: type.apiVersion, kind: type.plural };
+    throw invalidObject(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
+}
+
+/** What the author may change, on what he may not. */
+export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
+  const { newGeneration, subresources = {} } = definition.strategy;
+  const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;
+  const body = write?.(desired, old) ?? desired;
+  const object = withMetadata(body, {
+    namespace: old.metadata.namespace,
+    uid: old.metadata.uid,
+    resourceVersion: old.metadata.resourceVersion,
+    creationTimestamp: old.metadata.creationTimestamp,
+    deletionTimestamp: old.metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: old.metadata.deletionGracePeriodSeconds,
+    generation: old.metadata.generation,
+    selfLink: undefined,
+    // They are settled apart, and are longer than all the rest where many managers own many fields.
+    managedFields: undefined,
+  });
+  const kept = "status" in subresources && subresource !== "status" ? { ...object, status: old["status"] } : object;
+  return newGeneration?.(kept, old) === true ? withMetadata(kept, { generation: (old.metadata.generation ?? 0) + 1 }) : kept;
+}

@@ -1,0 +1,81 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { systemChance } from "../../base/chance.ts";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { createClusterCredentials, daysLeft, fitTogether } from "../../cluster/credentials.ts";
+import type { ClusterCredentials } from "../../cluster/credentials.ts";
+import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+import { readKeptFile, writeKeptFile } from "./kept-file.ts";
+
+/** Certificates with less time left are replaced at the start. */
+const DAYS_LEFT_MIN = 30;
+
+/** What a cluster leaves behind for its next start, beside its objects. */
+interface Kept extends ClusterCredentials {
+  readonly port: number;
+}
+
+/** A folder in which a cluster lives on while it does not run. */
+export interface DataFolder {
+  readonly store: Store;
+  readonly credentials: ClusterCredentials;
+  /** The port of the start before; undefined at the first. */
+  readonly port: number | undefined;
+  /** The certificate was about to expire: kubeconfigs from before no longer work. */
+  readonly renewed: boolean;
+  /** Remembers credentials and port, for the owner's eyes only. @throws CONFIG_FILE when that fails. */
+  keep(port: number): Promise<void>;
+}
+
+/**
+ * Opens a folder, which is made when it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
+ * and show. No other process can open it meanwhile.
+ *
+ * @throws CONFIG_FILE when the folder or a file in it can not be used.
+ */
+export async function openDataFolder(path: string, name: string): Promise<DataFolder> {
+  await makeFolder(path);
+  const store = openSqliteStore({ path: join(path, "cluster.db") });
+  try {
+    return await withCredentials(store, { path: join(path, "credentials.json"), name });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes a folder for the owner's eyes only, unless it is there.
+ *
+ * @throws CONFIG_FILE when it can not be used.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === "EEXIST" || error.code === "ENOTDIR" ? "it is a file" : messageOf(error);
+    const details = { hint: "Name a folder, or one that is to be made" };
+    throw new EngineError("CONFIG_FILE", `Cannot use the folder "${path}": ${reason}`, { cause: error, details });
+  });
+}
+
+async function withCredentials(store: Store, { path, name }: { path: string; name: string }): Promise<DataFolder> {
+  const hint = "Remove the file to have new credentials made; kubeconfigs from before do not work with them";
+  const kept = await readKeptFile({ path, isKept, what: "credentials of a cluster", hint });
+  const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
+  const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });
+  return {
+    store,
+    credentials,
+    port: kept?.port,
+    renewed,
+    keep: (port) => writeKeptFile(path, `${JSON.stringify({ ...credentials, port }, null, 2)}\n`),
+  };
+}
+
+function isKept(value: unknown): value is Kept {
+  if (!isRecord(value) || !Number.isInteger(value["port"])) return false;
+  if (!["caPem", "certPem", "keyPem", "token"].every((field) => typeof value[field] === "string" && value[field] !== "")) return false;
+  return fitTogether(value as unknown as Kept);
+}

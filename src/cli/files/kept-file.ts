@@ -1,0 +1,49 @@
+import { open, readFile, rename } from "node:fs/promises";
+import { EngineError, messageOf } from "../../base/errors.ts";
+
+/** What a file of ours is to hold. */
+export interface KeptFile<Kept> {
+  readonly path: string;
+  readonly isKept: (value: unknown) => value is Kept;
+  /** What the file holds when it is whole, for people. */
+  readonly what: string;
+  /** What happens when the file is removed, for people. */
+  readonly hint: string;
+}
+
+/**
+ * Reads a file that an earlier start has written; undefined when there is none.
+ *
+ * @throws CONFIG_FILE when it can not be read or holds something else. What it holds is not quoted: it is secret.
+ */
+export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<Kept>): Promise<Kept | undefined> {
+  try {
+    const kept: unknown = JSON.parse(await readFile(path, "utf8"));
+    if (isKept(kept)) return kept;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (!(error instanceof SyntaxError))
+      throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+  }
+  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it holds no ${what}`, { details: { hint } });
+}
+
+/**
+ * Writes beside the old file and then into its place, for the owner's eyes only: a crash leaves the one or the other.
+ *
+ * @throws CONFIG_FILE when it can not be written.
+ */
+export async function writeKeptFile(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(`${path}.new`, "w", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    throw new EngineError("CONFIG_FILE", `Cannot write "${path}": ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,61 @@
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { load } from "js-yaml";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+
+/** A kubeconfig that a cluster of ours is reached by. */
+export interface KubeconfigFile {
+  readonly path: string;
+  /** The name of its only context. */
+  readonly name: string;
+}
+
+/**
+ * Refuses a file that holds anything but an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
+ * anybody the access to their clusters.
+ *
+ * @throws CONFIG_FILE when the file holds something else, or can not be looked at.
+ */
+export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promise<void> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw unwritable(path, messageOf(error), error);
+  });
+  if (text === undefined || text.trim() === "" || isKubeconfigOf(text, name)) return;
+  throw unwritable(path, `it holds something else than the kubeconfig of a cluster "${name}"`);
+}
+
+/**
+ * Writes it for its owner's eyes only: it holds the credentials of an administrator.
+ *
+ * @throws CONFIG_FILE when it can not be written.
+ */
+export async function writeKubeconfigFile(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { mode: 0o600 });
+    // The mode above counts for new files only.
+    await chmod(path, 0o600);
+  } catch (error) {
+    throw unwritable(path, messageOf(error), error);
+  }
+}
+
+function isKubeconfigOf(text: string, name: string): boolean {
+  const contexts = contextsOf(text);
+  return contexts !== undefined && contexts.length === 1 && isRecord(contexts[0]) && contexts[0]["name"] === name;
+}
+
+function contextsOf(text: string): readonly unknown[] | undefined {
+  try {
+    const document = load(text);
+    return isRecord(document) && Array.isArray(document["contexts"]) ? document["contexts"] : undefined;
+  } catch {
+    // What does not parse is no kubeconfig of ours.
+    return undefined;
+  }
+}
+
+function unwritable(path: string, reason: string, cause?: unknown): EngineError {
+  const hint = "Name another file with --kubeconfig, or remove this one";
+  return new EngineError("CONFIG_FILE", `Cannot write "${path}": ${reason}`, { cause, details: { hint } });
+}

@@ -1,0 +1,75 @@
+import { readFile, stat } from "node:fs/promises";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import type { Code } from "../../base/codes.ts";
+
+/** Larger files are refused; lists of objects may be long. */
+export const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What is wrong with a file, and what helps. Both are also in the details of the error, for lists of problems. */
+interface FileFault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+const FAULTS: Readonly<Record<string, FileFault>> = {
+  ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
+  ENOTDIR: { reason: "a part of its path is no directory", hint: "Check the path" },
+  EISDIR: { reason: "it is a directory", hint: "Name a file in it" },
+  EACCES: { reason: "permission denied", hint: "Let this user read it" },
+  EPERM: { reason: "permission denied", hint: "Let this user read it" },
+};
+
+/**
+ * The text of a file.
+ *
+ * @throws CONFIG_FILE when it can not be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
+ * @throws CONFIG_SYNTAX when it is no text in UTF-8; details: reason, hint.
+ */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    checkSize((await stat(path)).size, path);
+    return decodeText(await readFile(path), path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/**
+ * Bytes as text, without a byte order mark. `name` is for the message.
+ *
+ * @throws CONFIG_FILE, CONFIG_SYNTAX as {@link readTextFile}.
+ * @example
+ * decodeText(new TextEncoder().encode("sync: {}"), "vcluster.yaml"); // "sync: {}"
+ */
+export function decodeText(bytes: Uint8Array, name: string): string {
+  checkSize(bytes.length, name);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    // The decoder's own error says nothing more.
+    throw fileError("CONFIG_SYNTAX", name, { reason: "it is no text in UTF-8", hint: "Name a YAML or JSON file, saved as UTF-8" });
+  }
+}
+
+/** The error for a file that says nothing, where that is no answer; details: reason, hint. */
+export function emptyFile(name: string): EngineError {
+  const hint = "Write {} if nothing is to be configured, or start with --allow-empty; replace the file in one step when you write it";
+  return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
+}
+
+function checkSize(bytes: number, name: string): void {
+  if (bytes <= FILE_BYTES_MAX) return;
+  throw fileError("CONFIG_FILE", name, { reason: `it is larger than ${FILE_BYTES_MAX} bytes`, hint: "Split it into several files" });
+}
+
+/** The error for whatever a read threw; errors with a code stay as they are. */
+export function unreadable(name: string, error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  const code = String((error as { code?: unknown }).code);
+  const fault = Object.hasOwn(FAULTS, code) ? FAULTS[code]! : { reason: messageOf(error), hint: "Check the path and its permissions" };
+  return fileError("CONFIG_FILE", name, fault, error);
+}
+
+function fileError(code: Code, name: string, fault: FileFault, cause?: unknown): EngineError {
+  return new EngineError(code, `Cannot read "${name}": ${fault.reason}`, { details: { ...fault }, cause });
+}

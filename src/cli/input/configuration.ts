@@ -1,0 +1,159 @@
+import { isEngineError } from "../../base/errors.ts";
+import type { EngineError } from "../../base/errors.ts";
+import { parseConfig } from "../../engine/config/config.ts";
+import type { Config, ConfigResult, ConfigText } from "../../engine/config/config.ts";
+import { fillName } from "../../engine/config/namespaces.ts";
+import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../../engine/config/settings.ts";
+import type { Settings, SettingsResult } from "../../engine/config/settings.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { saysNothing } from "../../schema/says-nothing.ts";
+import type { VCluster } from "../../engine/translate/name.ts";
+import type { CommandContext } from "../process/command.ts";
+import { EXIT_USAGE } from "../process/exit-codes.ts";
+import { tellProblem } from "../output/messages.ts";
+import type { Terminal } from "../process/terminal.ts";
+import { emptyFile } from "../files/text-file.ts";
+
+/** The options that name the configuration, as commander hands them over. */
+export interface ConfigurationOptions {
+  readonly config?: readonly string[];
+  readonly settings?: string;
+  /** A file without a word is an error: who writes a file in place empties it first. Default false. */
+  readonly refuseEmpty?: boolean;
+  /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** Names of a virtual cluster that nobody named. */
+export const DEFAULT_VCLUSTER: VCluster = { name: "vcluster", namespace: "default" };
+
+/** Host namespaces to stand in for one that nobody named, best first. */
+const STAND_INS = [DEFAULT_VCLUSTER.namespace, "vcluster", "host"];
+
+/** A configuration without problems. */
+export interface LoadedConfiguration {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly vcluster: VCluster;
+}
+
+/** The configuration with the sync of Endpoints switched on, if `--enable-endpoints` says so, whatever the file says. */
+export function withEndpoints(
+  loaded: LoadedConfiguration,
+  { enableEndpoints }: { readonly enableEndpoints?: boolean },
+): LoadedConfiguration {
+  if (enableEndpoints !== true) return loaded;
+  const { config } = loaded;
+  return { ...loaded, config: { ...config, endpoints: { ...config.endpoints, enabled: true } } };
+}
+
+/** What a look at the files found. */
+export interface CheckedConfiguration {
+  /** Errors and warnings, in the order of the files. */
+  readonly problems: readonly Problem[];
+  /** The texts that could be read, by file. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Undefined when there is an error. */
+  readonly loaded: LoadedConfiguration | undefined;
+}
+
+/** Where problems of settings stand that nobody wrote. */
+const NO_SETTINGS = "settings (no --settings given)";
+
+/** Reads configuration and settings and finds all that is wrong with them, files that can not be read included. */
+export async function checkConfiguration(terminal: Terminal, options: ConfigurationOptions): Promise<CheckedConfiguration> {
+  const read = (file: string) => readText(terminal, file, options);
+  const files = await Promise.all((options.config ?? []).map(read));
+  const settingsFile = options.settings === undefined ? undefined : await read(options.settings);
+  const settings = checkSettings(settingsFile);
+  const config = checkFiles(files, {
+    name: options.name,
+    namespace: options.namespace,
+    settings: settings.ok ? settings.settings : DEFAULT_SETTINGS,
+  });
+  const readable = [...files, ...(settingsFile === undefined ? [] : [settingsFile])].filter((file) => "text" in file);
+  return {
+    problems: [...problemsOf(config), ...problemsOf(settings)],
+    texts: new Map(readable.map(({ file, text }) => [file, text])),
+    loaded: config.ok && settings.ok ? loadedOf(config.config, settings.settings, options) : undefined,
+  };
+}
+
+/**
+ * The configuration for a command that works with it. Problems and warnings of the files go to standard error; after an error
+ * the answer is `undefined` and the exit code is set.
+ */
+export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
+  const { problems, texts, loaded } = await checkConfiguration(context.terminal, options);
+  for (const problem of problems) {
+    // What default settings leave open matters where addresses reach a host: to `validate` and `run`, which say it themselves.
+    if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, textOf(problem, texts));
+  }
+  if (loaded === undefined) context.exit(EXIT_USAGE);
+  return loaded;
+}
+
+/** The option of `tellProblem` that shows the place, if the file could be read. */
+export function textOf({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
+  const text = texts.get(file);
+  return text === undefined ? {} : { text };
+}
+
+interface Names {
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+}
+
+type ReadFile = ConfigText | { readonly file: string; readonly fault: EngineError };
+
+async function readText(terminal: Terminal, file: string, { refuseEmpty = false }: ConfigurationOptions): Promise<ReadFile> {
+  try {
+    const text = await terminal.read(file);
+    return refuseEmpty && saysNothing(text) ? { file, fault: emptyFile(file) } : { file, text };
+  } catch (error) {
+    if (isEngineError(error, "CONFIG_FILE", "CONFIG_SYNTAX")) return { file, fault: error };
+    throw error;
+  }
+}
+
+function checkSettings(file: ReadFile | undefined): SettingsResult {
+  if (file === undefined) return resolveSettings({}, { file: NO_SETTINGS });
+  return "text" in file ? parseSettings(file.text, file) : { ok: false, problems: [unreadableProblem(file.file, file.fault)] };
+}
+
+function checkFiles(files: readonly ReadFile[], options: Names & { settings: Settings }): ConfigResult {
+  const faults = files.flatMap((file) => ("fault" in file ? [unreadableProblem(file.file, file.fault)] : []));
+  // What is missing in an unreadable file would only look like further errors in the others.
+  if (faults.length > 0) return { ok: false, problems: faults };
+  const texts = files.filter((file) => "text" in file);
+  const { settings, name, namespace } = options;
+  const named = name !== undefined && namespace !== undefined;
+  return parseConfig(texts.length === 0 ? "" : texts, { settings, ...(named && { vcluster: { name, namespace } }) });
+}
+
+function unreadableProblem(file: string, { code, message, details }: EngineError): Problem {
+  const { reason = message, hint = "" } = details as { reason?: string; hint?: string };
+  const sentence = reason.charAt(0).toUpperCase() + reason.slice(1);
+  return { code, severity: "error", message: sentence, file, line: 0, column: 0, field: "", hint };
+}
+
+function problemsOf(result: ConfigResult | SettingsResult): readonly Problem[] {
+  return result.ok ? result.warnings : result.problems;
+}
+
+function loadedOf(config: Config, settings: Settings, given: ConfigurationOptions): LoadedConfiguration {
+  const { mappings, ...namespaces } = config.namespaces;
+  const name = given.name ?? DEFAULT_VCLUSTER.name;
+  // Checked under an unknown name, the mappings still hold `${name}`.
+  const byName = fillName(mappings.byName, name);
+  const namespace = given.namespace ?? standIn(Object.values(byName));
+  return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster: { name, namespace } };
+}
+
+/** A host namespace for a virtual cluster that has none: one that no mapping leads to, since nothing is mapped to the real one. */
+function standIn(mapped: readonly string[]): string {
+  const free = (namespace: string) =>
+    !mapped.some((host) => (host.endsWith("*") ? namespace.startsWith(host.slice(0, -1)) : host === namespace));
+  return STAND_INS.find(free) ?? DEFAULT_VCLUSTER.namespace;
+}

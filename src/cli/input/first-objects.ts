@@ -1,0 +1,30 @@
+import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
+import type { EmbeddedCluster } from "../../cluster/cluster.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { nameOf } from "./objects.ts";
+
+/** Where objects without a namespace go, as with kubectl. */
+const DEFAULT_NAMESPACE = "default";
+
+/**
+ * Creates what a cluster begins with, in the order of the objects. Those that are there already stay as they are, so that a cluster that
+ * keeps its data can be started anew with the same file.
+ *
+ * @throws USAGE when the cluster does not serve a kind, or refuses an object; names the object.
+ * @example
+ * await createMissing(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
+ */
+export async function createMissing({ registry, client }: EmbeddedCluster, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const { apiVersion, kind, metadata } = object;
+    const type = registry.definitions
+      .map((definition) => definition.type)
+      .find((one) => one.kind === kind && one.apiVersion === apiVersion);
+    const fail = (why: string, cause?: unknown) => new EngineError("USAGE", `Cannot create ${nameOf(object)}: ${why}`, { cause });
+    if (type === undefined) throw fail(`the cluster serves no ${apiVersion} ${kind}`);
+    const placed = type.namespaced ? { ...object, metadata: { namespace: DEFAULT_NAMESPACE, ...metadata } } : object;
+    await client.create(type, placed).catch((error: unknown) => {
+      if (!isEngineError(error, "API_ALREADY_EXISTS")) throw fail(messageOf(error), error);
+    });
+  }
+}

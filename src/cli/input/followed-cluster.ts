@@ -1,0 +1,86 @@
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { resolveConnection } from "../../kube/client/connection.ts";
+import { createHttpClient } from "../../kube/client/http-client.ts";
+import type { HttpClientOptions } from "../../kube/client/http-client.ts";
+import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
+import { createInformedAccess } from "../../engine/sync/cluster/informed-access.ts";
+import type { InformedAccess } from "../../engine/sync/cluster/informed-access.ts";
+import type { Translator } from "../../engine/translate/translator.ts";
+
+/** One of the two clusters of a syncer, with caches of its own. */
+export interface FollowedCluster {
+  readonly side: "tenant" | "host";
+  /** Address of the API server, for messages. */
+  readonly server: string;
+  readonly scope: ListScope;
+  readonly client: ClusterClient;
+  readonly access: InformedAccess;
+  stop(): Promise<void>;
+}
+
+/** What everything in one process shares. */
+export interface Runtime {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A loaded kubeconfig whose current context is complete. */
+export type KubeConfig = HttpClientOptions["kubeConfig"];
+
+/** How a cluster is followed. */
+export interface FollowOptions {
+  readonly side: "tenant" | "host";
+  readonly kubeConfig: KubeConfig;
+  /** What of it is followed. Default everything. */
+  readonly scope?: ListScope;
+  /** Most writes a second; no limit when left out. */
+  readonly qps?: number | undefined;
+  /** While it says no, nothing is written. Default: always yes. */
+  readonly mayWrite?: (() => boolean) | undefined;
+  /** Told when the cluster says that something is not allowed. */
+  readonly onForbidden?: () => void;
+  /** What credential plugins inherit. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly runtime: Runtime;
+}
+
+/** More than the workers of namespaces that do not answer can use up. They are opened as they are needed. */
+const CONNECTIONS_MAX = 64;
+
+/** Prepares client and caches. Opens nothing before it is asked. */
+export function followCluster(options: FollowOptions): FollowedCluster {
+  const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
+  const limits = {
+    connectionsMax: CONNECTIONS_MAX,
+    ...(qps !== undefined && { writeRate: { perSecond: qps } }),
+    ...(mayWrite && { mayWrite }),
+    ...(onForbidden && { onForbidden }),
+  };
+  const client = createHttpClient({ kubeConfig, environment, ...runtime, ...limits });
+  // `cluster` tells the informers of both sides apart in logs and metrics.
+  const informers = { client, scope, cluster: side, ...runtime };
+  const access = createInformedAccess(informers);
+  const { origin, basePath } = resolveConnection(kubeConfig);
+  return {
+    side,
+    server: origin + basePath,
+    scope,
+    client,
+    access,
+    async stop() {
+      await access.stop();
+      await client.close();
+    },
+  };
+}
+
+/** What has to be followed on the host: one namespace, or all of them when copies spread over several. */
+export function hostScope(translator: Translator): ListScope {
+  const namespaces = translator.targetNamespaces();
+  return namespaces !== "all" && namespaces.length === 1 ? { namespace: namespaces[0]! } : {};
+}

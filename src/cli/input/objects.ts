@@ -1,0 +1,73 @@
+import { loadAll, YAMLException } from "js-yaml";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Terminal } from "../process/terminal.ts";
+
+/** Values in one file, counted as often as aliases repeat them: ten lines can ask for a billion. */
+const VALUES_MAX = 1_000_000;
+
+/**
+ * The Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
+ *
+ * @throws CONFIG_FILE when the file can not be read.
+ * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or holds something that is no Kubernetes object.
+ */
+export async function readObjects(terminal: Terminal, path: string): Promise<KubeObject[]> {
+  const documents = parseDocuments(await terminal.read(path), path).filter((document) => document !== null && document !== undefined);
+  refuseBomb(documents, path);
+  return documents.flatMap((document) => flatten(document, path));
+}
+
+/**
+ * The one object of a file.
+ *
+ * @throws USAGE when there is none or more than one, and what {@link readObjects} throws.
+ */
+export async function readObject(terminal: Terminal, path: string): Promise<KubeObject> {
+  const objects = await readObjects(terminal, path);
+  if (objects.length === 1) return objects[0]!;
+  throw new EngineError("USAGE", `Cannot use "${path}": wanted exactly one object, found ${objects.length}`, {
+    details: { hint: "Put the object that is meant into a file of its own" },
+  });
+}
+
+/** Kind and key of an object, for people: `Endpoints shop/web`. */
+export function nameOf({ kind, metadata }: KubeObject): string {
+  return [kind, [metadata.namespace, metadata.name].filter(Boolean).join("/")].filter(Boolean).join(" ");
+}
+
+function parseDocuments(text: string, path: string): unknown[] {
+  try {
+    return loadAll(text, { filename: path });
+  } catch (error) {
+    // The parser may throw other errors than its own.
+    const { reason, mark } = error instanceof YAMLException ? error : { reason: messageOf(error), mark: undefined };
+    const place = mark === undefined ? "" : ` at line ${mark.line + 1}, column ${mark.column + 1}`;
+    throw new EngineError("CONFIG_SYNTAX", `Cannot parse "${path}"${place}: ${reason}`, { cause: error });
+  }
+}
+
+function refuseBomb(documents: readonly unknown[], path: string): void {
+  let left = VALUES_MAX;
+  const count = (value: unknown): void => {
+    left -= 1;
+    if (left < 0) throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": it holds more than ${VALUES_MAX} values`);
+    if (typeof value === "object" && value !== null) Object.values(value).forEach(count);
+  };
+  documents.forEach(count);
+}
+
+/** A List as kubectl prints it, or one as an API server sends it (`EndpointsList`), whose items do not say what they are. */
+function flatten(document: unknown, path: string): KubeObject[] {
+  if (!isRecord(document) || typeof document["kind"] !== "string" || typeof document["apiVersion"] !== "string") {
+    const hint = "Every document needs apiVersion and kind, as kubectl get -o yaml prints them";
+    throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": found a document that is no Kubernetes object`, { details: { hint } });
+  }
+  const { apiVersion, kind, metadata, items } = document;
+  if (kind.endsWith("List") && Array.isArray(items)) {
+    const own = kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
+    return items.flatMap((item) => flatten(isRecord(item) ? { ...own, ...item } : item, path));
+  }
+  return [{ ...document, apiVersion: String(apiVersion), kind: String(kind), metadata: isRecord(metadata) ? metadata : {} }];
+}

@@ -1,0 +1,89 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { createAddressOf } from "../../apiserver/http/client-address.ts";
+import { collect } from "../process/command.ts";
+import { DEFAULT_VCLUSTER } from "./configuration.ts";
+
+/** `--config`, which may be given several times. */
+export function configOption(use = "the virtual cluster's configuration"): Option {
+  return new Option("--config <file>", `vcluster.yaml: ${use}; may be given several times, later ones win`).argParser(collect);
+}
+
+/** `--settings`. */
+export function settingsOption(): Option {
+  return new Option("--settings <file>", "settings of the engine");
+}
+
+/** `--name` and `--namespace` of commands that need no cluster: names that are left out are not known, and only stand in. */
+export function addVclusterOptions(command: Command): Command {
+  const { name, namespace } = DEFAULT_VCLUSTER;
+  return command
+    .option("--name <name>", `name of the virtual cluster; ${name} when left out`, parseLabel)
+    .option("--namespace <namespace>", `host namespace of the virtual cluster; ${namespace} when left out`, parseLabel);
+}
+
+/** The same for commands that work on clusters, where a name must not be guessed. */
+export function addRequiredVclusterOptions(command: Command): Command {
+  return command
+    .requiredOption("--name <name>", "name of the virtual cluster", parseLabel)
+    .requiredOption("--namespace <namespace>", "host namespace of the virtual cluster", parseLabel);
+}
+
+/** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for another text. */
+export function parseLabel(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError("Wanted lower-case letters, digits and -, at most 63 of them.");
+}
+
+/** A TCP port. @throws InvalidArgumentError for another text. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("Wanted a number from 0 to 65535.");
+}
+
+/**
+ * The address of a server, without slashes at its end.
+ *
+ * @throws InvalidArgumentError for another text, and for an address with credentials, a query or a fragment.
+ */
+export function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && /^https?:\/\//i.test(text);
+  if (isWeb && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("Wanted an address like https://platform.example, without user, query or fragment.");
+}
+
+/**
+ * Networks of proxies, separated by commas.
+ *
+ * @throws InvalidArgumentError for what is neither an IP address nor a network.
+ */
+export function parseNetworks(text: string): readonly string[] {
+  const networks = text.split(",").map((network) => network.trim());
+  try {
+    createAddressOf(networks);
+    return networks;
+  } catch {
+    throw new InvalidArgumentError("Wanted IP addresses or networks, as in 10.0.0.0/8,2001:db8::1.");
+  }
+}
+
+/** A whole number from 0. @throws InvalidArgumentError for another text. */
+export function parseCount(text: string): number {
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Wanted a whole number.");
+}
+
+/** A whole number from 1. @throws InvalidArgumentError for another text. */
+export function parsePositive(text: string): number {
+  if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new InvalidArgumentError("Wanted a whole number from 1.");
+}
+
+/** A rate above 0. @throws InvalidArgumentError for another text. */
+export function parseRate(text: string): number {
+  const rate = Number(text);
+  if (Number.isFinite(rate) && rate > 0) return rate;
+  throw new InvalidArgumentError("Wanted a number above 0.");
+}

@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { readKeySet } from "../../cluster/tokens/platform-keys.ts";
+import type { KeySource } from "../../cluster/tokens/platform-keys.ts";
+import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
+import type { Target } from "../../cluster/scope/types.ts";
+import type { Terminal } from "../process/terminal.ts";
+
+/** The options of a cluster that accepts a platform's tokens, as commander hands them over. */
+export interface PlatformFlags {
+  readonly platformIssuer?: string;
+  readonly platformKeys?: string;
+  readonly platformTarget?: Target;
+}
+
+/** A document of keys is never so long. */
+const DOCUMENT_BYTES_MAX = 1_000_000;
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+
+/** The options that say whose tokens a cluster accepts. */
+export function addPlatformFlags(command: Command): Command {
+  return command
+    .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
+    .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read anew when a token names an unknown one")
+    .option("--platform-target <target>", "what the cluster is to the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
+}
+
+function parseIssuer(text: string): string {
+  if (/^https?:\/\/[^\s/]/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Wanted a URL, as the platform's tokens name it.");
+}
+
+function parseTarget(text: string): Target {
+  const [, cluster, project, virtualCluster] = /^(?:cluster=([^/=\s]+)|virtualCluster=([^/=\s]+)\/([^/=\s]+))$/.exec(text) ?? [];
+  if (cluster !== undefined) return { kind: "cluster", cluster };
+  if (project !== undefined) return { kind: "virtualCluster", project, virtualCluster: virtualCluster! };
+  throw new InvalidArgumentError("Wanted cluster=NAME or virtualCluster=PROJECT/NAME.");
+}
+
+/**
+ * Whose tokens the cluster accepts; undefined when no option says so. A file is read at once, so that one that can not be used is told.
+ *
+ * @throws USAGE when only some of the options are given, or keys would come over a network that anybody can change; those of
+ * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is no JSON.
+ */
+export async function readPlatformFlags(flags: PlatformFlags, terminal: Pick<Terminal, "read">): Promise<PlatformTrust | undefined> {
+  const { platformIssuer: issuer, platformKeys: place, platformTarget: target } = flags;
+  if (issuer === undefined && place === undefined && target === undefined) return undefined;
+  if (issuer === undefined || place === undefined || target === undefined) {
+    throw new EngineError("USAGE", "--platform-issuer, --platform-keys and --platform-target need each other");
+  }
+  return { issuer, target, keys: await keySource(place, terminal) };
+}
+
+async function keySource(place: string, terminal: Pick<Terminal, "read">): Promise<PlatformTrust["keys"]> {
+  if (/^https?:\/\//i.test(place)) return remoteKeys(place);
+  const read = async () => parseDocument(await terminal.read(place), place);
+  const first = await read();
+  readKeySet(first);
+  // Standard input can be read once only.
+  return place === "-" ? (first as object) : read;
+}
+
+function remoteKeys(place: string): KeySource {
+  const { protocol, hostname } = new URL(place);
+  if (protocol === "http:" && !LOOPBACK.test(hostname)) {
+    const details = { hint: "Whoever can change them on the way could sign tokens. Use https, or a file" };
+    throw new EngineError("USAGE", "--platform-keys must not be read over plain HTTP", { details });
+  }
+  return async (signal) => {
+    const answer = await fetch(place, { signal, redirect: "error" });
+    if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+    return parseDocument(await textOf(answer), place);
+  };
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk as Uint8Array);
+    length += (chunk as Uint8Array).length;
+    if (length > DOCUMENT_BYTES_MAX) throw new Error(`the answer is longer than ${DOCUMENT_BYTES_MAX} bytes`);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseDocument(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new EngineError("CONFIG_SYNTAX", `Cannot read "${place}": it is no JSON: ${messageOf(error)}`, { cause: error });
+  }
+}

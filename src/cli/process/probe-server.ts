@@ -1,0 +1,90 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { EngineError, messageOf } from "../../base/errors.ts";
+
+/** What a probe answers: "ok", if need be with remarks, or the reason why not. */
+export type Probe = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
+
+/** A small HTTP server for kubelets and scrapers. */
+export interface ProbeServer {
+  /** Where it listens, with the port that was found for `:0`. */
+  readonly address: string;
+  /** What it answers. */
+  readonly paths: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Paths and what they answer. */
+export interface ProbeServerOptions {
+  /** `:8081`, `127.0.0.1:0`, `[::1]:9090`. */
+  readonly address: string;
+  readonly probes?: Readonly<Record<string, Probe>>;
+  /** Text of `/metrics`. */
+  readonly metrics?: () => string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * Starts listening.
+ *
+ * @throws USAGE when the address does not parse, or can not be listened on.
+ */
+export async function startProbeServer({ address, probes = {}, metrics }: ProbeServerOptions): Promise<ProbeServer> {
+  const { host, port } = parseAddress(address);
+  const routes = new Map<string, () => Answer>(Object.entries(probes).map(([path, probe]) => [path, () => answerOf(probe)]));
+  if (metrics !== undefined) routes.set("/metrics", () => ({ status: 200, text: metrics() }));
+  const server = createServer((request, response) => answer(routes, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(cannotListen(address, messageOf(error), error)));
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    address: `${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    paths: [...routes.keys()],
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(routes: ReadonlyMap<string, () => Answer>, request: IncomingMessage, response: ServerResponse): void {
+  const route = routes.get((request.url ?? "/").split("?")[0]!);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const { status, text } = !reads ? { status: 405, text: "method not allowed\n" } : (route?.() ?? { status: 404, text: "not found\n" });
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+}
+
+function answerOf(probe: Probe): Answer {
+  const state = probe();
+  if (state === "ok") return { status: 200, text: "ok\n" };
+  if ("reason" in state) return { status: 503, text: `${state.reason}\n` };
+  return { status: 200, text: ["ok", ...state.remarks].map((line) => `${line}\n`).join("") };
+}
+
+/**
+ * Splits `host:port`; an empty host is every interface.
+ *
+ * @throws USAGE when the text is no address.
+ * @example
+ * parseAddress("[::1]:9090"); // { host: "::1", port: 9090 }
+ */
+export function parseAddress(text: string): { host: string | undefined; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) throw cannotListen(text, "wanted host:port, for example :8080");
+  const host = match[1] ?? match[2];
+  return { host: host === "" ? undefined : host, port };
+}
+
+function cannotListen(address: string, reason: string, cause?: unknown): EngineError {
+  const hint = 'Choose another --metrics-address or --health-address; "" switches it off';
+  return new EngineError("USAGE", `Cannot listen on "${address}": ${reason}`, { cause, details: { hint } });
+}

@@ -1,0 +1,39 @@
+import { delay } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+
+/** What has to be ended when a command ends, last opened first. */
+export interface Teardown {
+  /** Remembers how to end what was just opened. */
+  add(end: () => Promise<void> | void): void;
+  /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
+  run(): Promise<void>;
+}
+
+/** Nothing to end yet. */
+export function createTeardown(): Teardown {
+  const ends: (() => Promise<void> | void)[] = [];
+  return {
+    add: (end) => void ends.push(end),
+    async run() {
+      const failures: unknown[] = [];
+      for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+        try {
+          await end();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+/** Waits for `ending`, but no longer than `limitMs`: what comes after may help it along, as closing a connection does. */
+export async function atMost(clock: Clock, limitMs: number, ending: Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  try {
+    await Promise.race([ending, delay(clock, limitMs, ended.signal)]);
+  } finally {
+    ended.abort();
+  }
+}

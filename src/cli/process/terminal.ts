@@ -1,0 +1,135 @@
+import { constants } from "node:os";
+import { createInterface } from "node:readline/promises";
+import { buffer } from "node:stream/consumers";
+import { systemClock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import { EXIT_FAILED } from "./exit-codes.ts";
+import { decodeText, readTextFile, unreadable } from "../files/text-file.ts";
+
+/** The screen that standard output is. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** The outside world as a command sees it: one value, so that tests run commands in process. */
+export interface Terminal {
+  /** Writes text or bytes to standard output as they are. */
+  out(text: string | Uint8Array): void;
+  /** Writes one line to standard error. */
+  err(line: string): void;
+  /**
+   * The text of a file; `-` is standard input.
+   *
+   * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE when standard input is asked for a second time.
+   */
+  read(path: string): Promise<string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Undefined when standard output is no screen. */
+  readonly screen: Screen | undefined;
+  /** Whether standard error shows colours: a screen, and no NO_COLOR. */
+  readonly colours: boolean;
+  /**
+   * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
+   * the second one does, and so does a stop that takes too long. Commands that end by themselves never ask for it.
+   */
+  stopSignal(): AbortSignal;
+  /** Asks the person at the terminal and answers their line; undefined when nobody is there to ask. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
+  onHangUp(listener: () => void): () => void;
+}
+
+/** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
+const GRACE_MS = 25_000;
+
+/** The terminal of this process. Call it once. */
+export function processTerminal(): Terminal {
+  const stop = new AbortController();
+  const { stdout, stderr, stdin, env } = process;
+  surviveClosedPipes(stop);
+  let listening = false;
+  let stdinRead = false;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (line) => void stderr.write(`${line}\n`),
+    async read(path) {
+      if (path !== "-") return readTextFile(path);
+      if (stdinRead) throw stdinTwice();
+      stdinRead = true;
+      return decodeText(await buffer(stdin).catch(rethrowUnreadable), "standard input");
+    },
+    env,
+    ask: stdin.isTTY && stderr.isTTY ? askPerson : undefined,
+    get screen() {
+      return stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined;
+    },
+    colours: showsColours(stderr, env),
+    stopSignal() {
+      if (!listening) listenForStop(stop);
+      listening = true;
+      return stop.signal;
+    },
+    onHangUp(listener) {
+      process.on("SIGHUP", listener);
+      return () => void process.off("SIGHUP", listener);
+    },
+  };
+}
+
+/**
+ * Whether a stream shows colours. NO_COLOR counts when it is not empty (no-color.org).
+ *
+ * @example
+ * showsColours({ isTTY: true }, { NO_COLOR: "1" }); // false
+ */
+export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Terminal["env"]): boolean {
+  return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}
+
+/** On standard error, so that what is asked does not end up in a file. */
+async function askPerson(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}
+
+/** A reader that went away, as `head` does, ends what runs; what is still written goes nowhere. A full disk is a failure. */
+function surviveClosedPipes(stop: AbortController): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return stop.abort();
+    process.stderr.write(`Cannot write to standard output: ${error.message}\n`);
+    process.exit(EXIT_FAILED);
+  });
+  // A lost log must not end the sync, and there is nowhere left to tell it.
+  process.stderr.on("error", () => undefined);
+}
+
+function listenForStop(stop: AbortController): void {
+  let asked = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      const code = 128 + constants.signals[signal];
+      if (asked) process.exit(code);
+      asked = true;
+      stop.abort();
+      // Fires only if the process still lives by then: the timer alone does not keep it alive.
+      systemClock.schedule(GRACE_MS, () => {
+        process.stderr.write(`Not stopped after ${GRACE_MS / 1000} s: ended\n`);
+        process.exit(code);
+      });
+    });
+  }
+}
+
+function stdinTwice(): EngineError {
+  const hint = "Use - for one file, and name the other ones";
+  return new EngineError("USAGE", "Cannot read standard input twice", { details: { hint } });
+}
+
+function rethrowUnreadable(error: unknown): never {
+  throw unreadable("standard input", error);
+}

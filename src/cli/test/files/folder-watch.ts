@@ -1,0 +1,56 @@
+import { statSync, watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
+import { join } from "node:path";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+
+/** Tells what happens in folders, without those below them. Folders and not files: a save by rename would end the watch of a file. */
+export class FolderWatch {
+  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
+  readonly #tell: (path: string) => void;
+
+  /** `tell` gets the path of what was made, changed, renamed or removed; that of the folder where the system does not say more. */
+  constructor(tell: (path: string) => void) {
+    this.#tell = tell;
+  }
+
+  /**
+   * Watches these folders from now on, and no others. One that does not exist is passed over.
+   *
+   * @throws USAGE when the system watches no more folders.
+   */
+  follow(folders: ReadonlySet<string>): void {
+    for (const [folder, { inode }] of this.#watchers) {
+      // Another folder in the place of one that was removed is not the one that is watched.
+      if (!folders.has(folder) || inodeOf(folder) !== inode) this.#end(folder);
+    }
+    for (const folder of folders) if (!this.#watchers.has(folder)) this.#begin(folder);
+  }
+
+  close(): void {
+    this.follow(new Set());
+  }
+
+  #begin(folder: string): void {
+    try {
+      const watcher = watch(folder, (_event, name) => this.#tell(name === null ? folder : join(folder, name)));
+      this.#watchers.set(folder, { watcher, inode: inodeOf(folder) });
+      // A folder that is removed may come again.
+      watcher.on("error", () => (this.#end(folder), this.#tell(folder)));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return;
+      const details = { hint: "Name fewer folders, or let the system watch more: fs.inotify.max_user_watches on Linux" };
+      throw new EngineError("USAGE", `Cannot watch "${folder}": ${messageOf(error)}`, { cause: error, details });
+    }
+  }
+
+  #end(folder: string): void {
+    this.#watchers.get(folder)?.watcher.close();
+    this.#watchers.delete(folder);
+  }
+}
+
+/** What tells a folder from another one of its name; 0 where there is none. */
+function inodeOf(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0;
+}

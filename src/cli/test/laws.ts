@@ -1,0 +1,84 @@
+/**
+ * The laws of patches on the command line: how a report is told, and which of it is a problem of the configuration.
+ *
+ * @module
+ */
+import type { Code } from "../../base/codes.ts";
+import { createEngine } from "../../engine/engine.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { fieldPath, indexPath } from "../../schema/field.ts";
+import { keyStartOf, startOf, valueAt } from "../../schema/node.ts";
+import type { Node } from "../../schema/node.ts";
+import { Report } from "../../schema/problem.ts";
+import type { Position, Problem } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { breachesOf, checkLaws, formatLawSteps, meaningOf, nameTogether } from "../../workbench/laws/check-laws.ts";
+import type { LawName, LawReport, PairReport } from "../../workbench/laws/check-laws.ts";
+import type { LoadedConfiguration } from "../input/configuration.ts";
+import { visible } from "../output/output.ts";
+
+/** Checks the patches of a configuration on values of its kinds and of `objects`. */
+export async function checkConfigurationLaws(
+  loaded: LoadedConfiguration,
+  options: { readonly objects: readonly KubeObject[]; readonly seed?: number },
+): Promise<LawReport> {
+  const engine = await createEngine(loaded);
+  try {
+    return checkLaws(engine, options);
+  } finally {
+    engine.dispose();
+  }
+}
+
+/**
+ * What of a report is wrong with the configuration: a pair that oscillates is an error, one that drifts a warning, and so are lists
+ * whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
+ */
+export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
+  const report = new Report();
+  const roots = texts.map(({ file, text }) => readYaml(text, { file, report: new Report() }));
+  for (const { list, patches, verdict, counterExample } of breachesOf(laws)) {
+    // What happens between several patches is told at the last of them.
+    const patch = patches.at(-1)!;
+    const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
+    const at = placeOf({ list, patch }, roots) ?? { file: texts.at(-1)?.file ?? "vcluster.yaml", line: 0, column: 0 };
+    const verb = verdict === "oscillates" ? "oscillate" : "drift";
+    const subject =
+      patches.length === 1 ? `The patch ${verb}s` : `Patches ${nameTogether(patches)} ${verb} together, though not each alone`;
+    const message = `${subject}: ${formatLawSteps(counterExample.steps)}. ${counterExample.explanation}`;
+    const code: Code = "REVERSE_NOT_INVERSE";
+    report[verdict === "oscillates" ? "error" : "warning"]({ code, at, field, message: message.replace(/\.$/, ""), hint: "" });
+  }
+  return report.problems;
+}
+
+/** The reverseExpression, or what the patch has instead, in the last file that has the list. */
+function placeOf({ list, patch }: Pick<PairReport, "list" | "patch">, roots: readonly (Node | undefined)[]): Position | undefined {
+  const lists = roots.map((root) => valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), list), "patches"));
+  const found = lists.findLast((node) => node?.kind === "list");
+  const node = found?.kind === "list" ? found.items[patch] : undefined;
+  if (node?.kind !== "map") return undefined;
+  const entry = node.entries.get("reverseExpression") ?? node.entries.get("expression");
+  return entry === undefined ? startOf(node) : keyStartOf(entry);
+}
+
+/** Laws that are told below a patch although they decide no verdict. */
+const NOTES: Partial<Record<LawName, string>> = { total: "fails", typeKept: "changes its type", deterministic: "is not deterministic" };
+
+/** One patch a line with its verdict, and what else people may want to know of it below. */
+export function formatLawReport({ pairs, lists, seed }: LawReport): string {
+  const lines = pairs.flatMap((pair) => [
+    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
+    ...pair.laws.flatMap(({ law, counterExample }) => {
+      const note = NOTES[law];
+      return note === undefined || counterExample === undefined ? [] : [`  ${note}: ${formatLawSteps(counterExample.steps)}`];
+    }),
+  ]);
+  const ofLists = lists.map(({ list, verdict, together, cutShort }) => {
+    const why = together.length === 0 ? "none has to do with another" : `${nameTogether(together)} tried on the same objects`;
+    return `${list}.patches all together: ${verdict}; ${why}${cutShort ? " (as far as the fuel went)" : ""}`;
+  });
+  const tried = [...pairs.flatMap(({ laws }) => laws), ...lists].reduce((sum, { runs }) => sum + runs, 0);
+  const total = `${pairs.length} ${pairs.length === 1 ? "patch" : "patches"}, ${tried.toLocaleString("en")} checks, seed ${seed}`;
+  return [...lines, ...ofLists, total, ""].map((line) => visible(line)).join("\n");
+}

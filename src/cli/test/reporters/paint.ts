@@ -1,0 +1,19 @@
+import { showsColours } from "../../process/terminal.ts";
+import type { Terminal } from "../../process/terminal.ts";
+
+/** What a colour says. */
+type Meaning = "good" | "bad" | "odd" | "quiet" | "strong";
+
+const CODES: Readonly<Record<Meaning, number>> = { good: 32, bad: 31, odd: 33, quiet: 2, strong: 1 };
+
+/** Colours a text, or leaves it as it is where no colours are shown. */
+export type Paint = (meaning: Meaning, text: string) => string;
+
+/** No colours. */
+export const plain: Paint = (_meaning, text) => text;
+
+/** How standard output is coloured. */
+export function paintOf({ screen, env }: Pick<Terminal, "screen" | "env">): Paint {
+  if (!showsColours({ isTTY: screen !== undefined }, env)) return plain;
+  return (meaning, text) => `\u001b[${CODES[meaning]}m${text}\u001b[0m`;
+}

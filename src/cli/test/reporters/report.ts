@@ -1,0 +1,107 @@
+import { formatCoverage, mergeCoverage, percentagesOf } from "../../../workbench/coverage/report.ts";
+import type { SuiteCoverage } from "../../../workbench/coverage/types.ts";
+import type { Percentages } from "../../../workbench/coverage/report.ts";
+import type { SuiteResult, TestResult, Verdict } from "../../../workbench/asserts/results.ts";
+
+/** A test file that was run, and how long that took, in milliseconds. */
+export interface RanSuite {
+  readonly suite: SuiteResult;
+  readonly ms: number;
+}
+
+/** What the laws among the results say together. */
+export interface LawTotals {
+  readonly held: number;
+  readonly total: number;
+  /** Inputs tried. */
+  readonly runs: number;
+  /** Each once, in the order of the files. */
+  readonly seeds: readonly number[];
+}
+
+/** How much of the patches ran, and what did not, one line each. */
+export interface CoverageTotals extends Percentages {
+  readonly missed: readonly string[];
+}
+
+/** What all results say together. */
+export interface Totals extends Readonly<Record<Verdict, number>> {
+  /** Files of which nothing ran, as they or their configuration are wrong. */
+  readonly unusable: number;
+  /** Absent without laws. */
+  readonly laws?: LawTotals;
+  /** Absent when nothing was measured. */
+  readonly coverage?: CoverageTotals;
+  /** What nineteen of twenty tests cost at most, laws and sequences aside; absent where nothing cost anything. */
+  readonly fuelP95?: number;
+}
+
+/** What reporters are made of. */
+export interface TestReport {
+  readonly suites: readonly RanSuite[];
+  readonly totals: Totals;
+}
+
+/** A report of what ran. */
+export function reportOf(suites: readonly RanSuite[]): TestReport {
+  return { suites, totals: totalsOf(suites.map(({ suite }) => suite)) };
+}
+
+/** Whether anything of a file is not as it should be. */
+export function hasFailed(suite: SuiteResult): boolean {
+  return isUnusable(suite) || suite.results.some(isFailure);
+}
+
+/** Whether a result is anything but passed or skipped. */
+export function isFailure({ verdict }: TestResult): boolean {
+  return verdict === "failed" || verdict === "error";
+}
+
+/** Whether nothing of a file ran. */
+export function isUnusable({ problems }: SuiteResult): boolean {
+  return problems.some(({ severity }) => severity === "error");
+}
+
+/** `rewrite-ips › moves pod IPs`: a result among those of other files. */
+export function fullName(suite: SuiteResult, { name }: TestResult): string {
+  return `${suite.name} › ${name}`;
+}
+
+function totalsOf(suites: readonly SuiteResult[]): Totals {
+  const results = suites.flatMap((suite) => suite.results);
+  const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
+  const laws = results.filter(({ kind, verdict }) => kind === "law" && verdict !== "skipped");
+  const coverages = suites.flatMap(({ coverage }) => coverage ?? []);
+  const fuelP95 = p95(results.flatMap(({ kind, fuel }) => (kind === "test" && fuel > 0 ? [fuel] : [])));
+  return {
+    passed: count("passed"),
+    failed: count("failed"),
+    error: count("error"),
+    skipped: count("skipped"),
+    unusable: suites.filter(isUnusable).length,
+    ...(laws.length > 0 && { laws: lawTotals(laws) }),
+    ...(coverages.length > 0 && { coverage: coverageTotals(coverages) }),
+    ...(fuelP95 !== undefined && { fuelP95 }),
+  };
+}
+
+function lawTotals(laws: readonly TestResult[]): LawTotals {
+  return {
+    held: laws.filter(({ verdict }) => verdict === "passed").length,
+    total: laws.length,
+    runs: laws.reduce((sum, { runs = 0 }) => sum + runs, 0),
+    seeds: [...new Set(laws.flatMap(({ seed }) => seed ?? []))],
+  };
+}
+
+/** Patches of one configuration count once, whichever of the files reach them. */
+function coverageTotals(coverages: readonly SuiteCoverage[]): CoverageTotals {
+  const all = mergeCoverage(coverages);
+  return { ...percentagesOf(all), missed: formatCoverage(all) };
+}
+
+/** The nearest-rank percentile. */
+function p95(numbers: readonly number[]): number | undefined {
+  const sorted = [...numbers].sort((left, right) => left - right);
+  return sorted[Math.ceil(sorted.length * 0.95) - 1];
+}

@@ -1,0 +1,106 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+import type { Terminal } from "../../process/terminal.ts";
+import { githubReport } from "./github-report.ts";
+import { jsonReport } from "./json-report.ts";
+import { junitReport } from "./junit-report.ts";
+import { paintOf, plain } from "./paint.ts";
+import type { Paint } from "./paint.ts";
+import { prettyEnd, prettySuite } from "./pretty.ts";
+import type { RanSuite, TestReport } from "./report.ts";
+import { sarifReport } from "./sarif-report.ts";
+import { tapReport } from "./tap-report.ts";
+
+/** How a run is told. */
+interface Reporter {
+  /** What is told of a file once it has run. Default: nothing. */
+  suite?(ran: RanSuite, paint: Paint): string;
+  /** What is told in the end. */
+  end(report: TestReport, paint: Paint): string;
+  /** Whether it is lines that others may stand between, and no document. */
+  readonly lines?: true;
+}
+
+const REPORTERS = {
+  pretty: { suite: prettySuite, end: prettyEnd, lines: true },
+  json: { end: jsonReport },
+  junit: { end: junitReport },
+  github: { end: githubReport, lines: true },
+  tap: { end: tapReport },
+  sarif: { end: sarifReport },
+} satisfies Readonly<Record<string, Reporter>>;
+
+/** The names of all reporters. */
+export const REPORTER_NAMES = Object.keys(REPORTERS);
+
+/** A reporter that was asked for, and where it writes. */
+export interface ChosenReporter {
+  readonly name: keyof typeof REPORTERS;
+  /** Standard output when left out. */
+  readonly file?: string;
+}
+
+/** What tells a run to all who asked. */
+export interface Reporting {
+  suite(ran: RanSuite): void;
+  /** @throws CONFIG_FILE when a report can not be written. */
+  end(report: TestReport): Promise<void>;
+}
+
+/** Reads `NAME` or `NAME=FILE`; may be given several times. @throws InvalidArgumentError for another name. */
+export function parseReporter(text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] {
+  const [, name = text, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
+  if (!REPORTER_NAMES.includes(name)) throw new InvalidArgumentError(`Wanted one of ${REPORTER_NAMES.join(", ")}, or NAME=FILE.`);
+  return [...before, { name: name as ChosenReporter["name"], ...(file !== undefined && { file }) }];
+}
+
+/**
+ * What tells a run.
+ *
+ * @throws USAGE when a document would share standard output with something else.
+ */
+export function createReporting(terminal: Terminal, chosen: readonly ChosenReporter[]): Reporting {
+  refuseSharedDocument(chosen);
+  const reporters = chosen.map(({ name, file }) => ({ reporter: REPORTERS[name] as Reporter, file, parts: [] as string[] }));
+  const paint = paintOf(terminal);
+  return {
+    suite(ran) {
+      for (const { reporter, file, parts } of reporters) {
+        if (file === undefined) terminal.out(reporter.suite?.(ran, paint) ?? "");
+        else parts.push(reporter.suite?.(ran, plain) ?? "");
+      }
+    },
+    async end(report) {
+      for (const { reporter, file, parts } of reporters) {
+        if (file === undefined) terminal.out(reporter.end(report, paint));
+        else await writeReport(file, parts.splice(0).join("") + reporter.end(report, plain));
+      }
+    },
+  };
+}
+
+/** Whether something that is no line for people goes to standard output. */
+export function isDocumentPrinted(chosen: readonly ChosenReporter[]): boolean {
+  return chosen.some(({ name, file }) => file === undefined && (REPORTERS[name] as Reporter).lines !== true);
+}
+
+function refuseSharedDocument(chosen: readonly ChosenReporter[]): void {
+  const printed = chosen.filter(({ file }) => file === undefined);
+  if (printed.length <= 1 || !isDocumentPrinted(chosen)) return;
+  const names = printed.map(({ name }) => name).join(" and ");
+  throw new EngineError("USAGE", `Cannot print ${names} to standard output at once`, {
+    details: { hint: "Give all but one of them a file, as in --reporter junit=report.xml" },
+  });
+}
+
+async function writeReport(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    const details = { hint: "Name a file in a folder that this user may write to" };
+    throw new EngineError("CONFIG_FILE", `Cannot write the report "${file}": ${messageOf(error)}`, { cause: error, details });
+  }
+}

@@ -1,0 +1,80 @@
+import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import { groupOf } from "../kube/object/resource.ts";
+import { demandAllowed } from "../apiserver/access/authorization.ts";
+import type { Authorizer } from "../apiserver/access/authorization.ts";
+import type { Admit } from "../apiserver/verbs/resource-context.ts";
+import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
+import type { OnWatch } from "../apiserver/http/resource-routes.ts";
+import type { Store } from "../apiserver/store/store.ts";
+import { createTokens } from "../apiserver/access/tokens.ts";
+import type { Tokens } from "../apiserver/access/tokens.ts";
+import { createReviews } from "./kinds/reviews.ts";
+import { createTokenRequests } from "./kinds/token-requests.ts";
+import { withPlatformGrants, withinScopes } from "./tokens/platform-access.ts";
+import { endWithTokens, openPlatformTokens, withPlatformTokens } from "./tokens/platform-tokens.ts";
+import type { PlatformTrust } from "./tokens/platform-tokens.ts";
+import { createRbacAuthorizer } from "./rbac/authorize.ts";
+import { createRbacKinds } from "./rbac/kinds.ts";
+import { followPolicy } from "./rbac/policy.ts";
+
+/** Who is known to a cluster and what they may do. */
+export interface Access {
+  readonly authorizer: Authorizer;
+  readonly tokens: Tokens;
+  /** The kinds in which all this is written down and asked about. */
+  readonly kinds: readonly ResourceDefinition[];
+  /** What ServiceAccounts are asked for. */
+  readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
+  /** Ends watches with what allowed them; undefined when nothing ever does. */
+  readonly onWatch: OnWatch | undefined;
+  stop(): void;
+}
+
+/** What access is made of. */
+export interface AccessOptions {
+  readonly store: Store;
+  readonly chance: Chance;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whose tokens are accepted besides the cluster's own. Default: nobody's. */
+  readonly platform?: PlatformTrust | undefined;
+  /** Tells which resources of the cluster are in namespaces. */
+  readonly isNamespaced: (group: string, resource: string) => boolean;
+}
+
+/**
+ * Access by the roles and bindings in a store, and by the tokens of a platform.
+ *
+ * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
+ */
+export async function createAccess({ store, chance, clock, logger, platform, isNamespaced }: AccessOptions): Promise<Access> {
+  const trusted = platform && (await openPlatformTokens({ trust: platform, clock, logger }));
+  const own = createTokens({ chance, clock });
+  const tokens = trusted ? withPlatformTokens(own, trusted) : own;
+  const followed = await followPolicy(store);
+  const policy = platform ? withPlatformGrants(followed, platform.administrators) : followed;
+  const byRoles = createRbacAuthorizer(policy);
+  const authorizer = platform ? withinScopes(byRoles, { ...platform, isNamespaced }) : byRoles;
+  const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
+  const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
+  const onWatch = trusted && endWithTokens(trusted, clock);
+  return { authorizer, tokens, kinds, accountQuestions, onWatch, stop: () => policy.stop() };
+}
+
+/**
+ * Admission by permission, for what the request itself did not ask for: an update or an applied configuration that creates
+ * an absent object needs the verb `create` too.
+ */
+export function createCreationAdmission(authorizer: Authorizer, next: Admit): Admit {
+  return async (operation) => {
+    const { verb, type, key, user } = operation;
+    if (verb === "create") {
+      const version = type.apiVersion.slice(type.apiVersion.lastIndexOf("/") + 1);
+      const attributes = { verb, group: groupOf(type), version, resource: type.plural, subresource: "", ...key };
+      demandAllowed(authorizer, user, attributes);
+    }
+    await next(operation);
+  };
+}

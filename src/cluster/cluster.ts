@@ -1,0 +1,232 @@
+import { systemChance } from "../base/chance.ts";
+import type { Chance } from "../base/chance.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { Logger } from "../base/logger.ts";
+import { groupOf } from "../kube/object/resource.ts";
+import { startApiServer } from "../apiserver/api-server.ts";
+import type { ServerLimits } from "../apiserver/http/limits/limits.ts";
+import { createLoopbackAuthentication } from "../apiserver/access/authentication.ts";
+import { formatKubeconfig } from "../apiserver/access/kubeconfig.ts";
+import { createMemoryStore } from "../apiserver/store/memory/memory-store.ts";
+import { createRegistry } from "../apiserver/verbs/registry.ts";
+import type { Registry } from "../apiserver/verbs/registry.ts";
+import type { UserInfo } from "../apiserver/verbs/resource-context.ts";
+import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
+import type { Store } from "../apiserver/store/store.ts";
+import { createBearerAuthentication } from "../apiserver/access/tokens.ts";
+import { createAccess, createCreationAdmission } from "./access.ts";
+import type { Access } from "./access.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { startEndpointSliceController } from "./controllers/slices/endpoint-slice-controller.ts";
+import { startEndpointSliceMirroring } from "./controllers/slices/endpoint-slice-mirroring.ts";
+import type { Controller } from "./controllers/controller.ts";
+import { startEndpointsController } from "./controllers/endpoints-controller.ts";
+import { startGarbageCollector } from "./controllers/garbage-collector.ts";
+import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
+import { startNamespaceController } from "./controllers/namespace-controller.ts";
+import { startRoleAggregation } from "./controllers/role-aggregation.ts";
+import { startServiceAccountController } from "./controllers/service-account-controller.ts";
+import { createCoreKinds } from "./core-kinds.ts";
+import { createClusterCredentials } from "./credentials.ts";
+import type { ClusterCredentials } from "./credentials.ts";
+import { createInProcessClient } from "./in-process-client.ts";
+import type { InProcessClient } from "./in-process-client.ts";
+import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
+import type { PlatformTrust } from "./tokens/platform-tokens.ts";
+import { bearerOf } from "./kinds/token-for.ts";
+import type { IssuedToken, TokenSubject } from "./kinds/token-for.ts";
+
+/** What an embedded cluster is without a network. */
+export interface EmbeddedClusterOptions {
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  /** Default: says nothing. */
+  readonly logger?: Logger;
+  /** Events kept for watches that start in the past. Default 10,000. */
+  readonly history?: number;
+  /** Where objects are kept; the cluster closes it. Default: a new memory store with `history`. */
+  readonly store?: Store;
+  /** Endpoints follow their Services, as in a real cluster. Default true. */
+  readonly endpointsController?: boolean;
+  /**
+   * Objects go with their owners. Without it objects that are deleted in the foreground or leaving orphans wait for
+   * somebody else. Default true.
+   */
+  readonly garbageCollector?: boolean;
+  /** Services with a selector have EndpointSlices, made from their Endpoints. Default true. */
+  readonly endpointSliceController?: boolean;
+  /** Endpoints of Services without a selector are copied into EndpointSlices. Default true. */
+  readonly endpointSliceMirroring?: boolean;
+  /** A platform whose tokens the cluster accepts. Default: only its own. */
+  readonly platform?: PlatformTrust;
+}
+
+/** A cluster in this process, with no port. */
+export interface EmbeddedCluster {
+  readonly registry: Registry;
+  readonly client: InProcessClient;
+  /** Who is known and what they may do; the client in process may do everything. */
+  readonly access: Access;
+  /** Forgets the history: a watch or page that starts before this moment is answered 410. */
+  compact(): Promise<void>;
+  /** Resolves when the cluster's own controllers have caught up. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** An embedded cluster and how it is reached. */
+export interface ClusterOptions extends EmbeddedClusterOptions {
+  /** Name of the kubeconfig's context. */
+  readonly name: string;
+  /** Default 0, any free one. */
+  readonly port?: number;
+  /** False serves plain HTTP, on loopback and without credentials. Default true. */
+  readonly tls?: boolean;
+  /** What clients trust and show. Default: made anew, so that no kubeconfig from before works. */
+  readonly credentials?: ClusterCredentials;
+  readonly limits?: ServerLimits;
+}
+
+/** A cluster that can be reached over the network. */
+export interface Cluster extends EmbeddedCluster {
+  readonly url: string;
+  /** A kubeconfig (YAML) with an administrator's credentials. */
+  readonly kubeconfig: string;
+  /** The authority of the server's certificate; "" for plain HTTP. */
+  readonly caPem: string;
+  /** The administrator's bearer token; "" for plain HTTP. */
+  readonly token: string;
+  /**
+   * Credentials for somebody else than the administrator, valid as long as the cluster runs. Over plain HTTP, requests
+   * without credentials are still the administrator's.
+   *
+   * @throws API_NOT_FOUND when there is no such ServiceAccount.
+   * @example
+   * const { kubeconfig } = await cluster.tokenFor({ user: "jane", groups: ["dev"] });
+   */
+  tokenFor(subject: TokenSubject): Promise<IssuedToken>;
+  /** Cuts off every open watch, over the network and in process. */
+  disconnect(): void;
+}
+
+const ADMIN: UserInfo = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
+
+/**
+ * A cluster in this process: registry, first objects, controllers and a client.
+ *
+ * @example
+ * const cluster = await createEmbeddedCluster({ clock, chance });
+ * await cluster.client.list(NAMESPACES);
+ */
+export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
+  const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
+  const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
+  // The kinds of access are among those of the cluster, which it is asked about only later.
+  const isNamespaced = (group: string, plural: string) =>
+    definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
+  const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });
+  const admit = createCreationAdmission(access.authorizer, createNamespaceLifecycle(store));
+  const definitions: readonly ResourceDefinition[] = [...createCoreKinds(chance, access), ...access.kinds];
+  const registry = createRegistry({ store, definitions, clock, chance, admit });
+  await registry.restore();
+  await bootstrap(registry);
+  const parts = { registry, store, logger };
+  const aggregation = await startRoleAggregation(parts);
+  // Nobody sees a cluster whose roles are still empty.
+  await aggregation.settled();
+  const controllers: Controller[] = [
+    aggregation,
+    await startNamespaceController(parts),
+    await startServiceAccountController(parts),
+    await startGracePeriodController({ ...parts, clock }),
+  ];
+  if (options.endpointsController !== false) controllers.push(await startEndpointsController(parts));
+  if (options.garbageCollector !== false) controllers.push(await startGarbageCollector(parts));
+  if (options.endpointSliceController !== false) controllers.push(await startEndpointSliceController(parts));
+  if (options.endpointSliceMirroring !== false) controllers.push(await startEndpointSliceMirroring(parts));
+  const client = createInProcessClient(registry);
+  return {
+    registry,
+    client,
+    access,
+    compact: () => store.compact(),
+    settled: () => settled(store, controllers),
+    async stop() {
+      controllers.forEach((controller) => controller.stop());
+      access.stop();
+      await client.close();
+      await store.close();
+    },
+  };
+}
+
+/** One controller's writes are another one's work, so it takes a round in which nothing was written. */
+async function settled(store: Store, controllers: readonly Controller[]): Promise<void> {
+  for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
+    for (const controller of controllers) await controller.settled();
+  }
+}
+
+/**
+ * Starts an embedded cluster that `kubectl` and every other client can use.
+ *
+ * @example
+ * const cluster = await startCluster({ name: "tenant" });
+ * writeFileSync("tenant.kubeconfig", cluster.kubeconfig);
+ * await cluster.stop();
+ */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const cluster = await createEmbeddedCluster(options);
+  try {
+    return await serve(cluster, options);
+  } catch (error) {
+    // A store in a file is locked until it is closed.
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise<Cluster> {
+  const { name, port, limits, tls = true, clock = systemClock, chance = systemChance, logger = silentLogger } = options;
+  const credentials = tls ? (options.credentials ?? createClusterCredentials({ name, clock, chance })) : undefined;
+  const { token = "", caPem = "" } = credentials ?? {};
+  const { access, registry } = cluster;
+  if (credentials) access.tokens.add(token, { user: ADMIN });
+  const authenticate = createBearerAuthentication(access.tokens, credentials ? undefined : createLoopbackAuthentication(ADMIN));
+  const server = await startApiServer({
+    registry,
+    clock,
+    chance,
+    logger,
+    version: VERSION,
+    authenticate,
+    authorizer: access.authorizer,
+    ...(access.onWatch && { onWatch: access.onWatch }),
+    ...(credentials && { tls: credentials }),
+    ...(port !== undefined && { port }),
+    ...(limits && { limits }),
+  });
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
+  return {
+    ...cluster,
+    url,
+    token,
+    caPem,
+    kubeconfig: formatKubeconfig({ name, url, ...(credentials && { caPem, token }) }),
+    async tokenFor(subject) {
+      const issued = access.tokens.issue(await bearerOf(registry, subject));
+      return { token: issued, kubeconfig: formatKubeconfig({ name, url, token: issued, ...(credentials && { caPem }) }) };
+    },
+    disconnect() {
+      server.disconnect();
+      cluster.client.disconnect();
+    },
+    async stop() {
+      await server.close();
+      await cluster.stop();
+    },
+  };
+}

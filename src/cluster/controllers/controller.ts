@@ -1,0 +1,29 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Registry } from "../../apiserver/verbs/registry.ts";
+import type { Store, StoreWatch } from "../../apiserver/store/store.ts";
+import type { KeyWorker } from "./key-worker.ts";
+
+/** A controller that runs until it is stopped. */
+export interface Controller {
+  /** Resolves when it has caught up with everything stored so far. */
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+/** What a controller works with. */
+export interface ControllerOptions {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly logger: Logger;
+}
+
+/** The controller whose watches feed a worker. It stops them before the worker, which then hears of nothing more. */
+export function createController(worker: KeyWorker, watches: readonly StoreWatch[]): Controller {
+  return {
+    settled: worker.settled,
+    stop() {
+      for (const watch of watches) watch.stop();
+      worker.stop();
+    },
+  };
+}

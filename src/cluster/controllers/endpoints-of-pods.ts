@@ -1,0 +1,55 @@
+import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../kube/object/types.ts";
+import type { Pod } from "../kinds/pod-types.ts";
+import { isHeadless, specOf } from "../kinds/services.ts";
+
+/**
+ * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
+ * A Pod without an address, one that has ended, and a port that the Pod does not name are left out.
+ */
+export function subsetsOf(service: KubeObject, pods: readonly Pod[]): EndpointSubset[] {
+  return pods.filter(isPlaced).flatMap((pod) => {
+    const address = addressOf(service, pod);
+    const list = isReady(pod) || specOf(service).publishNotReadyAddresses === true ? "addresses" : "notReadyAddresses";
+    return portsOf(service, pod).map((ports) => ({ [list]: [address], ports }));
+  });
+}
+
+function isPlaced({ metadata, status = {} }: Pod): boolean {
+  const ended = status.phase === "Succeeded" || status.phase === "Failed";
+  return (status.podIP ?? "") !== "" && !ended && typeof metadata.deletionTimestamp !== "string";
+}
+
+function isReady({ status = {} }: Pod): boolean {
+  return status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
+}
+
+function addressOf(service: KubeObject, { metadata, spec = {}, status }: Pod): EndpointAddress {
+  const { namespace, name, uid } = metadata;
+  const named = (spec.hostname ?? "") !== "" && spec.subdomain === service.metadata.name;
+  return {
+    ip: status!.podIP!,
+    ...(named && { hostname: spec.hostname! }),
+    ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
+    targetRef: { kind: "Pod", namespace: namespace!, name: name!, uid: uid! },
+  };
+}
+
+/** The ports of one subset each; a headless Service without ports has one subset that names none. */
+function portsOf(service: KubeObject, pod: Pod): EndpointPort[][] {
+  const { ports = [] } = specOf(service);
+  if (ports.length === 0) return isHeadless(specOf(service)) ? [[]] : [];
+  return ports.flatMap((port) => {
+    const number = portNumber(port, pod);
+    return number === undefined ? [] : [[endpointPort(port, number)]];
+  });
+}
+
+function endpointPort({ name, protocol = "TCP", appProtocol }: ServicePort, port: number): EndpointPort {
+  return { ...(name !== undefined && { name }), port, protocol, ...(appProtocol !== undefined && { appProtocol }) };
+}
+
+function portNumber({ targetPort, port, protocol = "TCP" }: ServicePort, { spec = {} }: Pod): number | undefined {
+  if (typeof targetPort !== "string") return targetPort ?? port;
+  const ports = (spec.containers ?? []).flatMap((container) => container.ports ?? []);
+  return ports.find((candidate) => candidate.name === targetPort && (candidate.protocol ?? "TCP") === protocol)?.containerPort;
+}

@@ -1,0 +1,170 @@
+import { isEngineError } from "../../base/errors.ts";
+import { keyOf } from "../../kube/object/key.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../../kube/object/types.ts";
+import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
+import type { Registry } from "../../apiserver/verbs/registry.ts";
+import type { StoreEvent } from "../../apiserver/store/store.ts";
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, policyOfFinalizers } from "../../apiserver/verbs/write/delete-step.ts";
+import type { PropagationPolicy } from "../../apiserver/verbs/write/delete-step.ts";
+import { createController } from "./controller.ts";
+import type { Controller, ControllerOptions } from "./controller.ts";
+import { createKeyWorker } from "./key-worker.ts";
+import { createOwnership, ownersOf } from "./ownership.ts";
+import type { Ownership } from "./ownership.ts";
+
+/**
+ * Deletes objects once all their owners are gone, makes owners that are deleted in the foreground wait for them, and frees
+ * them from owners that leave orphans. An owner is who has the name and the uid; of kinds that this server does not know it
+ * never says that somebody is gone. Source: the garbage collector of the controller manager.
+ */
+export async function startGarbageCollector({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+  const ownership = createOwnership();
+  const collector: Collector = { registry, ownership, types: new Map(registry.definitions.map(({ type }) => [kindOf(type), type])) };
+  const worker = createKeyWorker({ name: "garbage collector", logger, reconcile: (uid) => reconcile(collector, uid) });
+  const present = await store.list({ prefix: "/" });
+  for (const { object } of present.objects) ownership.put(object);
+  for (const { object } of present.objects) if (isConcerned(object)) worker.add(object.metadata.uid!);
+  const onEvent = (event: StoreEvent) => {
+    for (const uid of affected(ownership, event)) worker.add(uid);
+  };
+  const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
+  return createController(worker, [watch]);
+}
+
+interface Collector {
+  readonly registry: Registry;
+  readonly ownership: Ownership;
+  /** By apiVersion and kind. */
+  readonly types: ReadonlyMap<string, ResourceType>;
+}
+
+function kindOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function isConcerned(object: KubeObject): boolean {
+  return ownersOf(object).length > 0 || isWaiting(object) || leavesOrphans(object);
+}
+
+function isTerminating({ metadata }: KubeObject): boolean {
+  return typeof metadata.deletionTimestamp === "string";
+}
+
+/** The object waits for its dependents. */
+function isWaiting(object: KubeObject): boolean {
+  return isTerminating(object) && object.metadata.finalizers?.includes(FOREGROUND_FINALIZER) === true;
+}
+
+function leavesOrphans(object: KubeObject): boolean {
+  return isTerminating(object) && object.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
+}
+
+/** Whose state may be another one after an event. */
+function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
+  const uid = object.metadata.uid!;
+  if (type === "deleted") ownership.remove(object);
+  else ownership.put(object);
+  // An owner may have waited for this object, or for its reference to go or to stop blocking.
+  const owners = [...ownersOf(object), ...ownersOf(previous)].filter((owner) => {
+    const found = ownership.get(owner);
+    return found !== undefined && isWaiting(found);
+  });
+  const self = type !== "deleted" && isConcerned(object) ? [uid] : [];
+  const left = type === "deleted" || isWaiting(object) ? ownership.claimantsOf(uid).map(({ metadata }) => metadata.uid!) : [];
+  return [...left, ...self, ...owners];
+}
+
+async function reconcile(collector: Collector, uid: string): Promise<void> {
+  const known = collector.ownership.get(uid);
+  const type = known && collector.types.get(kindOf(known));
+  if (known === undefined || type === undefined) return;
+  const object = await read(collector, type, known);
+  if (object?.metadata.uid !== uid) return;
+  if (leavesOrphans(object)) return leaveOrphans(collector, type, object);
+  if (isWaiting(object)) return waitForDependents(collector, type, object);
+  if (!isTerminating(object) && ownersOf(object).length > 0) return judge(collector, type, object);
+}
+
+async function leaveOrphans(collector: Collector, type: ResourceType, owner: KubeObject): Promise<void> {
+  for (const known of collector.ownership.dependentsOf(owner)) {
+    const dependentType = collector.types.get(kindOf(known));
+    const dependent = dependentType && (await read(collector, dependentType, known));
+    if (dependent === undefined) continue;
+    const others = dependent.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.metadata.uid);
+    await change(collector, dependentType!, dependent, { ownerReferences: others ?? [] });
+  }
+  await liftFinalizer(collector, type, owner, ORPHAN_FINALIZER);
+}
+
+async function waitForDependents(collector: Collector, type: ResourceType, owner: KubeObject): Promise<void> {
+  const blocks = ({ uid, blockOwnerDeletion }: OwnerReference) => uid === owner.metadata.uid && blockOwnerDeletion === true;
+  const blocked = collector.ownership.dependentsOf(owner).some(({ metadata }) => metadata.ownerReferences?.some(blocks));
+  if (!blocked) await liftFinalizer(collector, type, owner, FOREGROUND_FINALIZER);
+}
+
+/** Solid owners keep an object; absent ones do not, nor do those that wait for it to go; unknown ones forbid to judge. */
+type Standing = "solid" | "absent" | "waiting" | "unknown";
+
+async function judge(collector: Collector, type: ResourceType, object: KubeObject): Promise<void> {
+  const references = object.metadata.ownerReferences!;
+  const standings: Standing[] = [];
+  for (const reference of references) standings.push(await standingOf(collector, object, reference));
+  if (standings.includes("unknown")) return;
+  const solid = references.filter((_reference, index) => standings[index] === "solid");
+  if (solid.length === references.length) return;
+  if (solid.length > 0) return change(collector, type, object, { ownerReferences: solid });
+  const dependents = collector.ownership.dependentsOf(object);
+  if (!standings.includes("waiting") || dependents.length === 0) {
+    return discard(collector, type, object, policyOfFinalizers(object.metadata.finalizers ?? []));
+  }
+  if (!dependents.some(isWaiting)) return discard(collector, type, object, "Foreground");
+  // Owners that wait for each other in a circle would wait forever.
+  const ownerReferences = references.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
+  await change(collector, type, object, { ownerReferences });
+}
+
+async function standingOf(collector: Collector, { metadata }: KubeObject, reference: OwnerReference): Promise<Standing> {
+  const type = collector.types.get(kindOf(reference));
+  if (type === undefined || (type.namespaced && metadata.namespace === undefined)) return "unknown";
+  const namespace = type.namespaced ? metadata.namespace! : "";
+  const owner = await read(collector, type, { ...reference, metadata: { namespace, name: reference.name } });
+  if (owner?.metadata.uid !== reference.uid) return "absent";
+  return isWaiting(owner) ? "waiting" : "solid";
+}
+
+type Change = Pick<ObjectMeta, "ownerReferences" | "finalizers">;
+
+/** A change that changes nothing is not stored. */
+async function change({ registry }: Collector, type: ResourceType, object: KubeObject, metadata: Change): Promise<void> {
+  await ignoringAbsence(registry.update(type, keyOf(object), withMetadata(object, metadata)));
+}
+
+async function liftFinalizer(collector: Collector, type: ResourceType, object: KubeObject, finalizer: string): Promise<void> {
+  const finalizers = object.metadata.finalizers!.filter((candidate) => candidate !== finalizer);
+  await change(collector, type, object, { finalizers });
+}
+
+async function discard(
+  { registry }: Collector,
+  type: ResourceType,
+  object: KubeObject,
+  propagationPolicy: PropagationPolicy,
+): Promise<void> {
+  const { uid, resourceVersion } = object.metadata;
+  const preconditions = { uid: uid!, resourceVersion: resourceVersion! };
+  await ignoringAbsence(registry.delete(type, keyOf(object), { preconditions, propagationPolicy }));
+}
+
+function read({ registry }: Collector, type: ResourceType, object: KubeObject): Promise<KubeObject | undefined> {
+  return ignoringAbsence(registry.get(type, keyOf(object)));
+}
+
+async function ignoringAbsence<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isEngineError(error, "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

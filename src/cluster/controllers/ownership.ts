@@ -1,0 +1,48 @@
+import type { KubeObject } from "../../kube/object/types.ts";
+
+/** Who belongs to whom, kept up to date with the store. */
+export interface Ownership {
+  get(uid: string): KubeObject | undefined;
+  /** The objects whose references name this one as an owner that they may have: one of no namespace, or of their own. */
+  dependentsOf(owner: KubeObject): readonly KubeObject[];
+  /** The objects that name this uid, rightly or not. */
+  claimantsOf(uid: string): readonly KubeObject[];
+  put(object: KubeObject): void;
+  remove(object: KubeObject): void;
+}
+
+/** An empty {@link Ownership}. A change costs as much as the object has owners. */
+export function createOwnership(): Ownership {
+  const objects = new Map<string, KubeObject>();
+  const claimants = new Map<string, Set<string>>();
+  const forget = (uid: string) => {
+    for (const owner of ownersOf(objects.get(uid))) {
+      const group = claimants.get(owner);
+      group?.delete(uid);
+      if (group?.size === 0) claimants.delete(owner);
+    }
+    objects.delete(uid);
+  };
+  const claimantsOf = (uid: string) => [...(claimants.get(uid) ?? [])].map((claimant) => objects.get(claimant)!);
+  return {
+    get: (uid) => objects.get(uid),
+    claimantsOf,
+    dependentsOf: (owner) => claimantsOf(owner.metadata.uid!).filter((object) => mayOwn(owner, object)),
+    put(object) {
+      const uid = object.metadata.uid!;
+      forget(uid);
+      objects.set(uid, object);
+      for (const owner of ownersOf(object)) claimants.set(owner, (claimants.get(owner) ?? new Set()).add(uid));
+    },
+    remove: (object) => forget(object.metadata.uid!),
+  };
+}
+
+/** The uids that an object names as its owners. */
+export function ownersOf(object: KubeObject | undefined): readonly string[] {
+  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? [];
+}
+
+function mayOwn({ metadata: { namespace } }: KubeObject, dependent: KubeObject): boolean {
+  return namespace === undefined || namespace === dependent.metadata.namespace;
+}

@@ -1,0 +1,30 @@
+import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
+import { isHeadless, specOf } from "../../kinds/services.ts";
+import type { Controller, ControllerOptions } from "../controller.ts";
+import { startSliceController } from "./slice-controller.ts";
+import type { DesiredSlices } from "./slice-controller.ts";
+import { slicesOf } from "./slices-of-endpoints.ts";
+
+const MANAGED_BY = "endpointslice-controller.k8s.io";
+const HEADLESS_LABEL = "service.kubernetes.io/headless";
+
+/** Endpoints of one slice. Source: the controller manager's default. */
+const ENDPOINTS_MAX = 100;
+
+/**
+ * EndpointSlices of Services with a selector. They say what the Endpoints of the Service say, which the endpoints controller
+ * makes of its Pods, so they need it. Source: the EndpointSlice controller, as far as Endpoints know as much.
+ */
+export function startEndpointSliceController(options: ControllerOptions): Promise<Controller> {
+  return startSliceController({ ...options, name: "endpoint slice", managedBy: MANAGED_BY, desired });
+}
+
+function desired(service: KubeObject | undefined, endpoints: Endpoints | undefined): DesiredSlices | undefined {
+  if (service === undefined || endpoints === undefined) return undefined;
+  const spec = specOf(service);
+  if (spec.selector === undefined || spec.type === "ExternalName") return undefined;
+  const conditions = (ready: boolean) => ({ serving: ready, terminating: false });
+  const contents = slicesOf(endpoints, { addressesMax: Infinity, endpointsMax: ENDPOINTS_MAX, conditions });
+  const { [HEADLESS_LABEL]: _own, ...labels } = service.metadata.labels ?? {};
+  return { owner: service, labels: { ...labels, ...(isHeadless(spec) && { [HEADLESS_LABEL]: "" }) }, annotations: {}, contents };
+}

@@ -1,0 +1,39 @@
+import type { Endpoints, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/services.ts";
+import type { Controller, ControllerOptions } from "../controller.ts";
+import { startSliceController } from "./slice-controller.ts";
+import type { DesiredSlices } from "./slice-controller.ts";
+import { slicesOf } from "./slices-of-endpoints.ts";
+
+const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
+const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";
+const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
+/** They say something about the Endpoints themselves. */
+const OWN_ANNOTATIONS = ["endpoints.kubernetes.io/last-change-trigger-time", "kubectl.kubernetes.io/last-applied-configuration"];
+
+/** Addresses of a subset that are mirrored, so that it fits one slice. */
+const ADDRESSES_MAX = 1_000;
+
+/**
+ * Copies Endpoints that somebody wrote for a Service without a selector into EndpointSlices, which is what consumers read.
+ * Labels and annotations of the Endpoints come along. Source: the EndpointSlice mirroring controller.
+ */
+export function startEndpointSliceMirroring(options: ControllerOptions): Promise<Controller> {
+  return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired });
+}
+
+function desired(service: KubeObject | undefined, endpoints: Endpoints | undefined): DesiredSlices | undefined {
+  if (service === undefined || specOf(service).selector !== undefined) return undefined;
+  if (endpoints === undefined || !isMirrored(endpoints)) return undefined;
+  const { labels = {}, annotations = {} } = endpoints.metadata;
+  const contents = slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) });
+  return { owner: endpoints, labels, annotations: without(annotations, OWN_ANNOTATIONS), contents };
+}
+
+function isMirrored({ metadata: { labels = {}, annotations = {} } }: Endpoints): boolean {
+  return labels[SKIP_LABEL] !== "true" && !Object.hasOwn(annotations, LEADER_ANNOTATION);
+}
+
+function without(map: StringMap, keys: readonly string[]): StringMap {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key)));
+}

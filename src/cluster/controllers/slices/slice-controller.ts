@@ -1,0 +1,156 @@
+import { isEngineError } from "../../../base/errors.ts";
+import { canonicalJson, jsonEqual } from "../../../base/json.ts";
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
+import type { Registry } from "../../../apiserver/verbs/registry.ts";
+import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
+import type { Store, StoreEvent } from "../../../apiserver/store/store.ts";
+import { createController } from "../controller.ts";
+import type { Controller, ControllerOptions } from "../controller.ts";
+import { createKeyWorker } from "../key-worker.ts";
+import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
+import type { SliceIndex } from "./slice-index.ts";
+import type { SliceContent } from "./slices-of-endpoints.ts";
+
+/** What the slices of one Service are to be. */
+export interface DesiredSlices {
+  readonly owner: KubeObject;
+  /** Besides those that say whose slices they are. */
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+  readonly contents: readonly SliceContent[];
+}
+
+/** One kind of slices and what they are made from. */
+export interface SliceControllerOptions extends ControllerOptions {
+  readonly name: string;
+  /** The value of the label by which its slices are known. */
+  readonly managedBy: string;
+  /** Undefined when there are to be none. */
+  readonly desired: (service: KubeObject | undefined, endpoints: Endpoints | undefined) => DesiredSlices | undefined;
+}
+
+/** Slices that follow Services and their Endpoints. Slices of other makers are left alone. */
+export async function startSliceController(options: SliceControllerOptions): Promise<Controller> {
+  const { registry, store, logger, name, managedBy } = options;
+  const index = createSliceIndex(managedBy);
+  const worker = createKeyWorker({ name, logger, reconcile: (key) => reconcile({ ...options, registry, index }, parseKey(key)) });
+  const byName = ({ object }: { readonly object: KubeObject }) => worker.add(formatKey(keyOf(object)));
+  const bySlice = ({ object, previous }: Pick<StoreEvent, "object" | "previous">) => {
+    for (const key of [index.serviceOf(object), previous && index.serviceOf(previous)]) if (key !== undefined) worker.add(key);
+  };
+  const slices = await follow(store, ENDPOINT_SLICES, (event) => {
+    if (event.type === "deleted") index.remove(event.object);
+    else index.put(event.object);
+    bySlice(event);
+  });
+  for (const { object } of slices.objects) index.put(object);
+  slices.objects.forEach(bySlice);
+  const sources = [await follow(store, ENDPOINTS, byName), await follow(store, SERVICES, byName)];
+  for (const { objects } of sources) objects.forEach(byName);
+  return createController(
+    worker,
+    [slices, ...sources].map(({ watch }) => watch),
+  );
+}
+
+async function follow(store: Store, type: ResourceType, onEvent: (event: StoreEvent) => void) {
+  const prefix = storePrefix(type);
+  const { objects, revision } = await store.list({ prefix });
+  return { objects, watch: await store.watch({ prefix, after: revision, onEvent }) };
+}
+
+type Running = SliceControllerOptions & { readonly index: SliceIndex };
+
+async function reconcile(running: Running, key: ObjectKey): Promise<void> {
+  const { registry, index, desired, managedBy } = running;
+  const service = await read(registry, SERVICES, key);
+  const wanted = desired(service, (await read(registry, ENDPOINTS, key)) as Endpoints | undefined);
+  const head = wanted && metadataOf(wanted, { key, managedBy });
+  const { kept, spare, missing } = pair(index.slicesOf(formatKey(key)), wanted?.contents ?? []);
+  for (const [slice, content] of kept) await overwrite(running, slice, withMetadata({ ...slice, ...content }, head!));
+  for (const slice of spare) await discard(running, slice);
+  for (const content of missing) await create(running, key, { metadata: { generateName: `${key.name}-`, ...head }, ...content });
+}
+
+function metadataOf({ owner, labels, annotations }: DesiredSlices, { key, managedBy }: { key: ObjectKey; managedBy: string }) {
+  const { apiVersion, kind, metadata } = owner;
+  const reference = { apiVersion, kind, name: metadata.name!, uid: metadata.uid!, controller: true, blockOwnerDeletion: true };
+  return {
+    labels: { ...labels, [SERVICE_NAME_LABEL]: key.name, [MANAGED_BY_LABEL]: managedBy },
+    annotations: Object.keys(annotations).length > 0 ? annotations : undefined,
+    ownerReferences: [reference],
+  };
+}
+
+interface Pairs {
+  readonly kept: readonly (readonly [EndpointSlice, SliceContent])[];
+  readonly spare: readonly EndpointSlice[];
+  readonly missing: readonly SliceContent[];
+}
+
+/** By what a slice is chosen to say something; what comes later fits less well, but saves a write. */
+const FITS: readonly ((slice: SliceContent) => string)[] = [
+  ({ addressType, ports, endpoints }) => canonicalJson([addressType, ports, endpoints]),
+  ({ addressType, ports }) => canonicalJson([addressType, ports]),
+  ({ addressType }) => addressType,
+];
+
+/** Which slice is to say what. The time grows with what the slices say, not with pairs of them. */
+function pair(present: readonly EndpointSlice[], contents: readonly SliceContent[]): Pairs {
+  const kept: [EndpointSlice, SliceContent][] = [];
+  const spare = new Set(present);
+  let missing = contents;
+  for (const fit of FITS) {
+    const offers = new Map<string, EndpointSlice[]>();
+    for (const slice of spare) {
+      const key = fit(slice);
+      const group = offers.get(key);
+      if (group === undefined) offers.set(key, [slice]);
+      else group.push(slice);
+    }
+    missing = missing.filter((content) => {
+      const slice = offers.get(fit(content))?.pop();
+      if (slice === undefined) return true;
+      spare.delete(slice);
+      kept.push([slice, content]);
+      return false;
+    });
+  }
+  return { kept, spare: [...spare], missing };
+}
+
+async function overwrite({ registry, index }: Running, slice: EndpointSlice, next: KubeObject): Promise<void> {
+  if (jsonEqual(slice, next)) return;
+  const updated = await ignoring("API_NOT_FOUND", registry.update(ENDPOINT_SLICES, keyOf(slice), next));
+  if (updated !== undefined) index.put(updated.object);
+}
+
+async function discard({ registry, index }: Running, slice: EndpointSlice): Promise<void> {
+  const preconditions = { uid: slice.metadata.uid!, resourceVersion: slice.metadata.resourceVersion! };
+  await ignoring("API_NOT_FOUND", registry.delete(ENDPOINT_SLICES, keyOf(slice), { preconditions }));
+  index.remove(slice);
+}
+
+/** A namespace that is being deleted takes nothing new. */
+async function create({ registry, index }: Running, { namespace }: ObjectKey, body: object): Promise<void> {
+  const created = await ignoring("API_FORBIDDEN", registry.create(ENDPOINT_SLICES, namespace, body));
+  if (created !== undefined) index.put(created);
+}
+
+function read(registry: Registry, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+  return ignoring("API_NOT_FOUND", registry.get(type, key));
+}
+
+async function ignoring<T>(code: "API_NOT_FOUND" | "API_FORBIDDEN", call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isEngineError(error, code)) return undefined;
+    throw error;
+  }
+}

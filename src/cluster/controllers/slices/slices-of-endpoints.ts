@@ -1,0 +1,62 @@
+import { isIPv6 } from "node:net";
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointSubset } from "../../../kube/object/types.ts";
+
+/** What one slice says, in the form in which slices are stored. */
+export type SliceContent = Pick<EndpointSlice, "addressType" | "endpoints" | "ports">;
+
+/** How addresses become endpoints. */
+export interface SliceRules {
+  /** Addresses of one subset that count; those that take traffic come first. */
+  readonly addressesMax: number;
+  /** Endpoints of one slice. */
+  readonly endpointsMax: number;
+  /** What a slice says of an address besides that it is ready or not. */
+  readonly conditions: (ready: boolean) => Readonly<Record<string, boolean>>;
+}
+
+/** The slices that say what the subsets of Endpoints say: one for each subset and address family, or as many as it takes. */
+export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceContent[] {
+  return subsets.flatMap((subset) => {
+    const placed = placedOf(subset).slice(0, rules.addressesMax);
+    const ports = portsOf(subset);
+    const families = [
+      ["IPv4", placed.filter(({ address }) => !isIPv6(address.ip))],
+      ["IPv6", placed.filter(({ address }) => isIPv6(address.ip))],
+    ] as const;
+    return families.flatMap(([addressType, addresses]) =>
+      chunksOf(addresses, rules.endpointsMax).map((chunk) => ({
+        addressType,
+        endpoints: chunk.map((one) => endpointOf(one, rules)),
+        ports,
+      })),
+    );
+  });
+}
+
+interface Placed {
+  readonly address: EndpointAddress;
+  readonly ready: boolean;
+}
+
+function placedOf({ addresses = [], notReadyAddresses = [] }: EndpointSubset): Placed[] {
+  return [...addresses.map((address) => ({ address, ready: true })), ...notReadyAddresses.map((address) => ({ address, ready: false }))];
+}
+
+function endpointOf({ address: { ip, hostname, nodeName, targetRef }, ready }: Placed, { conditions }: SliceRules) {
+  return {
+    addresses: [ip],
+    conditions: { ready, ...conditions(ready) },
+    ...(hostname !== undefined && { hostname }),
+    ...(targetRef !== undefined && { targetRef }),
+    ...(nodeName !== undefined && { nodeName }),
+  };
+}
+
+function portsOf({ ports = [] }: EndpointSubset): SliceContent["ports"] {
+  const named = ({ name = "", protocol = "TCP", ...rest }: EndpointPort) => ({ name, protocol, ...rest });
+  return ports.length === 0 ? null : ports.map(named);
+}
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_none, index) => items.slice(index * size, (index + 1) * size));
+}

@@ -1,0 +1,31 @@
+import type { Chance } from "../base/chance.ts";
+import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
+import { configMaps } from "./kinds/config-maps.ts";
+import { deployments } from "./kinds/deployments.ts";
+import { disruptionBudgets } from "./kinds/disruption-budgets.ts";
+import { endpointSlices } from "./kinds/endpoint-slices.ts";
+import { endpoints } from "./kinds/endpoints.ts";
+import { events } from "./kinds/events.ts";
+import { leases } from "./kinds/leases.ts";
+import { namespaces } from "./kinds/namespaces.ts";
+import { networkPolicies } from "./kinds/network-policies.ts";
+import { nodes } from "./kinds/nodes.ts";
+import { pods } from "./kinds/pods.ts";
+import { secrets } from "./kinds/secrets.ts";
+import { serviceAccounts } from "./kinds/service-accounts.ts";
+import { createServices } from "./kinds/services.ts";
+import { statefulSets } from "./kinds/stateful-sets.ts";
+
+/** What the kinds of one cluster depend on. */
+export interface CoreKindsOptions {
+  /** Questions about ServiceAccounts. Default: none. */
+  readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;
+}
+
+/** The kinds of one embedded cluster. They hold the addresses that were given out, so every cluster needs its own. */
+export function createCoreKinds(chance: Chance, { accountQuestions }: CoreKindsOptions = {}): readonly ResourceDefinition[] {
+  const accounts = { ...serviceAccounts, ...(accountQuestions && { questions: accountQuestions }) };
+  const services = createServices({ fraction: () => chance.fraction() });
+  const core = [configMaps, endpoints, events, namespaces, nodes, pods, secrets, accounts, services];
+  return [...core, deployments, statefulSets, leases, endpointSlices, networkPolicies, disruptionBudgets];
+}

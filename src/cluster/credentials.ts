@@ -1,0 +1,49 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { Chance } from "../base/chance.ts";
+import type { Clock } from "../base/clock.ts";
+import { createServerCertificate } from "../apiserver/access/certificates.ts";
+import type { ServerCertificate } from "../apiserver/access/certificates.ts";
+
+/** What a cluster shows its clients and what the administrator shows the cluster. Secret. */
+export interface ClusterCredentials extends ServerCertificate {
+  /** The administrator's bearer token. */
+  readonly token: string;
+}
+
+/** Who the credentials are for. */
+export interface CredentialsOptions {
+  /** Common name of the authority. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+}
+
+const TOKEN_BYTES = 32;
+const DAY_MS = 86_400_000;
+
+/**
+ * New credentials: an authority of the cluster's own, a certificate for loopback, valid for a year, and a token.
+ *
+ * @example
+ * const credentials = createClusterCredentials({ name: "demo", clock: systemClock, chance: systemChance });
+ */
+export function createClusterCredentials({ name, clock, chance }: CredentialsOptions): ClusterCredentials {
+  const certificate = createServerCertificate({ name, clock, chance });
+  return { ...certificate, token: Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") };
+}
+
+/** For how many days from now on the server's certificate is valid; below 0 when it no longer is. */
+export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
+  return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
+}
+
+/** Tells whether these are certificates, and the key is that of the server. */
+export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): boolean {
+  try {
+    const certificate = new X509Certificate(certPem);
+    return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);
+  } catch {
+    // One of them is no PEM text, or of something else.
+    return false;
+  }
+}

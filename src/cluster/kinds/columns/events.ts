@@ -1,0 +1,73 @@
+import type { KubeObject, TargetReference } from "../../../kube/object/types.ts";
+import { ageOf, NAME_COLUMN, textColumn, wide } from "../../../apiserver/types/columns.ts";
+import type { Column } from "../../../apiserver/types/columns.ts";
+
+/** What the columns read of an Event. */
+interface ShownEvent extends KubeObject {
+  readonly involvedObject: TargetReference;
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly source: { readonly component?: string; readonly host?: string };
+  readonly firstTimestamp: string | null;
+  readonly lastTimestamp: string | null;
+  readonly eventTime: string | null;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+}
+
+const shown = (read: (event: ShownEvent, now: number) => string) => (object: KubeObject, now: number) => read(object as ShownEvent, now);
+
+/** What `kubectl get` shows of Events. */
+export const EVENT_COLUMNS: readonly Column[] = [
+  textColumn("Last Seen", "Time since it happened last.", shown(lastSeen)),
+  textColumn(
+    "Type",
+    "Normal or Warning.",
+    shown(({ type = "" }) => type),
+  ),
+  textColumn(
+    "Reason",
+    "Short name of what happened.",
+    shown(({ reason = "" }) => reason),
+  ),
+  textColumn(
+    "Object",
+    "To what it happened.",
+    shown(({ involvedObject: { kind = "", name = "" } }) => `${kind.toLowerCase()}/${name}`),
+  ),
+  wide(
+    textColumn(
+      "Subobject",
+      "To which part of it.",
+      shown(({ involvedObject: { fieldPath = "" } }) => fieldPath),
+    ),
+  ),
+  wide(
+    textColumn(
+      "Source",
+      "Who reports it.",
+      shown(({ source: { component, host } }) => [component, host].filter(Boolean).join(", ")),
+    ),
+  ),
+  textColumn(
+    "Message",
+    "What happened.",
+    shown(({ message = "" }) => message.trim()),
+  ),
+  wide(textColumn("First Seen", "Time since it happened first.", shown(firstSeen))),
+  wide({ name: "Count", type: "integer", description: "How often it happened.", cell: (object) => count(object as ShownEvent) }),
+  wide({ ...NAME_COLUMN }),
+];
+
+function lastSeen({ series, lastTimestamp, eventTime, firstTimestamp }: ShownEvent, now: number): string {
+  return ageOf(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp, now);
+}
+
+function firstSeen({ firstTimestamp, eventTime }: ShownEvent, now: number): string {
+  return ageOf(firstTimestamp ?? eventTime, now);
+}
+
+function count({ series, count: given = 0 }: ShownEvent): number {
+  return series?.count ?? (given === 0 ? 1 : given);
+}

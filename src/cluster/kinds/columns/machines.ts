@@ -1,0 +1,118 @@
+/**
+ * Columns of Pods and Nodes.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
+import type { Column } from "../../../apiserver/types/columns.ts";
+
+/** The value behind names, or undefined wherever there is something else on the way. */
+function at(value: unknown, ...names: readonly string[]): unknown {
+  return names.reduce((inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), value);
+}
+
+function textAt(value: unknown, ...names: readonly string[]): string | undefined {
+  const found = at(value, ...names);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+function listAt(value: unknown, ...names: readonly string[]): readonly unknown[] {
+  const found = at(value, ...names);
+  return Array.isArray(found) ? (found as readonly unknown[]) : [];
+}
+
+/** What `kubectl get` shows of Pods. */
+export const POD_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Ready", "Containers that are ready, of all.", readyContainers),
+  textColumn("Status", "What the Pod is doing.", podStatus),
+  { name: "Restarts", type: "integer", description: "How often containers were started again.", cell: restarts },
+  AGE_COLUMN,
+  wide(textColumn("IP", "Address of the Pod.", (object) => textAt(object, "status", "podIP") ?? NONE)),
+  wide(textColumn("Node", "Node on which the Pod is.", (object) => textAt(object, "spec", "nodeName") ?? NONE)),
+  wide(textColumn("Nominated Node", "Node on which room is made.", (object) => textAt(object, "status", "nominatedNodeName") ?? NONE)),
+  wide(textColumn("Readiness Gates", "Conditions that hold, of those that have to.", readinessGates)),
+];
+
+const containerStatuses = (object: KubeObject) => listAt(object, "status", "containerStatuses");
+
+function readyContainers(object: KubeObject): string {
+  const ready = containerStatuses(object).filter((status) => at(status, "ready") === true).length;
+  return `${ready}/${listAt(object, "spec", "containers").length}`;
+}
+
+/** Source: the printer of Pods. Why a container waits or has ended says more than the phase, and the first container most. */
+function podStatus(object: KubeObject): string {
+  if (typeof object.metadata.deletionTimestamp === "string") return "Terminating";
+  if (listAt(object, "spec", "schedulingGates").length > 0) return "SchedulingGated";
+  const phase = textAt(object, "status", "reason") ?? textAt(object, "status", "phase") ?? "";
+  const found =
+    containerStatuses(object)
+      .map(containerReason)
+      .find((reason) => reason !== undefined) ?? phase;
+  const running = containerStatuses(object).some((status) => at(status, "state", "running") !== undefined);
+  return found === "Completed" && running ? "Running" : found;
+}
+
+function containerReason(status: unknown): string | undefined {
+  const waiting = textAt(status, "state", "waiting", "reason");
+  if (waiting !== undefined) return waiting;
+  const ended = at(status, "state", "terminated");
+  if (ended === undefined) return undefined;
+  const signal = at(ended, "signal") ?? 0;
+  return textAt(ended, "reason") ?? (signal === 0 ? `ExitCode:${String(at(ended, "exitCode") ?? 0)}` : `Signal:${String(signal)}`);
+}
+
+function readinessGates(object: KubeObject): string {
+  const gates = listAt(object, "spec", "readinessGates").map((gate) => at(gate, "conditionType"));
+  const conditions = listAt(object, "status", "conditions");
+  const holds = (type: unknown) => conditions.some((condition) => at(condition, "type") === type && at(condition, "status") === "True");
+  return gates.length === 0 ? NONE : `${gates.filter(holds).length}/${gates.length}`;
+}
+
+function restarts(object: KubeObject): number {
+  const counts = containerStatuses(object).map((status) => Number(at(status, "restartCount") ?? 0));
+  return counts.reduce((sum, count) => sum + (Number.isFinite(count) ? count : 0), 0);
+}
+
+/** What `kubectl get` shows of Nodes. */
+export const NODE_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Status", "Whether the node is ready.", nodeStatus),
+  textColumn("Roles", "What the node is for.", roles),
+  AGE_COLUMN,
+  textColumn("Version", "Version of the node's agent.", (object) => textAt(object, "status", "nodeInfo", "kubeletVersion") ?? ""),
+  wide(textColumn("Internal-IP", "Address within the cluster.", (object) => nodeAddress(object, "InternalIP"))),
+  wide(textColumn("External-IP", "Address from outside.", (object) => nodeAddress(object, "ExternalIP"))),
+  wide(textColumn("OS-Image", "The operating system.", (object) => nodeInfo(object, "osImage"))),
+  wide(textColumn("Kernel-Version", "Version of the kernel.", (object) => nodeInfo(object, "kernelVersion"))),
+  wide(textColumn("Container-Runtime", "What runs containers.", (object) => nodeInfo(object, "containerRuntimeVersion"))),
+];
+
+/** What the node says of itself there. Source: the printer of Nodes, with its word for nothing. */
+function nodeInfo(object: KubeObject, field: string): string {
+  return textAt(object, "status", "nodeInfo", field) ?? "<unknown>";
+}
+
+function nodeStatus(object: KubeObject): string {
+  const ready = listAt(object, "status", "conditions").find((condition) => at(condition, "type") === "Ready");
+  const states = { True: "Ready", False: "NotReady" };
+  const state = states[textAt(ready, "status") as keyof typeof states] ?? (ready === undefined ? "Unknown" : "NotReady");
+  return at(object, "spec", "unschedulable") === true ? `${state},SchedulingDisabled` : state;
+}
+
+const ROLE_LABEL = "node-role.kubernetes.io/";
+
+function roles({ metadata: { labels = {} } }: KubeObject): string {
+  const names = Object.keys(labels).filter((label) => label.startsWith(ROLE_LABEL));
+  const own = labels["kubernetes.io/role"];
+  const found = [...names.map((label) => label.slice(ROLE_LABEL.length)), ...(own === undefined ? [] : [own])].filter(Boolean);
+  return [...new Set(found)].sort().join(",") || NONE;
+}
+
+function nodeAddress(object: KubeObject, type: string): string {
+  const address = listAt(object, "status", "addresses").find((candidate) => at(candidate, "type") === type);
+  return textAt(address, "address") ?? NONE;
+}

@@ -1,0 +1,46 @@
+/**
+ * Columns of the kinds that have one or two of their own.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../../apiserver/types/columns.ts";
+import type { Column } from "../../../apiserver/types/columns.ts";
+
+const sizeOf = (value: unknown) => Object.keys((value ?? {}) as object).length;
+
+const dataColumn = (count: (object: KubeObject) => number): Column => ({
+  name: "Data",
+  type: "string",
+  description: "How many entries the data has.",
+  cell: count,
+});
+
+/** What `kubectl get` shows of ConfigMaps. */
+export const CONFIG_MAP_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  dataColumn(({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)),
+  AGE_COLUMN,
+];
+
+/** What `kubectl get` shows of Secrets. */
+export const SECRET_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Type", "What the data is for.", ({ type }) => String(type)),
+  dataColumn(({ data }) => sizeOf(data)),
+  AGE_COLUMN,
+];
+
+/** What `kubectl get` shows of Namespaces. */
+export const NAMESPACE_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Status", "Active, or Terminating while its contents go.", ({ status }) => (status as { phase?: string }).phase ?? ""),
+  AGE_COLUMN,
+];
+
+/** What `kubectl get` shows of Leases. */
+export const LEASE_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  textColumn("Holder", "Who holds the lease.", ({ spec }) => (spec as { holderIdentity?: string }).holderIdentity ?? ""),
+  AGE_COLUMN,
+];

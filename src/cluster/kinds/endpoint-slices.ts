@@ -1,0 +1,207 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { jsonEqual } from "../../base/json.ts";
+import { ENDPOINT_SLICES } from "../../kube/object/resource.ts";
+import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
+import { duplicate, IMMUTABLE, invalid, notSupported, required } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import {
+  always,
+  bool,
+  described,
+  fields,
+  int32,
+  kindShape,
+  list,
+  mandatory,
+  numbered,
+  optional,
+  text,
+  textMap,
+} from "../../apiserver/types/objects/shape.ts";
+import { ENDPOINT_SLICE_COLUMNS } from "./columns/endpoints.ts";
+import { endpointAddressErrors } from "./addresses.ts";
+import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";
+import { OBJECT_REFERENCE } from "./events.ts";
+
+const CONDITIONS = described(
+  numbered(fields({ ready: optional(bool), serving: optional(bool), terminating: optional(bool) }), {
+    ready: 1,
+    serving: 2,
+    terminating: 3,
+  }),
+  {
+    name: "EndpointConditions",
+    description: "Whether an endpoint takes traffic.",
+    fields: {
+      ready: "It takes traffic; unknown counts as true.",
+      serving: "It would take traffic even while it ends.",
+      terminating: "It is ending.",
+    },
+  },
+);
+const forName = (name: string, description: string) =>
+  described(numbered(fields({ name: mandatory(text) }), { name: 1 }), { name, description, fields: { name: "Its name." } });
+const HINTS = described(
+  numbered(fields({ forZones: list(forName("ForZone", "A zone.")), forNodes: list(forName("ForNode", "A node.")) }), {
+    forZones: 1,
+    forNodes: 2,
+  }),
+  {
+    name: "EndpointHints",
+    description: "From where an endpoint is best used.",
+    fields: { forZones: "The zones that should use it.", forNodes: "The nodes that should use it." },
+  },
+);
+const ENDPOINT = described(
+  numbered(
+    fields({
+      addresses: mandatory(list(text, { as: "set" })),
+      conditions: always(CONDITIONS),
+      hostname: optional(text),
+      targetRef: optional(OBJECT_REFERENCE),
+      deprecatedTopology: textMap,
+      nodeName: optional(text),
+      zone: optional(text),
+      hints: HINTS,
+    }),
+    { addresses: 1, conditions: 2, hostname: 3, targetRef: 4, deprecatedTopology: 5, nodeName: 6, zone: 7, hints: 8 },
+  ),
+  {
+    name: "Endpoint",
+    description: "One endpoint behind a Service.",
+    fields: {
+      addresses: "Addresses of the endpoint; consumers use the first one.",
+      conditions: "Whether the endpoint takes traffic.",
+      hostname: "Name under which DNS knows the endpoint within the Service.",
+      targetRef: "The object behind the endpoint, most often a Pod.",
+      nodeName: "Node on which the endpoint is.",
+      zone: "Zone in which the endpoint is.",
+    },
+  },
+);
+const PORT = described(
+  numbered(fields({ name: optional(text), protocol: optional(text), port: optional(int32), appProtocol: optional(text) }), {
+    name: 1,
+    protocol: 2,
+    port: 3,
+    appProtocol: 4,
+  }),
+  {
+    name: "EndpointPort",
+    description: "One port that all endpoints of a slice have.",
+    fields: {
+      name: "Name of the Service's port.",
+      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      port: "Port number, 1 to 65535; every port when left out.",
+      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+    },
+  },
+);
+
+const ADDRESS_TYPES = ["FQDN", "IPv4", "IPv6"];
+const ENDPOINTS_MAX = 1_000;
+const PORTS_MAX = 20_000;
+const ADDRESSES_MAX = 100;
+
+/** `discovery.k8s.io/v1` EndpointSlices. */
+export const endpointSlices: ResourceDefinition = {
+  type: ENDPOINT_SLICES,
+  singular: "endpointslice",
+  shape: numbered(
+    kindShape(
+      { addressType: mandatory(text), endpoints: mandatory(list(ENDPOINT)), ports: always(list(PORT)) },
+      {
+        description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
+        fields: {
+          addressType: "IPv4, IPv6 or FQDN; it can not be changed.",
+          endpoints: "The endpoints, at most 1000.",
+          ports: "The ports that each of the endpoints has.",
+        },
+      },
+    ),
+    { metadata: 1, endpoints: 2, ports: 3, addressType: 4 },
+  ),
+  columns: ENDPOINT_SLICE_COLUMNS,
+  strategy: {
+    nameRule: dnsSubdomain,
+    newGeneration: (object, old) => !jsonEqual(content(object), content(old)),
+    prepare,
+    validate,
+  },
+};
+
+/** Labels count: consumers find slices by them. */
+function content({ metadata, ...rest }: KubeObject): unknown {
+  return [metadata.labels, prepare(rest as KubeObject)];
+}
+
+function prepare(object: KubeObject): KubeObject {
+  const { endpoints, ports } = object as EndpointSlice;
+  const named = (port: SlicePort) => ({ ...port, name: port.name ?? "", protocol: port.protocol ?? "TCP" });
+  return { ...object, endpoints: nullIfEmpty(endpoints), ports: nullIfEmpty(ports?.map(named)) };
+}
+
+function nullIfEmpty<T>(list: readonly T[] | null | undefined): readonly T[] | null {
+  return list?.length ? list : null;
+}
+
+function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const { addressType, endpoints, ports } = object as EndpointSlice;
+  return [
+    ...addressTypeErrors(addressType, (old as EndpointSlice | undefined)?.addressType),
+    ...tooMany("endpoints", endpoints?.length, ENDPOINTS_MAX),
+    ...(endpoints ?? []).flatMap((endpoint, index) => endpointErrors(endpoint, addressType, `endpoints[${index}]`)),
+    ...tooMany("ports", ports?.length, PORTS_MAX),
+    ...portsErrors(ports ?? []),
+  ];
+}
+
+function addressTypeErrors(addressType: string, old: string | undefined): FieldError[] {
+  if (old !== undefined && old !== addressType) return [invalid("addressType", addressType, IMMUTABLE)];
+  if (addressType === "") return [required("addressType")];
+  return ADDRESS_TYPES.includes(addressType) ? [] : [notSupported("addressType", addressType, ADDRESS_TYPES)];
+}
+
+function tooMany(field: string, count: number | undefined, max: number): FieldError[] {
+  if (count === undefined || count <= max) return [];
+  return [{ reason: "FieldValueTooMany", field, message: `Too many: ${count}: must have at most ${max} items` }];
+}
+
+function endpointErrors({ addresses, hostname, nodeName, zone }: SliceEndpoint, addressType: string, field: string): FieldError[] {
+  const texts = addresses ?? [];
+  return [
+    ...(texts.length === 0 ? [required(`${field}.addresses`, "must contain at least 1 address")] : []),
+    ...tooMany(`${field}.addresses`, texts.length, ADDRESSES_MAX),
+    ...texts.flatMap((address, index) => addressErrors(address, addressType, `${field}.addresses[${index}]`)),
+    ...(hostname === undefined ? [] : dnsLabel(hostname).map((detail) => invalid(`${field}.hostname`, hostname, detail))),
+    ...(nodeName === undefined ? [] : dnsSubdomain(nodeName).map((detail) => invalid(`${field}.nodeName`, nodeName, detail))),
+    ...(zone === undefined ? [] : labelValue(zone).map((detail) => invalid(`${field}.zone`, zone, detail))),
+  ];
+}
+
+function addressErrors(address: string, addressType: string, field: string): FieldError[] {
+  if (addressType === "FQDN") return dnsSubdomain(address).map((detail) => invalid(field, address, detail));
+  if (addressType === "IPv4" && !isIPv4(address)) return [invalid(field, address, "must be a valid IPv4 address")];
+  if (addressType === "IPv6" && !isIPv6(address)) return [invalid(field, address, "must be a valid IPv6 address")];
+  return endpointAddressErrors(address, field);
+}
+
+function portsErrors(ports: readonly SlicePort[]): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap(({ name = "", protocol = "", port, appProtocol }, index) => {
+    const field = `ports[${index}]`;
+    const repeated = names.has(name);
+    names.add(name);
+    return [
+      ...(repeated ? [duplicate(field, name)] : []),
+      ...(name === "" ? [] : dnsLabel(name).map((detail) => invalid(`${field}.name`, name, detail))),
+      ...(PROTOCOLS.includes(protocol) ? [] : [notSupported(`${field}.protocol`, protocol, PROTOCOLS)]),
+      ...(port === undefined ? [] : portNumberErrors(port, `${field}.port`)),
+      ...(appProtocol === undefined
+        ? []
+        : qualifiedName(appProtocol).map((detail) => invalid(`${field}.appProtocol`, appProtocol, detail))),
+    ];
+  });
+}

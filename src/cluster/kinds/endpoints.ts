@@ -1,0 +1,154 @@
+import { sha256Hex } from "../../base/digest.ts";
+import { canonicalJson } from "../../base/json.ts";
+import { ENDPOINTS } from "../../kube/object/resource.ts";
+import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
+import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset, KubeObject } from "../../kube/object/types.ts";
+import { invalid, notSupported, required } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { described, fields, int32, kindShape, list, mandatory, numbered, optional, text } from "../../apiserver/types/objects/shape.ts";
+import { ENDPOINTS_COLUMNS } from "./columns/endpoints.ts";
+import { endpointAddressErrors } from "./addresses.ts";
+import { OBJECT_REFERENCE } from "./events.ts";
+
+const ADDRESS = described(
+  numbered(fields({ ip: mandatory(text), hostname: text, nodeName: optional(text), targetRef: optional(OBJECT_REFERENCE) }), {
+    ip: 1,
+    targetRef: 2,
+    hostname: 3,
+    nodeName: 4,
+  }),
+  {
+    name: "EndpointAddress",
+    description: "One address at which a Service is reached.",
+    fields: {
+      ip: "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused.",
+      hostname: "Name under which DNS knows this address within the Service.",
+      nodeName: "Node on which the address is.",
+      targetRef: "The object behind the address, most often a Pod.",
+    },
+  },
+);
+const PORT = described(
+  numbered(fields({ name: text, port: mandatory(int32), protocol: text, appProtocol: optional(text) }), {
+    name: 1,
+    port: 2,
+    protocol: 3,
+    appProtocol: 4,
+  }),
+  {
+    name: "EndpointPort",
+    description: "One port at which the addresses of a subset are reached.",
+    fields: {
+      name: "Name of the Service's port; may be left out when there is only one.",
+      port: "Port number, 1 to 65535.",
+      protocol: "TCP, UDP or SCTP; TCP when left out.",
+      appProtocol: "Protocol above the transport, such as kubernetes.io/h2c.",
+    },
+  },
+);
+const SUBSET = described(
+  numbered(fields({ addresses: list(ADDRESS), notReadyAddresses: list(ADDRESS), ports: list(PORT) }), {
+    addresses: 1,
+    notReadyAddresses: 2,
+    ports: 3,
+  }),
+  {
+    name: "EndpointSubset",
+    description: "Addresses with the ports that all of them have: every address goes with every port.",
+    fields: {
+      addresses: "Addresses that take traffic.",
+      notReadyAddresses: "Addresses that take no traffic for now.",
+      ports: "Ports of all these addresses.",
+    },
+  },
+);
+
+/** Protocols of a port. */
+export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
+
+/**
+ * `v1` Endpoints. Two of their habits are traps for writers: subsets are regrouped on every write, and a PUT creates what is
+ * not there.
+ */
+export const endpoints: ResourceDefinition = {
+  type: ENDPOINTS,
+  singular: "endpoints",
+  shortNames: ["ep"],
+  deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+  shape: numbered(
+    kindShape(
+      { subsets: list(SUBSET) },
+      {
+        description: "Where the Service of the same name is reached. Newer clients read EndpointSlices instead.",
+        fields: {
+          subsets: "All addresses, grouped by the ports that they have. The server regroups them on every write, in an order of its own.",
+        },
+      },
+    ),
+    { metadata: 1, subsets: 2 },
+  ),
+  columns: ENDPOINTS_COLUMNS,
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate, canonicalize },
+};
+
+function prepare(object: KubeObject): KubeObject {
+  const subsets = (object as Endpoints).subsets ?? [];
+  const withProtocol = (port: EndpointPort) => ({ ...port, protocol: port.protocol ?? "TCP" });
+  return { ...object, subsets: subsets.map((subset) => ({ ...subset, ports: (subset.ports ?? []).map(withProtocol) })) };
+}
+
+/** Subsets and their ports come in the order of a digest, as in the real thing: whoever relies on any order finds out here. */
+function canonicalize(object: KubeObject): KubeObject {
+  const packed = repackSubsets((object as Endpoints).subsets ?? []);
+  const subsets = packed.map((subset) => (subset.ports ? { ...subset, ports: byDigest(subset.ports) } : subset));
+  return { ...object, subsets: byDigest(subsets) };
+}
+
+function byDigest<T>(items: readonly T[]): T[] {
+  if (items.length < 2) return [...items];
+  const keyed = items.map((item) => ({ item, digest: sha256Hex(canonicalJson(item)) }));
+  return keyed.sort((left, right) => (left.digest < right.digest ? -1 : 1)).map(({ item }) => item);
+}
+
+function validate(object: KubeObject): FieldError[] {
+  return ((object as Endpoints).subsets ?? []).flatMap((subset, index) => subsetErrors(subset, `subsets[${index}]`));
+}
+
+function subsetErrors({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset, field: string): FieldError[] {
+  const empty = addresses.length === 0 && notReadyAddresses.length === 0;
+  return [
+    ...(empty ? [required(field, "must specify `addresses` or `notReadyAddresses`")] : []),
+    ...addresses.flatMap((address, index) => addressErrors(address, `${field}.addresses[${index}]`)),
+    ...notReadyAddresses.flatMap((address, index) => addressErrors(address, `${field}.notReadyAddresses[${index}]`)),
+    ...ports.flatMap((port, index) => portErrors(port, `${field}.ports[${index}]`, { nameRequired: ports.length > 1 })),
+  ];
+}
+
+function addressErrors({ ip, hostname, nodeName }: EndpointAddress, field: string): FieldError[] {
+  return [
+    ...endpointAddressErrors(ip, `${field}.ip`),
+    ...(hostname === undefined ? [] : dnsLabel(hostname).map((detail) => invalid(`${field}.hostname`, hostname, detail))),
+    ...(nodeName === undefined ? [] : dnsSubdomain(nodeName).map((detail) => invalid(`${field}.nodeName`, nodeName, detail))),
+  ];
+}
+
+/** What is wrong with a port number. */
+export function portNumberErrors(port: number, field: string): FieldError[] {
+  return port >= 1 && port <= 65_535 ? [] : [invalid(field, port, "must be between 1 and 65535, inclusive")];
+}
+
+function portErrors(
+  { name = "", port, protocol = "", appProtocol }: EndpointPort,
+  field: string,
+  { nameRequired }: { nameRequired: boolean },
+): FieldError[] {
+  return [
+    ...(nameRequired && name === "" ? [required(`${field}.name`)] : []),
+    ...(name === "" ? [] : dnsLabel(name).map((detail) => invalid(`${field}.name`, name, detail))),
+    ...portNumberErrors(port, `${field}.port`),
+    ...(PROTOCOLS.includes(protocol) ? [] : [notSupported(`${field}.protocol`, protocol, PROTOCOLS)]),
+    ...(appProtocol === undefined ? [] : qualifiedName(appProtocol).map((detail) => invalid(`${field}.appProtocol`, appProtocol, detail))),
+  ];
+}

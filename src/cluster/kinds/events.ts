@@ -1,0 +1,154 @@
+import { EVENTS } from "../../kube/object/resource.ts";
+import type { KubeObject, TargetReference } from "../../kube/object/types.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import {
+  always,
+  described,
+  fields,
+  int32,
+  kindShape,
+  mandatory,
+  microTime,
+  numbered,
+  optional,
+  text,
+  time,
+} from "../../apiserver/types/objects/shape.ts";
+import { EVENT_COLUMNS } from "./columns/events.ts";
+
+/** A reference to an object, as Events and addresses hold it. */
+export const OBJECT_REFERENCE = described(
+  numbered(
+    fields({
+      kind: text,
+      namespace: text,
+      name: text,
+      uid: text,
+      apiVersion: text,
+      resourceVersion: text,
+      fieldPath: text,
+    }),
+    { kind: 1, namespace: 2, name: 3, uid: 4, apiVersion: 5, resourceVersion: 6, fieldPath: 7 },
+  ),
+  {
+    name: "ObjectReference",
+    description: "Points at an object, or at a part of it.",
+    fields: {
+      kind: "Kind of the object.",
+      namespace: "Namespace of the object.",
+      name: "Name of the object.",
+      uid: "UID of the object.",
+      apiVersion: "API version of the object.",
+      resourceVersion: "State of the object that is meant, if it is one in particular.",
+      fieldPath: "Part of the object that is meant, such as spec.containers{web}.",
+    },
+  },
+);
+
+const EVENT_SOURCE = described(numbered(fields({ component: text, host: text }), { component: 1, host: 2 }), {
+  name: "EventSource",
+  description: "Who reports an Event.",
+  fields: { component: "Name of the program.", host: "Node on which it runs." },
+});
+const EVENT_SERIES = described(
+  numbered(fields({ count: int32, lastObservedTime: optional(microTime) }), { count: 1, lastObservedTime: 2 }),
+  {
+    name: "EventSeries",
+    description: "How an Event went on.",
+    fields: { count: "How often it happened so far.", lastObservedTime: "When it happened last." },
+  },
+);
+const EVENT_NUMBERS = {
+  metadata: 1,
+  involvedObject: 2,
+  reason: 3,
+  message: 4,
+  source: 5,
+  firstTimestamp: 6,
+  lastTimestamp: 7,
+  count: 8,
+  type: 9,
+  eventTime: 10,
+  series: 11,
+  action: 12,
+  related: 13,
+  reportingComponent: 14,
+  reportingInstance: 15,
+};
+
+interface Event extends KubeObject {
+  readonly involvedObject: TargetReference;
+  readonly reason?: string;
+  readonly type?: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+const involved = (field: keyof TargetReference) => (object: KubeObject) => (object as Event).involvedObject[field] ?? "";
+
+/** `v1` Events. */
+export const events: ResourceDefinition = {
+  type: EVENTS,
+  singular: "event",
+  shortNames: ["ev"],
+  shape: numbered(
+    kindShape(
+      {
+        involvedObject: mandatory(OBJECT_REFERENCE),
+        reason: text,
+        message: text,
+        source: always(EVENT_SOURCE),
+        firstTimestamp: always(time),
+        lastTimestamp: always(time),
+        count: int32,
+        type: text,
+        eventTime: always(microTime),
+        series: EVENT_SERIES,
+        action: text,
+        related: optional(OBJECT_REFERENCE),
+        reportingComponent: always(text),
+        reportingInstance: always(text),
+      },
+      {
+        description: "Something that happened to an object, for people to read. Events may be lost.",
+        fields: {
+          involvedObject: "The object to which it happened.",
+          reason: "Short name of what happened, one word for machines.",
+          message: "What happened, for people.",
+          type: "Normal or Warning.",
+          count: "How often it happened.",
+          firstTimestamp: "When it happened first.",
+          lastTimestamp: "When it happened last.",
+          source: "Who reports it.",
+        },
+      },
+    ),
+    EVENT_NUMBERS,
+  ),
+  selectableFields: {
+    "involvedObject.kind": involved("kind"),
+    "involvedObject.namespace": involved("namespace"),
+    "involvedObject.name": involved("name"),
+    "involvedObject.uid": involved("uid"),
+    "involvedObject.apiVersion": involved("apiVersion"),
+    "involvedObject.resourceVersion": involved("resourceVersion"),
+    "involvedObject.fieldPath": involved("fieldPath"),
+    reason: (object) => (object as Event).reason ?? "",
+    reportingComponent: (object) => (object as Event).reportingComponent ?? "",
+    source: (object) => (object as Event).source?.component ?? (object as Event).reportingComponent ?? "",
+    type: (object) => (object as Event).type ?? "",
+  },
+  columns: EVENT_COLUMNS,
+  strategy: { nameRule: dnsSubdomain, createOnUpdate: true, validate },
+};
+
+/** Events about objects without a namespace are kept in `default`. */
+function validate(object: KubeObject): FieldError[] {
+  const { namespace = "" } = (object as Event).involvedObject;
+  const expected = namespace === "" ? "default" : namespace;
+  if (object.metadata.namespace === expected) return [];
+  return [invalid("involvedObject.namespace", namespace, "does not match event.namespace")];
+}

@@ -1,0 +1,65 @@
+import { NAMESPACES } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
+import { dnsLabel } from "../../apiserver/types/objects/names.ts";
+import { ALL_VERBS, replaceStatus } from "../../apiserver/types/resource-definition.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { always, described, fields, kindShape, list, numbered, text } from "../../apiserver/types/objects/shape.ts";
+import { NAMESPACE_COLUMNS } from "./columns/small.ts";
+import { NAMESPACE_CONDITIONS } from "./conditions.ts";
+
+interface Namespace extends KubeObject {
+  readonly spec: { readonly finalizers?: readonly string[] };
+  readonly status: { readonly phase?: string };
+}
+
+/** What keeps a namespace until its contents are gone; the namespace controller takes it away. */
+const CONTENTS_FINALIZER = "kubernetes";
+const NAME_LABEL = "kubernetes.io/metadata.name";
+
+const SPEC = described(numbered(fields({ finalizers: list(text) }), { finalizers: 1 }), {
+  name: "NamespaceSpec",
+  description: "What keeps a namespace.",
+  fields: { finalizers: "Who has to act before the namespace may go." },
+});
+const STATUS = described(numbered(fields({ phase: text, conditions: NAMESPACE_CONDITIONS }), { phase: 1, conditions: 2 }), {
+  name: "NamespaceStatus",
+  description: "Whether a namespace is in use.",
+  fields: { phase: "Active or Terminating.", conditions: "How far its deletion is, and what hinders it." },
+});
+
+/** `v1` Namespaces. */
+export const namespaces: ResourceDefinition = {
+  type: NAMESPACES,
+  singular: "namespace",
+  shortNames: ["ns"],
+  verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
+  shape: numbered(
+    kindShape(
+      {
+        spec: always(SPEC),
+        status: always(STATUS),
+      },
+      {
+        description: "A room for names: names of objects are unique among their kind in it.",
+        fields: { spec: "What keeps the namespace until its contents are gone.", status: "Whether the namespace is in use or going." },
+      },
+    ),
+    { metadata: 1, spec: 2, status: 3 },
+  ),
+  selectableFields: { "status.phase": (object) => (object as Namespace).status.phase ?? "" },
+  columns: NAMESPACE_COLUMNS,
+  strategy: {
+    nameRule: dnsLabel,
+    subresources: { status: replaceStatus, finalize: (desired, old) => ({ ...old, spec: desired["spec"] }) },
+    prepare,
+    finalizers: (object) => (object as Namespace).spec.finalizers ?? [],
+    terminate: (object) => ({ ...object, status: { ...(object as Namespace).status, phase: "Terminating" } }),
+  },
+};
+
+function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  const labels = { ...object.metadata.labels, [NAME_LABEL]: object.metadata.name ?? "" };
+  const labelled = withMetadata(object, { labels });
+  return old === undefined ? { ...labelled, spec: { finalizers: [CONTENTS_FINALIZER] }, status: { phase: "Active" } } : labelled;
+}

@@ -1,0 +1,186 @@
+/**
+ * Questions about users: who is this, and what may he do. They are answered, not stored.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Attributes, Authorizer, PathAttributes, PolicyRule, ResourceAttributes } from "../../apiserver/access/authorization.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { any, bool, fields, kindShape, list, mandatory, numbered, optional, text } from "../../apiserver/types/objects/shape.ts";
+import type { Shape } from "../../apiserver/types/objects/shape.ts";
+import { badRequest, invalidObject } from "../../apiserver/types/status.ts";
+import type { Tokens } from "../../apiserver/access/tokens.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+
+/** Who answers the questions. */
+export interface ReviewsOptions {
+  readonly authorizer: Authorizer;
+  readonly tokens: Pick<Tokens, "identify">;
+}
+
+const AUTHORIZATION = "authorization.k8s.io/v1";
+const AUTHENTICATION = "authentication.k8s.io/v1";
+
+const RESOURCE_ATTRIBUTES = numbered(
+  fields({ namespace: text, verb: text, group: text, version: text, resource: text, subresource: text, name: text, fieldSelector: optional(any), labelSelector: optional(any) }), // prettier-ignore
+  { namespace: 1, verb: 2, group: 3, version: 4, resource: 5, subresource: 6, name: 7 },
+);
+const PATH_ATTRIBUTES = numbered(fields({ path: text, verb: text }), { path: 1, verb: 2 });
+const ASKED = { resourceAttributes: RESOURCE_ATTRIBUTES, nonResourceAttributes: PATH_ATTRIBUTES };
+const ASKED_NUMBERS = { resourceAttributes: 1, nonResourceAttributes: 2 };
+const EXTRA: Shape = { type: "map", of: list(text) };
+const SELF_SPEC = numbered(fields(ASKED), ASKED_NUMBERS);
+const SUBJECT_SPEC = numbered(fields({ ...ASKED, user: text, groups: list(text), extra: EXTRA, uid: text }), {
+  ...ASKED_NUMBERS,
+  user: 3,
+  groups: 4,
+});
+const ACCESS_STATUS = fields({ allowed: mandatory(bool), denied: bool, reason: text, evaluationError: text });
+
+const RULE = fields({ verbs: mandatory(list(text)), apiGroups: list(text), resources: list(text), resourceNames: list(text) });
+const PATH_RULE = fields({ verbs: mandatory(list(text)), nonResourceURLs: list(text) });
+const RULES_STATUS = fields({
+  resourceRules: mandatory(list(RULE)),
+  nonResourceRules: mandatory(list(PATH_RULE)),
+  incomplete: mandatory(bool),
+  evaluationError: text,
+});
+const USER_INFO = fields({ username: text, uid: text, groups: list(text), extra: EXTRA });
+
+/**
+ * The reviews of a cluster.
+ *
+ * @example
+ * createReviews({ authorizer, tokens }).map(({ type }) => type.plural); // ["selfsubjectreviews", "tokenreviews", ...]
+ */
+export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly ResourceDefinition[] {
+  return [
+    {
+      ...kind(AUTHENTICATION, "SelfSubjectReview"),
+      shape: numbered(kindShape({ status: fields({ userInfo: USER_INFO }) }), { metadata: 1 }),
+      review: (object, user) => ({ ...object, status: { userInfo: shown(user) } }),
+    },
+    {
+      ...kind(AUTHENTICATION, "TokenReview"),
+      shape: questionShape(numbered(fields({ token: text, audiences: list(text) }), { token: 1, audiences: 2 }), TOKEN_STATUS),
+      review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<TokenReviewSpec>(object)) }),
+    },
+    {
+      ...kind(AUTHORIZATION, "SelfSubjectAccessReview"),
+      shape: questionShape(SELF_SPEC, ACCESS_STATUS),
+      review: (object, user) => decided(authorizer, object, user),
+    },
+    {
+      ...kind(AUTHORIZATION, "SelfSubjectRulesReview"),
+      shape: questionShape(numbered(fields({ namespace: text }), { namespace: 1 }), RULES_STATUS),
+      review: (object, user) => ({
+        ...object,
+        status: rulesStatus(authorizer, user, specOf<{ namespace?: string }>(object).namespace ?? ""),
+      }),
+    },
+    {
+      ...kind(AUTHORIZATION, "SubjectAccessReview"),
+      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      review: (object) => decided(authorizer, object, subjectOf(object)),
+    },
+    {
+      ...kind(AUTHORIZATION, "LocalSubjectAccessReview", { namespaced: true }),
+      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      review: (object) => decided(authorizer, local(object), subjectOf(object)),
+    },
+  ];
+}
+
+const TOKEN_STATUS = fields({ authenticated: bool, user: USER_INFO, audiences: list(text), error: text });
+
+function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
+  const singular = name.toLowerCase();
+  const type: ResourceType = { apiVersion, kind: name, plural: `${singular}s`, namespaced };
+  return { type, singular, verbs: ["create"], strategy: { nameRule: dnsSubdomain } } as const;
+}
+
+function questionShape(spec: Shape, status: Shape) {
+  return numbered(kindShape({ spec: mandatory(spec), status }), { metadata: 1, spec: 2 });
+}
+
+function specOf<Spec>(object: KubeObject): Spec {
+  return object["spec"] as Spec;
+}
+
+function shown({ name, groups, extra }: UserInfo) {
+  return { username: name, groups, ...(extra && { extra }) };
+}
+
+interface TokenReviewSpec {
+  readonly token?: string;
+  readonly audiences?: readonly string[];
+}
+
+/** Without audiences the question is whether the API takes the token, and the answer names none either. */
+async function tokenStatus(tokens: ReviewsOptions["tokens"], { token = "", audiences }: TokenReviewSpec) {
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
+  const proof = await tokens.identify(token, audiences);
+  if (proof === undefined) return { authenticated: false };
+  return { authenticated: true, user: shown(proof.user), ...(audiences && { audiences: proof.audiences }) };
+}
+
+/** What an access review asks. */
+interface AccessSpec {
+  readonly resourceAttributes?: Partial<ResourceAttributes>;
+  readonly nonResourceAttributes?: Partial<PathAttributes>;
+  readonly user?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: NonNullable<UserInfo["extra"]>;
+}
+
+function decided(authorizer: Authorizer, object: KubeObject, user: UserInfo): KubeObject {
+  const { allowed, reason } = authorizer.decide(user, askedIn(object));
+  return { ...object, status: { allowed, reason } };
+}
+
+/** @throws API_INVALID unless the review asks about one thing. */
+function askedIn(object: KubeObject): Attributes {
+  const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    throw refused(object, "spec.nonResourceAttributes", "cannot be specified in combination with resourceAttributes");
+  }
+  if (resourceAttributes !== undefined) {
+    return { verb: "", group: "", version: "", resource: "", subresource: "", namespace: "", name: "", ...resourceAttributes };
+  }
+  if (nonResourceAttributes !== undefined) return { verb: "", path: "", ...nonResourceAttributes };
+  throw refused(object, "spec.resourceAttributes", "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+}
+
+/** @throws API_INVALID when the review names neither a user nor a group. */
+function subjectOf(object: KubeObject): UserInfo {
+  const { user = "", groups = [], extra } = specOf<AccessSpec>(object);
+  if (user === "" && groups.length === 0) throw refused(object, "spec.user", "at least one of user or group must be specified");
+  return { name: user, groups, ...(extra && { extra }) };
+}
+
+/** @throws API_BAD_REQUEST when the review asks about another namespace than its own. */
+function local(object: KubeObject): KubeObject {
+  const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
+  if (nonResourceAttributes !== undefined) throw refused(object, "spec.nonResourceAttributes", "disallowed on this kind of request");
+  const { namespace = "" } = object.metadata;
+  if (resourceAttributes === undefined || resourceAttributes.namespace === namespace) return object;
+  throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+}
+
+function refused({ apiVersion, kind: name }: KubeObject, field: string, why: string) {
+  return invalidObject({ apiVersion, kind: name }, "", [invalid(field, null, why)]);
+}
+
+function rulesStatus(authorizer: Authorizer, user: UserInfo, namespace: string) {
+  if (namespace === "") throw badRequest("no namespace on request");
+  const rules = authorizer.rulesFor(user, namespace);
+  const onPaths = ({ nonResourceURLs = [] }: PolicyRule) => nonResourceURLs.length > 0;
+  return {
+    resourceRules: rules.filter((rule) => !onPaths(rule)),
+    nonResourceRules: rules.filter(onPaths),
+    incomplete: false,
+  };
+}

@@ -1,0 +1,78 @@
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { fieldAt } from "../../apiserver/types/fields/field-set.ts";
+import { fieldStep } from "../../apiserver/types/fields/step.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition, View } from "../../apiserver/types/resource-definition.ts";
+import { always, int32, kindShape, numbered, text } from "../../apiserver/types/objects/shape.ts";
+import { selectorText } from "./workload-columns.ts";
+import { countErrors } from "./pod-templates.ts";
+import type { WorkloadSpec } from "./pod-templates.ts";
+import { typeOf } from "./type-of.ts";
+
+const TYPE: ResourceType = { apiVersion: "autoscaling/v1", kind: "Scale", plural: "scales", namespaced: true };
+
+const SPEC = typeOf({
+  name: "ScaleSpec",
+  description: "How many replicas there should be.",
+  rows: { replicas: [1, int32, "How many; none when left out."] },
+});
+
+const STATUS = typeOf({
+  name: "ScaleStatus",
+  description: "How many replicas there are.",
+  rows: {
+    replicas: [1, always(int32), "How many."],
+    selector: [2, text, "Labels of their Pods, as a list takes them."],
+  },
+});
+
+interface Scale extends KubeObject {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number };
+}
+
+const DEFINITION: ResourceDefinition = {
+  type: TYPE,
+  singular: "scale",
+  verbs: ["get", "patch", "update"],
+  shape: numbered(
+    kindShape(
+      { spec: always(SPEC), status: always(STATUS) },
+      {
+        description: "How many replicas something has.",
+        fields: { spec: "How many there should be.", status: "How many there are." },
+      },
+    ),
+    { metadata: 1, spec: 2, status: 3 },
+  ),
+  columns: [
+    NAME_COLUMN,
+    textColumn("Desired", "Replicas that there should be.", ({ spec }: Scale) => String(spec?.replicas ?? 0)),
+    textColumn("Available", "Replicas that there are.", ({ status }: Scale) => String(status?.replicas ?? 0)),
+    AGE_COLUMN,
+  ],
+  strategy: { nameRule: dnsSubdomain, validate: (scale) => countErrors((scale as Scale).spec?.replicas, "spec.replicas") },
+};
+
+/** `scale` of Deployments and StatefulSets: the number of replicas apart from the rest, as `kubectl scale` reads and writes it. */
+export const SCALE: View = { definition: DEFINITION, show, shared: fieldAt([fieldStep("spec"), fieldStep("replicas")]), apply };
+
+function show(stored: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = stored.metadata;
+  const { replicas = 0, selector } = stored["spec"] as WorkloadSpec;
+  const { replicas: made = 0 } = stored["status"] as { readonly replicas?: number };
+  return {
+    apiVersion: TYPE.apiVersion,
+    kind: TYPE.kind,
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as KubeObject["metadata"],
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: made, ...(selector && { selector: selectorText(selector) }) },
+  };
+}
+
+function apply(scale: KubeObject, stored: KubeObject): KubeObject {
+  const { replicas = 0 } = (scale as Scale).spec ?? {};
+  return { ...stored, spec: { ...(stored["spec"] as WorkloadSpec), replicas } };
+}

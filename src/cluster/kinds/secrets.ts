@@ -1,0 +1,74 @@
+import { SECRETS } from "../../kube/object/resource.ts";
+import type { KubeObject, StringMap } from "../../kube/object/types.ts";
+import { IMMUTABLE, invalid, required } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { dataKey, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { bool, bytes, kindShape, numbered, optional, text, textMap } from "../../apiserver/types/objects/shape.ts";
+import { SECRET_COLUMNS } from "./columns/small.ts";
+import { decodedLength, immutableErrors, sizeErrors } from "./config-maps.ts";
+
+interface Secret extends KubeObject {
+  readonly data?: StringMap;
+  readonly stringData?: StringMap;
+  readonly type?: string;
+}
+
+/** `v1` Secrets. */
+export const secrets: ResourceDefinition = {
+  type: SECRETS,
+  singular: "secret",
+  shape: numbered(
+    kindShape(
+      { immutable: optional(bool), data: { type: "map", of: bytes }, stringData: textMap, type: text },
+      {
+        description: "Secret bytes by name.",
+        fields: {
+          immutable: "True forbids every change of the data from now on.",
+          data: "Bytes by name, in base64.",
+          stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
+          type: "What the data is for; it can not be changed. Well-known types demand certain names in data.",
+        },
+      },
+    ),
+    { metadata: 1, data: 2, type: 3, stringData: 4, immutable: 5 },
+  ),
+  selectableFields: { type: (object) => (object as Secret).type ?? "" },
+  columns: SECRET_COLUMNS,
+  strategy: { nameRule: dnsSubdomain, prepare, validate },
+};
+
+/** `stringData` is a way of writing `data`; it is never read back. */
+function prepare(object: KubeObject): KubeObject {
+  const { data = {}, stringData = {}, type = "" } = object as Secret;
+  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")] as const);
+  const { stringData: _written, ...rest } = object as Secret;
+  return { ...rest, data: Object.fromEntries([...Object.entries(data), ...encoded]), type: type || "Opaque" };
+}
+
+/** What the well-known types demand: all of one of the alternatives. */
+const KEYS_BY_TYPE: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "kubernetes.io/tls": [["tls.crt", "tls.key"]],
+  "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]],
+  "kubernetes.io/dockercfg": [[".dockercfg"]],
+  "kubernetes.io/ssh-auth": [["ssh-privatekey"]],
+  "kubernetes.io/basic-auth": [["username"], ["password"]],
+};
+
+function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const { data = {}, type = "" } = object as Secret;
+  const typeChanged = old !== undefined && (old as Secret).type !== type;
+  return [
+    ...Object.keys(data).flatMap((key) => dataKey(key).map((detail) => invalid(`data[${key}]`, key, detail))),
+    ...sizeErrors(Object.values(data).map(decodedLength), "data"),
+    ...missingKeys(data, KEYS_BY_TYPE[type] ?? []),
+    ...(typeChanged ? [invalid("type", type, IMMUTABLE)] : []),
+    ...immutableErrors(object, old, ["data"]),
+  ];
+}
+
+function missingKeys(data: StringMap, alternatives: readonly (readonly string[])[]): FieldError[] {
+  const missing = alternatives.map((keys) => keys.filter((key) => !Object.hasOwn(data, key)));
+  if (missing.length === 0 || missing.some((keys) => keys.length === 0)) return [];
+  return missing.flat().map((key) => required(`data[${key}]`));
+}

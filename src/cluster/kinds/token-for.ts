@@ -1,0 +1,76 @@
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { serviceAccountGroups } from "../../apiserver/access/impersonation.ts";
+import type { Registry } from "../../apiserver/verbs/registry.ts";
+import type { Asked } from "../../apiserver/types/resource-definition.ts";
+import type { TokenBearer } from "../../apiserver/access/tokens.ts";
+import { SERVICE_ACCOUNTS } from "./service-accounts.ts";
+import { serviceAccountUser } from "../rbac/policy.ts";
+import { AUTHENTICATED } from "../rbac/resources.ts";
+
+/** Whom a token is to stand for. `system:authenticated` is added to the groups; a ServiceAccount is `namespace/name`. */
+export type TokenSubject = { readonly user: string; readonly groups?: readonly string[] } | { readonly serviceAccount: string };
+
+/** Credentials of one subject. */
+export interface IssuedToken {
+  readonly token: string;
+  /** A kubeconfig (YAML) with this token. */
+  readonly kubeconfig: string;
+}
+
+/**
+ * For whom the token of a subject stands. That of a ServiceAccount ends with it.
+ *
+ * @throws API_NOT_FOUND when there is no such ServiceAccount, API_BAD_REQUEST when its text is not `namespace/name`.
+ */
+export async function bearerOf(registry: Registry, subject: TokenSubject): Promise<TokenBearer> {
+  if ("user" in subject) {
+    const { user: name, groups = [] } = subject;
+    return { user: { name, groups: [...new Set([...groups, AUTHENTICATED])] } };
+  }
+  const [namespace = "", name = "", ...rest] = subject.serviceAccount.split("/");
+  if (namespace === "" || name === "" || rest.length > 0) {
+    const message = `Cannot issue a token: expected a ServiceAccount as "namespace/name", found ${JSON.stringify(subject.serviceAccount)}`;
+    throw new EngineError("API_BAD_REQUEST", message);
+  }
+  const account = await registry.get(SERVICE_ACCOUNTS, { namespace, name });
+  return accountBearer({ account, read: (type, key) => unlessAbsent(registry.get(type, key)) });
+}
+
+/** An object with which a token is to end, as it is while the token is made. */
+export interface Bound {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+}
+
+/** A ServiceAccount, and what ends its token besides its own end. */
+export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "expiresAt" | "audiences"> {
+  readonly account: KubeObject;
+  /** The token ends with this object. */
+  readonly bound?: Bound;
+}
+
+/** For whom the token of a ServiceAccount stands, for as long as what it hangs on is there under the same UID. */
+export function accountBearer({ account, read, bound, ...rest }: AccountToken): TokenBearer {
+  const { namespace = "", name = "" } = account.metadata;
+  const needed: readonly Bound[] = [{ type: SERVICE_ACCOUNTS, object: account }, ...(bound ? [bound] : [])];
+  const isThere = async ({ type, object: { metadata } }: Bound) => {
+    const now = await read(type, { namespace: metadata.namespace ?? "", name: metadata.name! });
+    return now?.metadata.uid === metadata.uid;
+  };
+  return {
+    ...rest,
+    user: { name: serviceAccountUser(namespace, name), groups: serviceAccountGroups(namespace) },
+    holds: async () => (await Promise.all(needed.map(isThere))).every(Boolean),
+  };
+}
+
+async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isEngineError(error, "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Tokens of ServiceAccounts for a time, as `kubectl create token` asks for them. Source: the token storage of ServiceAccounts in
+ * the API server, and `ValidateTokenRequest`.
+ *
+ * @module
+ */
+import { groupOf, SECRETS } from "../../kube/object/resource.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Clock } from "../../base/clock.ts";
+import { invalid } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { timestamp } from "../../apiserver/types/objects/metadata.ts";
+import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
+import type { Asked, Question, ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import {
+  described,
+  fields,
+  int64,
+  kindShape,
+  list,
+  mandatory,
+  numbered,
+  optional,
+  text,
+  time,
+} from "../../apiserver/types/objects/shape.ts";
+import { badRequest, conflict, invalidObject, notFound } from "../../apiserver/types/status.ts";
+import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
+import type { Tokens } from "../../apiserver/access/tokens.ts";
+import { accountBearer } from "./token-for.ts";
+import type { Bound } from "./token-for.ts";
+import { PODS } from "./pods.ts";
+
+const TYPE: ResourceType = {
+  apiVersion: "authentication.k8s.io/v1",
+  kind: "TokenRequest",
+  plural: "tokenrequests",
+  namespaced: true,
+};
+
+const BOUND_OBJECT = described(
+  numbered(fields({ kind: text, apiVersion: text, name: text, uid: text }), { kind: 1, apiVersion: 2, name: 3, uid: 4 }),
+  {
+    name: "BoundObjectReference",
+    description: "The object with which a token ends.",
+    fields: {
+      kind: "Pod or Secret.",
+      apiVersion: "API version of the object.",
+      name: "Name of the object.",
+      uid: "UID of the object; whatever has the name when left out.",
+    },
+  },
+);
+const SPEC = described(
+  numbered(fields({ audiences: mandatory(list(text)), expirationSeconds: optional(int64), boundObjectRef: BOUND_OBJECT }), {
+    audiences: 1,
+    boundObjectRef: 3,
+    expirationSeconds: 4,
+  }),
+  {
+    name: "TokenRequestSpec",
+    description: "What a token is to be for.",
+    fields: {
+      audiences: "Who is to take the token; the API when left out.",
+      expirationSeconds: "How long the token is to hold, at least 600; 3600 when left out.",
+      boundObjectRef: "An object with which the token ends.",
+    },
+  },
+);
+const STATUS = described(
+  numbered(fields({ token: mandatory(text), expirationTimestamp: mandatory(time) }), { token: 1, expirationTimestamp: 2 }),
+  {
+    name: "TokenRequestStatus",
+    description: "The token.",
+    fields: { token: "The token. Secret.", expirationTimestamp: "When it ends." },
+  },
+);
+
+const DEFINITION: ResourceDefinition = {
+  type: TYPE,
+  singular: "tokenrequest",
+  verbs: ["create"],
+  shape: numbered(
+    kindShape(
+      { spec: mandatory(SPEC), status: STATUS },
+      { description: "Asks for a token of a ServiceAccount.", fields: { spec: "What the token is to be for.", status: "The token." } },
+    ),
+    { metadata: 1, spec: 2, status: 3 },
+  ),
+  strategy: { nameRule: dnsSubdomain },
+};
+
+interface BoundObject {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+interface TokenRequestSpec {
+  readonly audiences: readonly string[] | null;
+  readonly expirationSeconds?: number;
+  readonly boundObjectRef?: BoundObject;
+}
+
+/** What tokens are made with. */
+export interface TokenRequestsOptions {
+  readonly tokens: Pick<Tokens, "issue">;
+  readonly clock: Clock;
+}
+
+/** The question for a token, which ServiceAccounts answer under `token`. */
+export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Question {
+  return {
+    definition: DEFINITION,
+    async answer(asked) {
+      const { question, about, read, dryRun } = asked;
+      checkIdentity(asked);
+      const given = question["spec"] as TokenRequestSpec;
+      const spec = { ...given, audiences: given.audiences?.length ? given.audiences : [API_AUDIENCE], ...seconds(given) };
+      const bound = await boundObject(asked, spec.boundObjectRef);
+      const now = clock.now();
+      const expiresAt = now + spec.expirationSeconds * 1_000;
+      const { namespace = "", name = "" } = about.metadata;
+      const bearer = accountBearer({ account: about, read, expiresAt, audiences: spec.audiences, ...(bound && { bound }) });
+      return {
+        ...question,
+        metadata: { ...question.metadata, namespace, name, creationTimestamp: timestamp(now) },
+        spec,
+        // Nobody can use what was made for nothing.
+        status: { token: dryRun ? "" : tokens.issue(bearer), expirationTimestamp: timestamp(expiresAt) },
+      };
+    },
+  };
+}
+
+const SECONDS_DEFAULT = 3_600;
+const SECONDS_MIN = 600;
+const SECONDS_MAX = 2 ** 32;
+
+/** @throws API_INVALID when the time is too short or too long. */
+function seconds({ expirationSeconds = SECONDS_DEFAULT }: TokenRequestSpec): { readonly expirationSeconds: number } {
+  const refuse = (why: string) => refused("", invalid("spec.expirationSeconds", expirationSeconds, why));
+  if (expirationSeconds < SECONDS_MIN) throw refuse("may not specify a duration less than 10 minutes");
+  if (expirationSeconds > SECONDS_MAX) throw refuse("may not specify a duration larger than 2^32 seconds");
+  return { expirationSeconds };
+}
+
+/** @throws API_INVALID when the question names another account than its path. */
+function checkIdentity({ question, about }: Asked): void {
+  for (const field of ["name", "namespace"] as const) {
+    const given = question.metadata[field] ?? "";
+    if (given === "" || given === about.metadata[field]) continue;
+    throw refused(about.metadata.name!, invalid(`metadata.${field}`, given, `must match the service account ${field} if specified`));
+  }
+}
+
+function refused(name: string, error: FieldError) {
+  return invalidObject(TYPE, name, [error]);
+}
+
+/** @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT when there is no such object, or it has nothing to do with the account. */
+async function boundObject({ about, read }: Asked, reference: BoundObject | undefined): Promise<Bound | undefined> {
+  if (reference === undefined) return undefined;
+  const { kind = "", apiVersion = "", name = "", uid = "" } = reference;
+  const type = [PODS, SECRETS].find((candidate) => candidate.kind === kind && groupOf({ apiVersion }) === "");
+  if (type === undefined) throw badRequest(`cannot bind token to object of type ${groupOf({ apiVersion })}/${apiVersion}, Kind=${kind}`);
+  const object = await read(type, { namespace: about.metadata.namespace ?? "", name });
+  if (object === undefined) throw notFound(type, name);
+  if (type === PODS && accountOf(object) !== about.metadata.name) {
+    const account = JSON.stringify(about.metadata.name);
+    throw badRequest(`cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name.`);
+  }
+  if (uid === "" || uid === object.metadata.uid) return { type, object };
+  const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+  throw conflict({ ...type, plural: kind }, name, why);
+}
+
+/** Pods that name no account run as the namespace's own. */
+function accountOf(pod: KubeObject): string {
+  const { serviceAccountName = "" } = (pod["spec"] ?? {}) as { readonly serviceAccountName?: string };
+  return serviceAccountName || "default";
+}

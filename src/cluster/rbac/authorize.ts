@@ -1,0 +1,43 @@
+import type { Attributes, Authorizer, Decision, PolicyRule } from "../../apiserver/access/authorization.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import type { Grant, Policy } from "./policy.ts";
+import { MASTERS } from "./resources.ts";
+import { ruleAllows } from "./rules.ts";
+
+const REFUSED: Decision = { allowed: false, reason: "" };
+/** The rules of whoever may do everything. */
+export const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/**
+ * Decides by the grants that a user has where the request goes. Whoever is in `system:masters` needs none. Nothing ever
+ * takes a grant away, so their order does not matter to what is allowed.
+ *
+ * @example
+ * authorize({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }, []); // { allowed: false, reason: "" }
+ */
+export function authorize(user: UserInfo, attributes: Attributes, grants: Iterable<Grant>): Decision {
+  if (user.groups.includes(MASTERS)) return { allowed: true, reason: "" };
+  for (const { rules, reason } of grants) {
+    if (rules.some((rule) => ruleAllows(rule, attributes))) return { allowed: true, reason };
+  }
+  return REFUSED;
+}
+
+/**
+ * An authorizer by roles and bindings.
+ *
+ * @example
+ * const authorizer = createRbacAuthorizer(await followPolicy(store));
+ */
+export function createRbacAuthorizer(policy: Policy): Authorizer {
+  return {
+    decide: (user, attributes) => authorize(user, attributes, policy.grantsOf(user, "path" in attributes ? "" : attributes.namespace)),
+    rulesFor(user, namespace) {
+      if (user.groups.includes(MASTERS)) return EVERYTHING;
+      return [...policy.grantsOf(user, namespace)].flatMap(({ rules }) => rules);
+    },
+  };
+}

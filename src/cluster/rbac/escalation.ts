@@ -1,0 +1,135 @@
+/**
+ * Nobody gives away what he does not have. Source: the escalation checks of Kubernetes' RBAC storage.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../base/json.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { PolicyRule, ResourceAttributes } from "../../apiserver/access/authorization.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import { forbiddenRequest, notFound } from "../../apiserver/types/status.ts";
+import { hasAggregationRule } from "./aggregation.ts";
+import { createRbacAuthorizer } from "./authorize.ts";
+import type { Binding, Policy } from "./policy.ts";
+import { CLUSTER_ROLES, MASTERS, RBAC_GROUP, ROLES } from "./resources.ts";
+import { ruleCovers, simpleRuleCount, simpleRules } from "./rules.ts";
+
+/** Combinations of verb, group, resource and name that one role may have to be compared one by one. */
+const COMBINATIONS_MAX = 10_000;
+
+/** A write of a role or binding. */
+export interface PermissionWrite {
+  readonly type: ResourceType;
+  readonly user: UserInfo;
+  readonly object: KubeObject;
+  /** Absent on creation. */
+  readonly old: KubeObject | undefined;
+}
+
+/** Lets a write pass, or throws API_FORBIDDEN. */
+export type PermitWrite = (write: PermissionWrite) => void;
+
+/**
+ * For roles: whoever has the rules, or the verb `escalate` on the role, may write them. Rules that are to be gathered from other
+ * roles may be any, so only who may do everything has or takes away an `aggregationRule`.
+ */
+export function createRolePermit(policy: Policy): PermitWrite {
+  return ({ type, user, object, old }) => {
+    const rules = rulesIn(object);
+    if (user.groups.includes(MASTERS) || (old !== undefined && jsonEqual(powers(object), powers(old)))) return;
+    const { name = "", namespace = "" } = object.metadata;
+    if (may(policy, user, { verb: "escalate", resource: type.plural, name, namespace })) return;
+    demandHeld({ policy, user, type, object, rules });
+    if (!hasAggregationRule(object) && (old === undefined || !hasAggregationRule(old))) return;
+    const missing = missingRules(createRbacAuthorizer(policy).rulesFor(user, namespace), FULL_AUTHORITY);
+    if (missing.length > 0) throw forbiddenRequest(type, name, "must have cluster-admin privileges to use the aggregationRule");
+  };
+}
+
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** What of a role gives permissions. */
+function powers(role: KubeObject): unknown {
+  return [rulesIn(role), role["aggregationRule"]];
+}
+
+/** For bindings: whoever has the rules of the role, or the verb `bind` on it, may give it. */
+export function createBindingPermit(policy: Policy): PermitWrite {
+  return ({ type, user, object, old }) => {
+    const { roleRef, subjects, metadata } = object as Binding;
+    const unchanged = old !== undefined && jsonEqual([roleRef, subjects], [(old as Binding).roleRef, (old as Binding).subjects]);
+    if (user.groups.includes(MASTERS) || unchanged) return;
+    const { namespace = "" } = metadata;
+    const role = roleRef.kind === CLUSTER_ROLES.kind ? CLUSTER_ROLES : ROLES;
+    if (may(policy, user, { verb: "bind", resource: role.plural, name: roleRef.name, namespace })) return;
+    const rules = policy.rulesOf(roleRef, namespace);
+    if (rules === undefined) throw notFound(role, roleRef.name);
+    demandHeld({ policy, user, type, object, rules });
+  };
+}
+
+function rulesIn(object: KubeObject): readonly PolicyRule[] {
+  return (object["rules"] ?? []) as readonly PolicyRule[];
+}
+
+function may(policy: Policy, user: UserInfo, what: Pick<ResourceAttributes, "verb" | "resource" | "name" | "namespace">): boolean {
+  return createRbacAuthorizer(policy).decide(user, { ...what, group: RBAC_GROUP, version: "v1", subresource: "" }).allowed;
+}
+
+interface Demand {
+  readonly policy: Policy;
+  readonly user: UserInfo;
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+  readonly rules: readonly PolicyRule[];
+}
+
+function demandHeld({ policy, user, type, object, rules }: Demand): void {
+  const { name = "", namespace = "" } = object.metadata;
+  const count = rules.reduce((sum, rule) => sum + simpleRuleCount(rule), 0);
+  if (count > COMBINATIONS_MAX) throw forbiddenRequest(type, name, `it has more than ${COMBINATIONS_MAX} combinations to check`);
+  const missing = missingRules(createRbacAuthorizer(policy).rulesFor(user, namespace), rules);
+  if (missing.length === 0) return;
+  const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`;
+  const texts = missing.map(ruleText).join("\n");
+  throw forbiddenRequest(type, name, `${who} is attempting to grant RBAC permissions not currently held:\n${texts}`);
+}
+
+/**
+ * What `wanted` allows and `held` does not: one rule for each resource and name, with all its verbs.
+ *
+ * @example
+ * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule
+ */
+export function missingRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  const missing = new Map<string, PolicyRule>();
+  for (const rule of wanted) {
+    for (const simple of simpleRules(rule)) {
+      if (held.some((owned) => ruleCovers(owned, simple))) continue;
+      const { verbs, ...rest } = simple;
+      const key = JSON.stringify(rest);
+      const before = missing.get(key)?.verbs ?? [];
+      missing.set(key, { ...rest, verbs: [...new Set([...before, ...verbs])] });
+    }
+  }
+  return [...missing.values()];
+}
+
+function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
+  const parts = Object.entries({
+    APIGroups: apiGroups,
+    Resources: resources,
+    NonResourceURLs: nonResourceURLs,
+    ResourceNames: resourceNames,
+    Verbs: verbs,
+  });
+  return `{${parts.flatMap(([name, list]) => (list === undefined ? [] : [`${name}:${quoted(list)}`])).join(", ")}}`;
+}
+
+function quoted(list: readonly string[]): string {
+  return `[${list.map((text) => JSON.stringify(text)).join(" ")}]`;
+}

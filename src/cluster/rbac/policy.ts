@@ -1,0 +1,148 @@
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { PolicyRule } from "../../apiserver/access/authorization.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import type { Store, StoreEvent } from "../../apiserver/store/store.ts";
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
+
+/** Somebody to whom a role is given. */
+export interface Subject {
+  readonly kind: string;
+  readonly apiGroup?: string;
+  readonly name: string;
+  /** Of a ServiceAccount; the binding's own when left out. */
+  readonly namespace?: string;
+}
+
+/** The role that is given. */
+export interface RoleRef {
+  readonly apiGroup: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** A RoleBinding or ClusterRoleBinding. */
+export interface Binding extends KubeObject {
+  readonly subjects?: readonly Subject[];
+  readonly roleRef: RoleRef;
+}
+
+/** What a binding gives to a user: the rules of its role, and how people are told of it. */
+export interface Grant {
+  readonly rules: readonly PolicyRule[];
+  readonly reason: string;
+}
+
+/** All roles and bindings, ready to be asked. */
+export interface Policy {
+  /** What a user has in a namespace; "" is what he has everywhere. Bindings whose role is missing give nothing. */
+  grantsOf(user: UserInfo, namespace: string): Iterable<Grant>;
+  /** The rules of a role, seen from a namespace; undefined when there is none. */
+  rulesOf(roleRef: Pick<RoleRef, "kind" | "name">, namespace: string): readonly PolicyRule[] | undefined;
+  stop(): void;
+}
+
+/**
+ * A policy that follows a store: whatever was written before a question is part of its answer.
+ *
+ * @example
+ * const policy = await followPolicy(store);
+ * policy.rulesOf({ kind: "ClusterRole", name: "view" }, "");
+ */
+export async function followPolicy(store: Store): Promise<Policy> {
+  const index = new PolicyIndex();
+  const prefix = `/${RBAC_GROUP}/`;
+  const present = await store.list({ prefix });
+  for (const { object } of present.objects) index.put(object);
+  const watch = await store.watch({ prefix, after: present.revision, onEvent: (event) => index.follow(event) });
+  return {
+    grantsOf: (user, namespace) => index.grantsOf(user, namespace),
+    rulesOf: (roleRef, namespace) => index.rulesOf(roleRef, namespace),
+    stop: () => watch.stop(),
+  };
+}
+
+/** The user name of a ServiceAccount. */
+export function serviceAccountUser(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+/** One subject of one binding. */
+interface Bound {
+  readonly namespace: string;
+  readonly roleRef: RoleRef;
+  readonly who: string;
+}
+
+class PolicyIndex {
+  /** Rules by namespace and name; the namespace of ClusterRoles is "". */
+  readonly #rules = new Map<string, readonly PolicyRule[]>();
+  /** By place and subject, then by binding: what a question looks up and what an event replaces. */
+  readonly #bound = new Map<string, Map<string, Bound>>();
+
+  follow({ type, object, previous }: StoreEvent): void {
+    if (previous !== undefined) this.#drop(previous);
+    if (type !== "deleted") this.put(object);
+  }
+
+  put(object: KubeObject): void {
+    const { kind, metadata } = object;
+    const namespace = metadata.namespace ?? "";
+    if (kind === ROLES.kind || kind === CLUSTER_ROLES.kind) {
+      this.#rules.set(`${namespace}/${metadata.name}`, (object["rules"] ?? []) as readonly PolicyRule[]);
+    }
+    if (!isBinding(object)) return;
+    for (const subject of object.subjects ?? []) {
+      const at = placeOf(namespace, subject);
+      const bindings = this.#bound.get(at) ?? new Map<string, Bound>();
+      if (bindings.has(metadata.name!)) continue;
+      this.#bound.set(at, bindings.set(metadata.name!, { namespace, roleRef: object.roleRef, who: describe(namespace, object, subject) }));
+    }
+  }
+
+  #drop(object: KubeObject): void {
+    const { kind, metadata } = object;
+    const namespace = metadata.namespace ?? "";
+    if (kind === ROLES.kind || kind === CLUSTER_ROLES.kind) this.#rules.delete(`${namespace}/${metadata.name}`);
+    if (!isBinding(object)) return;
+    for (const subject of object.subjects ?? []) {
+      const at = placeOf(namespace, subject);
+      const bindings = this.#bound.get(at);
+      bindings?.delete(metadata.name!);
+      if (bindings?.size === 0) this.#bound.delete(at);
+    }
+  }
+
+  *grantsOf({ name, groups }: UserInfo, namespace: string): Generator<Grant> {
+    // A namespace comes from a path, where it may have been anything; a slash would make it part of a subject.
+    for (const place of namespace === "" || namespace.includes("/") ? [""] : ["", namespace]) {
+      const subjects = [`${place}/User/${name}`, ...groups.map((group) => `${place}/Group/${group}`)];
+      for (const subject of subjects) {
+        for (const bound of this.#bound.get(subject)?.values() ?? []) {
+          const rules = this.rulesOf(bound.roleRef, bound.namespace);
+          if (rules !== undefined) yield { rules, reason: bound.who };
+        }
+      }
+    }
+  }
+
+  rulesOf({ kind, name }: Pick<RoleRef, "kind" | "name">, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#rules.get(`${kind === CLUSTER_ROLES.kind ? "" : namespace}/${name}`);
+  }
+}
+
+function isBinding(object: KubeObject): object is Binding {
+  return object.kind === ROLE_BINDINGS.kind || object.kind === CLUSTER_ROLE_BINDINGS.kind;
+}
+
+/** A ServiceAccount is a user with a name of a certain form. */
+function placeOf(place: string, { kind, name, namespace = place }: Subject): string {
+  return kind === "ServiceAccount" ? `${place}/User/${serviceAccountUser(namespace, name)}` : `${place}/${kind}/${name}`;
+}
+
+/** In the authorizer's own words, which audit logs and `kubectl auth` show. */
+function describe(place: string, { kind, metadata, roleRef }: Binding, subject: Subject): string {
+  const own = place === "" ? `${metadata.name}` : `${metadata.name}/${place}`;
+  const who = subject.kind === "ServiceAccount" ? `${subject.name}/${subject.namespace ?? place}` : subject.name;
+  const role = `${roleRef.kind} ${JSON.stringify(roleRef.name)}`;
+  return `RBAC: allowed by ${kind} ${JSON.stringify(own)} of ${role} to ${subject.kind} ${JSON.stringify(who)}`;
+}

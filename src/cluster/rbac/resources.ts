@@ -1,0 +1,22 @@
+import type { ResourceType } from "../../kube/object/resource.ts";
+
+/** The group of roles and bindings. */
+export const RBAC_GROUP = "rbac.authorization.k8s.io";
+
+const rbac = (kind: string, plural: string, namespaced: boolean): ResourceType => ({
+  apiVersion: `${RBAC_GROUP}/v1`,
+  kind,
+  plural,
+  namespaced,
+});
+
+/** The kinds that say who may do what. */
+export const ROLES = rbac("Role", "roles", true);
+export const ROLE_BINDINGS = rbac("RoleBinding", "rolebindings", true);
+export const CLUSTER_ROLES = rbac("ClusterRole", "clusterroles", false);
+export const CLUSTER_ROLE_BINDINGS = rbac("ClusterRoleBinding", "clusterrolebindings", false);
+
+/** Their bearers may do everything, whatever roles say. */
+export const MASTERS = "system:masters";
+/** The group of everybody who is known. */
+export const AUTHENTICATED = "system:authenticated";

@@ -1,0 +1,29 @@
+import type { Attributes } from "../../apiserver/access/authorization.ts";
+
+/** What clients read before they do anything, with everything below it. */
+const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];
+
+/** Resources by which somebody asks about himself. */
+const SELF_REVIEWS = new Set([
+  "authentication.k8s.io/selfsubjectreviews",
+  "authorization.k8s.io/selfsubjectaccessreviews",
+  "authorization.k8s.io/selfsubjectrulesreviews",
+]);
+
+/**
+ * Tells whether no scope limits this request: reading what the API is made of and whether it is well, and asking about oneself.
+ * The authorizer may refuse it all the same.
+ *
+ * @example
+ * alwaysAllowed({ verb: "get", path: "/version" }); // true
+ */
+export function alwaysAllowed(attributes: Attributes): boolean {
+  const { verb } = attributes;
+  if ("path" in attributes) return (verb === "get" || verb === "head") && OPEN_PATHS.some((open) => isAtOrBelow(open, attributes.path));
+  const { group, resource, subresource } = attributes;
+  return verb === "create" && subresource === "" && SELF_REVIEWS.has(`${group}/${resource}`);
+}
+
+function isAtOrBelow(open: string, path: string): boolean {
+  return path === open || path.startsWith(`${open}/`);
+}

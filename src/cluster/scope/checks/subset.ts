@@ -1,0 +1,130 @@
+/**
+ * Whether one scope allows no more than another.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../../base/json.ts";
+import { UNLIMITED, grantsOf } from "../grants.ts";
+import type { Box, Grant, ScopeOptions } from "../grants.ts";
+import { covers, matches, meet } from "../patterns/pattern.ts";
+import type { Pattern } from "../patterns/pattern.ts";
+import type { AccessScope } from "../types.ts";
+
+/** How many names a comparison looks at, which takes some hundredths of a second. */
+const STEPS_MAX = 200_000;
+
+/**
+ * Tells whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. True is certain; false
+ * is certain too but for scopes so large that comparing them would take long.
+ *
+ * @example
+ * isWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true
+ */
+export function isWithin(inner: AccessScope | undefined, outer: AccessScope | undefined, options: ScopeOptions = {}): boolean {
+  if (outer === undefined || JSON.stringify(inner) === JSON.stringify(outer)) return true;
+  const asked = inner === undefined ? UNLIMITED : grantsOf(withoutShared(inner, outer), options);
+  return new Comparison(grantsOf(outer, options)).hold(asked);
+}
+
+/** What is left to compare: an entry that the outer scope has too allows no more than that. */
+function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
+  const lists = Object.entries(inner).map(([field, entries]: [string, unknown]) => {
+    const known = outer[field as keyof AccessScope];
+    if (!Array.isArray(entries) || !Array.isArray(known)) return [field, entries];
+    const shared = new Set(known.map(canonicalJson));
+    return [field, entries.filter((entry) => !shared.has(canonicalJson(entry)))];
+  });
+  return Object.fromEntries(lists) as AccessScope;
+}
+
+/** What requests are for; each sort has coordinates of its own. */
+const SORTS = ["resources", "paths"] as const;
+type Sort = (typeof SORTS)[number];
+
+/** Compares sets of requests with those that are allowed. When its steps are used up every further answer is no. */
+class Comparison {
+  readonly #allowed: Readonly<Record<Grant["kind"], readonly Grant[]>>;
+  #steps = STEPS_MAX;
+
+  constructor(allowed: readonly Grant[]) {
+    const of = (kind: Grant["kind"]) => allowed.filter((grant) => grant.kind === kind);
+    this.#allowed = { management: of("management"), cluster: of("cluster"), virtualCluster: of("virtualCluster") };
+  }
+
+  /** Whether everything asked for is allowed. */
+  hold(asked: readonly Grant[]): boolean {
+    return asked.every((grant) => {
+      const allowed = this.#allowed[grant.kind];
+      return SORTS.every((sort) => grant.places.every((place) => grant[sort].every((deed) => this.#holdsOne(allowed, sort, place, deed))));
+    });
+  }
+
+  #holdsOne(allowed: readonly Grant[], sort: Sort, place: Box, deed: Box): boolean {
+    const whole = allowed.some(
+      (grant) => grant.places.some((outer) => this.#covers(outer, place, 0)) && grant[sort].some((outer) => this.#covers(outer, deed, 0)),
+    );
+    return whole || this.#holdsByParts([...place, ...deed], this.#touching(allowed, sort, place, deed), 0);
+  }
+
+  /** All boxes that are allowed and have something in common with one. */
+  #touching(allowed: readonly Grant[], sort: Sort, place: Box, deed: Box): Box[] {
+    return allowed.flatMap((grant) => {
+      const places = grant.places.filter((outer) => this.#meet(outer, place));
+      const deeds = grant[sort].filter((outer) => this.#meet(outer, deed));
+      if (!this.#afford(places.length * deeds.length)) return [];
+      return places.flatMap((outer) => deeds.map((rest) => [...outer, ...rest]));
+    });
+  }
+
+  /**
+   * Whether boxes cover another one together, from one coordinate on; in those before they all agree. It suffices to try one text
+   * of each sort that the boxes tell apart.
+   */
+  #holdsByParts(box: Box, outers: readonly Box[], at: number): boolean {
+    if (outers.some((outer) => this.#covers(outer, box, at))) return true;
+    if (outers.length === 0 || !this.#afford(0)) return false;
+    const texts = representatives(
+      box[at]!,
+      outers.map((outer) => outer[at]!),
+    );
+    return texts.every((text) =>
+      this.#holdsByParts(
+        box,
+        outers.filter((outer) => this.#afford(1) && matches(outer[at]!, text)),
+        at + 1,
+      ),
+    );
+  }
+
+  #covers(outer: Box, inner: Box, from: number): boolean {
+    return outer.every((pattern, at) => at < from || (this.#afford(sizeOf(inner[at]!)) && covers(pattern, inner[at]!)));
+  }
+
+  #meet(left: Box, right: Box): boolean {
+    return left.every((pattern, at) => this.#afford(sizeOf(right[at]!)) && meet(pattern, right[at]!));
+  }
+
+  #afford(steps: number): boolean {
+    this.#steps -= steps;
+    return this.#steps >= 0;
+  }
+}
+
+function sizeOf(pattern: Pattern): number {
+  return "these" in pattern ? pattern.these.size : 1;
+}
+
+/**
+ * Texts of a pattern such that any other text of it is in the same of the outer patterns as one of them: all that are named, and for
+ * each beginning one that nobody names.
+ */
+function representatives(pattern: Pattern, outers: readonly Pattern[]): string[] {
+  if ("these" in pattern) return [...pattern.these];
+  const named = new Set(outers.flatMap((outer) => ("these" in outer ? [...outer.these] : [])));
+  const beginnings = new Set(["", ...[pattern, ...outers].flatMap((each) => ("below" in each ? [each.below] : []))]);
+  const length = [...named, ...beginnings].reduce((longest, text) => Math.max(longest, text.length), 0) + 1;
+  // Longer than all that is named, and of a sign with which no beginning goes on; of two signs, in case that one does.
+  const unnamed = ["\u0000", "\u0001"].map((sign) => sign.repeat(length));
+  const texts = [...beginnings].flatMap((beginning) => [beginning, ...unnamed.map((rest) => beginning + rest)]);
+  return [...named, ...texts].filter((text) => matches(pattern, text));
+}

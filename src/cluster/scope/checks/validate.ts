@@ -1,0 +1,37 @@
+import { invalid } from "../../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { WILDCARD } from "../patterns/pattern.ts";
+import { overlaps } from "../patterns/resource-pattern.ts";
+import type { AccessScope, ScopeResources } from "../types.ts";
+
+/**
+ * What the API refuses in a scope: names of objects without resources, resources that overlap by a wildcard, and paths with a wildcard
+ * that is not their whole last step. Everything else is accepted; {@link scopeWarnings} tells what has no effect.
+ *
+ * @param field - Where the scope is, for example `spec.scope`.
+ * @example
+ * validateScope({ rules: [{ nonResourceURLs: ["/a*"] }] }, "spec.scope").map(({ field }) => field); // ["spec.scope.rules[0].nonResourceURLs[0]"]
+ */
+export function validateScope(scope: AccessScope, field: string): FieldError[] {
+  return (scope.rules ?? []).flatMap(({ resources = [], nonResourceURLs = [] }, index) => {
+    const rule = `${field}.rules[${index}]`;
+    return [
+      ...resources.flatMap((item, at) => validateResources(item, `${rule}.resources[${at}]`)),
+      ...nonResourceURLs.flatMap((path, at) => validatePath(path, `${rule}.nonResourceURLs[${at}]`)),
+    ];
+  });
+}
+
+function validateResources({ resources = [], resourceNames = [] }: ScopeResources, field: string): FieldError[] {
+  const overlapping = overlaps(resources).map(({ index, entry, earlier }) =>
+    invalid(`${field}.resources[${index}]`, entry, `if '${earlier}' is present, must not specify ${entry}`),
+  );
+  if (resourceNames.length === 0 || resources.length > 0) return overlapping;
+  return [invalid(`${field}.resourceNames`, resourceNames, "using resourceNames requires at least one resource")];
+}
+
+function validatePath(path: string, field: string): FieldError[] {
+  const steps = path.split("/");
+  const wrong = steps.some((step, at) => step.includes(WILDCARD) && (step !== WILDCARD || at !== steps.length - 1));
+  return wrong ? [invalid(field, path, "'*' is only allowed as the full, final step of the path")] : [];
+}

@@ -1,0 +1,16 @@
+import type { Attributes } from "../../apiserver/access/authorization.ts";
+
+/** No namespace has this name; only what holds in every namespace holds there. */
+const EVERY_NAMESPACE = "\0";
+
+/**
+ * The request as scopes have to judge it. One across all namespaces names none, like one for what is in no namespace, which a rule for
+ * the namespace "" means; but it reaches further.
+ *
+ * @example
+ * inEveryNamespace({ verb: "get", path: "/version" }, () => true); // the same
+ */
+export function inEveryNamespace(attributes: Attributes, isNamespaced: (group: string, resource: string) => boolean): Attributes {
+  if ("path" in attributes || attributes.namespace !== "" || !isNamespaced(attributes.group, attributes.resource)) return attributes;
+  return { ...attributes, namespace: EVERY_NAMESPACE };
+}

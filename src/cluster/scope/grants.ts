@@ -1,0 +1,199 @@
+/**
+ * A scope as the sets of requests that its entries allow. It is what both the decision on a request and the comparison of two
+ * scopes work on, so that they can not disagree.
+ *
+ * @module
+ */
+import { ALL, NAMED, UNNAMED, WILDCARD, these } from "./patterns/pattern.ts";
+import type { Pattern } from "./patterns/pattern.ts";
+import { resourcePattern } from "./patterns/resource-pattern.ts";
+import type { AccessScope, RuleVirtualCluster, ScopeResources, ScopeRole, ScopeRule, Target } from "./types.ts";
+
+/** What scopes need to know of the platform. */
+export interface ScopeOptions {
+  /** What stands before the name of a project in the name of its namespace; Config's `projectNamespacePrefix`. Default `p-`. */
+  readonly projectNamespacePrefix?: string;
+}
+
+/** A pattern for each coordinate, in a fixed order; a point is meant when each of its coordinates matches. */
+export type Box = readonly Pattern[];
+
+/** Requests that go to one of the places and are one of the deeds. */
+export interface Grant {
+  readonly kind: Target["kind"];
+  /** Of `management`: no coordinates. Of `cluster`: cluster, project, space. Of `virtualCluster`: project, virtual cluster. */
+  readonly places: readonly Box[];
+  /** Verb, API group, resource, subresource, namespace, name. */
+  readonly resources: readonly Box[];
+  /** Verb, path. */
+  readonly paths: readonly Box[];
+}
+
+/** How role names are written; the first is the one of the published API. */
+export const PLATFORM_CLI_ROLES = ["platformCLI", "platform-cli"];
+
+/** How the requests of a rule are named that go to management, clusters, spaces and virtual clusters. */
+export const REQUEST_TARGETS = ["Management", "Cluster", "ProjectSpace", "ProjectVirtualCluster"];
+
+const MANAGEMENT_GROUP = "management.platform";
+const DEFAULT_PREFIX = "p-";
+
+const HERE: readonly Box[] = [[]];
+const EVERY_RESOURCE: readonly Box[] = [[ALL, ALL, ALL, ALL, ALL, ALL]];
+const EVERY_PATH: readonly Box[] = [[ALL, ALL]];
+const EVERYTHING = { resources: EVERY_RESOURCE, paths: EVERY_PATH };
+
+/** What is allowed without a scope. */
+export const UNLIMITED: readonly Grant[] = [
+  { kind: "management", places: HERE, ...EVERYTHING },
+  { kind: "cluster", places: [[ALL, ALL, ALL]], ...EVERYTHING },
+  { kind: "virtualCluster", places: [[ALL, ALL]], ...EVERYTHING },
+];
+
+/**
+ * What a scope allows, beside what is always allowed. Entries that can not allow anything are left out.
+ *
+ * @example
+ * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1
+ */
+export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): Grant[] {
+  const { roles = [], rules = [], allowPlatformCli = false } = scope;
+  return [
+    ...(allowPlatformCli ? roleGrants({ role: PLATFORM_CLI_ROLES[0]! }, options) : []),
+    ...roles.flatMap((role) => roleGrants(role, options)),
+    ...projectGrants(scope, options),
+    ...clusterGrants(scope),
+    ...virtualClusterGrants(scope),
+    ...rules.flatMap((rule) => ruleGrants(rule, options)),
+  ];
+}
+
+/** What a role allows: the command line reads what is managed, or of it what belongs to the listed projects. */
+export function roleGrants({ role = "", projects = [], virtualClusters = [] }: ScopeRole, options: ScopeOptions = {}): Grant[] {
+  if (!PLATFORM_CLI_ROLES.includes(role)) return [];
+  const unlimited = projects.length === 0 && virtualClusters.length === 0;
+  const namespaces = unlimited ? [ALL] : namespacesOf(projects, options);
+  const reads = these("get", "list", "watch");
+  const resources = namespaces.map((namespace) => [reads, these(MANAGEMENT_GROUP), ALL, ALL, namespace, ALL]);
+  return resources.length === 0 ? [] : [{ kind: "management", places: HERE, resources, paths: [] }];
+}
+
+function projectGrants({ projects = [] }: AccessScope, options: ScopeOptions): Grant[] {
+  const names = projects.map(({ project = "" }) => project);
+  const namespaces = namespacesOf(names, options);
+  if (namespaces.length === 0) return [];
+  const resources = namespaces.map((namespace) => [ALL, ALL, ALL, ALL, namespace, ALL]);
+  const places = selected(names, NAMED).map((project) => [ALL, project, ALL]);
+  return [
+    { kind: "management", places: HERE, resources, paths: [] },
+    { kind: "cluster", places, ...EVERYTHING },
+  ];
+}
+
+/** Patterns of the namespaces that belong to projects: the prefix and the project's name; with `*` whatever has the prefix. */
+function namespacesOf(projects: readonly string[], { projectNamespacePrefix: prefix = DEFAULT_PREFIX }: ScopeOptions): Pattern[] {
+  if (projects.includes(WILDCARD)) return [{ below: prefix }];
+  const names = projects.filter((project) => project !== "");
+  return names.length === 0 ? [] : [these(...names.map((project) => prefix + project))];
+}
+
+function clusterGrants({ clusters = [], spaces = [] }: AccessScope): Grant[] {
+  const names = clusters.map(({ cluster = "" }) => cluster);
+  const places: Box[] = [
+    ...selected(names, ALL).map((cluster) => [cluster, ALL, ALL]),
+    ...pairs(spaces.map(({ project = "", space = "" }) => [project, space])).map((place) => [ALL, ...place]),
+  ];
+  return places.length === 0 ? [] : [{ kind: "cluster", places, ...EVERYTHING }];
+}
+
+function virtualClusterGrants({ virtualClusters = [] }: AccessScope): Grant[] {
+  const places = pairs(virtualClusters.map(({ project = "", virtualCluster = "" }) => [project, virtualCluster]));
+  return places.length === 0 ? [] : [{ kind: "virtualCluster", places, ...EVERYTHING }];
+}
+
+/** One set of all names, with `every` for the wildcard; nothing when there is no name. */
+function selected(names: readonly string[], every: Pattern): Pattern[] {
+  if (names.includes(WILDCARD)) return [every];
+  const given = names.filter((name) => name !== "");
+  return given.length === 0 ? [] : [these(...given)];
+}
+
+/** A box for each project with all that is named in it. A pair of which one part is missing selects nothing. */
+function pairs(entries: readonly (readonly [project: string, name: string])[]): Box[] {
+  const byProject = new Map<string, string[]>();
+  for (const [project, name] of entries) {
+    const names = byProject.get(project);
+    if (names === undefined) byProject.set(project, [name]);
+    else names.push(name);
+  }
+  return [...byProject].flatMap(([project, names]) =>
+    selected([project], NAMED).flatMap((place) => selected(names, NAMED).map((name) => [place, name])),
+  );
+}
+
+/** What a rule allows: requests that have to be like everything it lists. */
+export function ruleGrants(rule: ScopeRule, options: ScopeOptions = {}): Grant[] {
+  const deeds = { resources: resourceBoxes(rule), paths: pathBoxes(rule) };
+  return rulePlaces(rule, options).map((where) => ({ ...where, ...deeds }));
+}
+
+function rulePlaces(rule: ScopeRule, options: ScopeOptions): Pick<Grant, "kind" | "places">[] {
+  const { cluster = "", virtualClusters = [], requestTargets = [] } = rule;
+  const limited = virtualClusters.length > 0;
+  const wanted = (target: string): boolean => requestTargets.length === 0 || requestTargets.includes(target);
+  const [management, inClusters, spaces, inVirtualClusters] = REQUEST_TARGETS.map(wanted);
+  const where: Pick<Grant, "kind" | "places">[] = [];
+  if (management && cluster === "" && !limited) where.push({ kind: "management", places: HERE });
+  if ((inClusters || spaces) && !limited) {
+    const name = cluster === "" || cluster === WILDCARD ? ALL : these(cluster);
+    where.push({ kind: "cluster", places: [[name, ALL, inClusters ? (spaces ? ALL : UNNAMED) : NAMED]] });
+  }
+  if (inVirtualClusters && cluster === "") {
+    const places = limited ? virtualClusters.flatMap((entry) => virtualClusterPlace(entry, options)) : [[ALL, ALL]];
+    if (places.length > 0) where.push({ kind: "virtualCluster", places });
+  }
+  return where;
+}
+
+/** Rules name the namespace of a project instead of the project. */
+function virtualClusterPlace({ name = "", namespace = "" }: RuleVirtualCluster, options: ScopeOptions): Box[] {
+  const { projectNamespacePrefix: prefix = DEFAULT_PREFIX } = options;
+  const virtualCluster = name === "" || name === WILDCARD ? ALL : these(name);
+  if (namespace === "" || namespace === WILDCARD) return [[ALL, virtualCluster]];
+  return namespace.startsWith(prefix) ? [[these(namespace.slice(prefix.length)), virtualCluster]] : [];
+}
+
+function resourceBoxes({ verbs, resources = [], namespaces = [], nonResourceURLs = [] }: ScopeRule): Box[] {
+  if (resources.length === 0 && namespaces.length === 0 && nonResourceURLs.length > 0) return [];
+  const verb = verbPattern(verbs);
+  const namespace = namespaces.length === 0 ? ALL : these(...namespaces);
+  if (resources.length === 0) return [[verb, ALL, ALL, ALL, namespace, ALL]];
+  return resources.flatMap((item) =>
+    groupBoxes(item).map(([group, resource, part, name]) => [verb, group!, resource!, part!, namespace, name!]),
+  );
+}
+
+/** API group, resource, subresource and name. */
+function groupBoxes({ group = "", resources = [], resourceNames = [] }: ScopeResources): Box[] {
+  const patterns = (resources.length === 0 ? [WILDCARD] : resources).map(resourcePattern);
+  const names = resourceNames.length === 0 ? ALL : these(...resourceNames);
+  const groups = these(group);
+  return patterns.map(({ resource, subresource }) => [groups, resource, subresource, names]);
+}
+
+function pathBoxes({ verbs, resources = [], namespaces = [], nonResourceURLs = [] }: ScopeRule): Box[] {
+  const verb = verbPattern(verbs);
+  if (nonResourceURLs.length > 0) return nonResourceURLs.flatMap(pathPatterns).map((path) => [verb, path]);
+  return resources.length === 0 && namespaces.length === 0 ? [[verb, ALL]] : [];
+}
+
+/** `/a/*` is everything below `/a/`, however deep, and `/a/` itself. */
+function pathPatterns(path: string): Pattern[] {
+  if (path === WILDCARD) return [ALL];
+  const parent = path.slice(0, -WILDCARD.length);
+  return path.endsWith(`/${WILDCARD}`) ? [these(parent), { below: parent }] : [these(path)];
+}
+
+function verbPattern(verbs: readonly string[] = []): Pattern {
+  return verbs.length === 0 || verbs.includes(WILDCARD) ? ALL : these(...verbs);
+}

@@ -1,0 +1,24 @@
+import { decode } from "../../apiserver/types/objects/decode.ts";
+import { ACCESS_SCOPE } from "./shape.ts";
+import type { AccessScope } from "./types.ts";
+
+class NoScope extends Error {}
+
+/**
+ * Reads a scope from its JSON text; undefined when it is none. A field that is not known makes it none: it may be a limit, which
+ * must not get lost.
+ *
+ * @example
+ * parseScope('{"clusters":[{"cluster":"c1"}]}'); // { clusters: [{ cluster: "c1" }] }
+ */
+export function parseScope(text: string): AccessScope | undefined {
+  const refuse = (why: string): never => {
+    throw new NoScope(why);
+  };
+  try {
+    return decode(ACCESS_SCOPE, JSON.parse(text), { root: "AccessScope", onUnknownField: refuse, refuse });
+  } catch (error) {
+    if (error instanceof NoScope || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

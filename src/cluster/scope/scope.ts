@@ -1,0 +1,81 @@
+/**
+ * Whether scopes allow a request.
+ *
+ * @module
+ */
+import type { Attributes } from "../../apiserver/access/authorization.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import { alwaysAllowed } from "./always.ts";
+import { grantsOf } from "./grants.ts";
+import type { Box, Grant, ScopeOptions } from "./grants.ts";
+import { parseScope } from "./parse.ts";
+import { matches } from "./patterns/pattern.ts";
+import { TextCache } from "./patterns/text-cache.ts";
+import type { AccessScope, Target } from "./types.ts";
+
+/** A scope that is ready to decide. */
+export interface Scope {
+  /** Whether the scope lets a request pass; whoever makes it needs the right besides. */
+  allows(target: Target, attributes: Attributes): boolean;
+}
+
+/** The key of {@link UserInfo.extra} whose entries are scopes, each as JSON text. All of them have to allow a request. */
+export const SCOPE_EXTRA = "platform/scope";
+
+/**
+ * Makes a scope ready to decide. Without a scope everything is allowed. Where entries are malformed nothing is read into them:
+ * they allow less, never more.
+ *
+ * @example
+ * compileScope({ clusters: [{ cluster: "c1" }] }).allows({ kind: "cluster", cluster: "c1" }, { verb: "get", path: "/metrics" }); // true
+ */
+export function compileScope(scope: AccessScope | undefined, options: ScopeOptions = {}): Scope {
+  if (scope === undefined) return { allows: () => true };
+  const grants = grantsOf(scope, options);
+  return {
+    allows(target, attributes) {
+      return alwaysAllowed(attributes) || grants.some((grant) => grantAllows(grant, target, attributes));
+    },
+  };
+}
+
+function grantAllows(grant: Grant, target: Target, attributes: Attributes): boolean {
+  if (grant.kind !== target.kind) return false;
+  const place = placeOf(target);
+  if (!grant.places.some((box) => isIn(box, place))) return false;
+  if ("path" in attributes) return grant.paths.some((box) => isIn(box, [attributes.verb, attributes.path]));
+  const { verb, group, resource, subresource, namespace, name } = attributes;
+  return grant.resources.some((box) => isIn(box, [verb, group, resource, subresource, namespace, name]));
+}
+
+/** The coordinates of a target, "" for what it does not name. */
+function placeOf(target: Target): readonly string[] {
+  switch (target.kind) {
+    case "management":
+      return [];
+    case "cluster":
+      return [target.cluster, target.project ?? "", target.space ?? ""];
+    case "virtualCluster":
+      return [target.project, target.virtualCluster];
+  }
+}
+
+function isIn(box: Box, point: readonly string[]): boolean {
+  return box.every((pattern, at) => matches(pattern, point[at]!));
+}
+
+const CACHE = new TextCache<Scope>({ entries: 1000, characters: 4_000_000 });
+
+/**
+ * The scopes that limit a user, in order; none when nothing limits him. A text that is no scope allows nothing, because one that is
+ * not understood must not open anything.
+ */
+export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly Scope[] {
+  const texts = user.extra?.[SCOPE_EXTRA] ?? [];
+  return texts.map((text) => CACHE.get(`${JSON.stringify(options)} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
+}
+
+/** Tells whether all scopes that limit a user let a request pass. */
+export function allowedByScopes(user: UserInfo, target: Target, attributes: Attributes, options: ScopeOptions = {}): boolean {
+  return scopesOf(user, options).every((scope) => scope.allows(target, attributes));
+}

@@ -1,0 +1,113 @@
+/**
+ * What bearers of a platform's tokens may do in a cluster: what roles and bindings give to their names and groups, besides that what
+ * the token itself gives, and of all this only what its scopes allow.
+ *
+ * @module
+ */
+import { inEveryNamespace } from "../scope/every-namespace.ts";
+import { rulesWithin } from "../scope/rules.ts";
+import { SCOPE_EXTRA, allowedByScopes } from "../scope/scope.ts";
+import { isWithin } from "../scope/checks/subset.ts";
+import type { AccessScope, Target } from "../scope/types.ts";
+import type { Attributes, Authorizer, Decision, ResourceAttributes } from "../../apiserver/access/authorization.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import { parseScope } from "../scope/parse.ts";
+import { EXTRA_CLUSTER_ROLES } from "./platform-tokens.ts";
+import type { PlatformTrust } from "./platform-tokens.ts";
+import { EVERYTHING } from "../rbac/authorize.ts";
+import type { Grant, Policy } from "../rbac/policy.ts";
+import { CLUSTER_ROLES, RBAC_GROUP } from "../rbac/resources.ts";
+
+/** The platform's administrators, when nobody says otherwise. */
+const ADMINISTRATORS: readonly string[] = ["platform:admins"];
+
+const NOTHING: readonly string[] = [];
+
+/**
+ * A policy that gives bearers of tokens the ClusterRoles that their tokens name, everywhere, and administrators everything. Unlike
+ * `system:masters` these go through every check, so that a scope limits what they may hand on.
+ */
+export function withPlatformGrants(policy: Policy, administrators: readonly string[] = ADMINISTRATORS): Policy {
+  return {
+    ...policy,
+    *grantsOf(user, namespace) {
+      yield* policy.grantsOf(user, namespace);
+      yield* ofGroups(user, administrators);
+      for (const name of user.extra?.[EXTRA_CLUSTER_ROLES] ?? NOTHING) {
+        const rules = policy.rulesOf({ kind: CLUSTER_ROLES.kind, name }, "");
+        const reason = `RBAC: allowed by the ClusterRole ${JSON.stringify(name)} of the platform's token`;
+        if (rules !== undefined) yield { rules, reason };
+      }
+    },
+  };
+}
+
+function* ofGroups({ groups }: UserInfo, administrators: readonly string[]): Generator<Grant> {
+  const group = groups.find((one) => administrators.includes(one));
+  if (group !== undefined) yield { rules: EVERYTHING, reason: `the group ${JSON.stringify(group)} administers the platform` };
+}
+
+/** What scopes are held against. */
+export interface ScopedTrust extends Pick<PlatformTrust, "target" | "projectNamespacePrefix"> {
+  /** Tells which resources of the cluster are in namespaces. */
+  readonly isNamespaced: (group: string, resource: string) => boolean;
+}
+
+function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespacePrefix">) {
+  return projectNamespacePrefix === undefined ? {} : { projectNamespacePrefix };
+}
+
+const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the token does not allow it" };
+
+/**
+ * An authorizer that allows bearers of scoped tokens no more than their scopes do here. What leads out of a scope is refused
+ * whatever the scope says: nobody who is limited acts as somebody else, and nobody who is limited within this cluster writes roles or
+ * bindings or makes tokens of ServiceAccounts, whose bearers would not be limited.
+ */
+export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
+  const { target, isNamespaced } = trust;
+  const options = optionsOf(trust);
+  return {
+    decide(user, attributes) {
+      const reached = inEveryNamespace(attributes, isNamespaced);
+      const inScope = allowedByScopes(user, target, reached, options) && (!isScoped(user) || staysWithin(user, target, attributes));
+      return inScope ? authorizer.decide(user, attributes) : OUT_OF_SCOPE;
+    },
+    rulesFor: (user, namespace) => rulesWithin(authorizer.rulesFor(user, namespace), user, { target, namespace, ...options }),
+  };
+}
+
+function isScoped({ extra }: UserInfo): boolean {
+  return (extra?.[SCOPE_EXTRA] ?? NOTHING).length > 0;
+}
+
+function staysWithin(user: UserInfo, target: Target, attributes: Attributes): boolean {
+  if ("path" in attributes) return true;
+  if (attributes.verb === "impersonate") return false;
+  return !handsOn(attributes) || reachesAll(user, target);
+}
+
+const GIVING: readonly string[] = ["create", "update", "patch"];
+
+/** Whether a request can make somebody who is not limited able to do more. */
+function handsOn({ verb, group, resource, subresource }: ResourceAttributes): boolean {
+  if (group === RBAC_GROUP) return GIVING.includes(verb);
+  return group === "" && resource === "serviceaccounts" && subresource === "token";
+}
+
+/** Whether every scope covers everything in this cluster. */
+function reachesAll(user: UserInfo, target: Target): boolean {
+  const everything = wholeOf(target);
+  return (user.extra?.[SCOPE_EXTRA] ?? NOTHING).every((text) => isWithin(everything, parseScope(text) ?? {}));
+}
+
+function wholeOf(target: Target): AccessScope | undefined {
+  switch (target.kind) {
+    case "management":
+      return undefined;
+    case "cluster":
+      return { clusters: [{ cluster: target.cluster }] };
+    case "virtualCluster":
+      return { virtualClusters: [{ project: target.project, virtualCluster: target.virtualCluster }] };
+  }
+}

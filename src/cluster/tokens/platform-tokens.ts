@@ -1,0 +1,196 @@
+/**
+ * Tokens that a platform has signed, and whom they stand for in this cluster. The platform is not asked: what it has published
+ * before is enough.
+ *
+ * @module
+ */
+import { compactVerify } from "jose";
+import type { Clock } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { PlatformClaim } from "../scope/cluster-token.ts";
+import { SCOPE_EXTRA } from "../scope/scope.ts";
+import { ACCESS_SCOPE } from "../scope/shape.ts";
+import type { Target } from "../scope/types.ts";
+import { decode } from "../../apiserver/types/objects/decode.ts";
+import { fields, list, mandatory, text } from "../../apiserver/types/objects/shape.ts";
+import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
+import { unauthorized, statusOf } from "../../apiserver/types/status.ts";
+import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
+import type { TokenProof, Tokens } from "../../apiserver/access/tokens.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
+import { openPlatformKeys } from "./platform-keys.ts";
+import type { KeySource, PlatformKeys } from "./platform-keys.ts";
+import { AUTHENTICATED } from "../rbac/resources.ts";
+import { openToken } from "./token-parts.ts";
+
+/** A platform whose tokens a cluster accepts. */
+export interface PlatformTrust {
+  /** The platform's base URL, as its tokens name it. */
+  readonly issuer: string;
+  /** Tokens have to be for it. Default: the issuer. */
+  readonly audience?: string;
+  /** The platform's published keys (a JWKS document), or how to read them. */
+  readonly keys: object | KeySource;
+  /** Which cluster, or virtual cluster, this one is to the platform: what the scopes of tokens are held against. */
+  readonly target: Target;
+  /** Members of these groups may do everything, as far as their tokens' scopes reach. Default: `platform:admins`. */
+  readonly administrators?: readonly string[];
+  /** What stands before the name of a project in the name of its namespace; scopes name some by that. Default `p-`. */
+  readonly projectNamespacePrefix?: string;
+}
+
+/** What the tokens are checked with. */
+export interface PlatformTokensOptions {
+  readonly trust: PlatformTrust;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Knows whom the tokens of a platform name, and when they end. */
+export interface PlatformTokens extends Pick<Tokens, "identify"> {
+  /** When the token ends that proved this user, in milliseconds since 1970; undefined for users that came otherwise. */
+  endOf(user: UserInfo): number | undefined;
+}
+
+/** Key of a user's `extra` under which a cluster shows whose key a token is. */
+const EXTRA_ACCESS_KEY = "platform/access-key";
+/** The same for the cluster roles that a token gives. */
+export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
+
+/** The clock of the platform may be ahead by so much. The end of a token is its end: nobody waits any longer. */
+export const CLOCK_AHEAD_SECONDS_MAX = 30;
+
+/** Names and groups that mean something to Kubernetes itself; no platform gives them. */
+const SYSTEM = "system:";
+
+const PLATFORM_CLAIM = fields({
+  user: text,
+  team: text,
+  subject: text,
+  groups: mandatory(list(text)),
+  clusterRoles: mandatory(list(text)),
+  scopes: mandatory(list(ACCESS_SCOPE)),
+  accessKey: text,
+});
+
+const LISTS: readonly (keyof PlatformClaim)[] = ["groups", "clusterRoles", "scopes"];
+
+/**
+ * What tokens of a platform prove.
+ *
+ * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
+ * @example
+ * const tokens = await openPlatformTokens({ trust, clock: systemClock, logger: silentLogger });
+ * (await tokens.identify(token))?.user.name; // "jane"
+ */
+export async function openPlatformTokens({ trust, clock, logger }: PlatformTokensOptions): Promise<PlatformTokens> {
+  const keys = await openPlatformKeys({ keys: trust.keys, clock, logger });
+  const { audience = trust.issuer } = trust;
+  const meant: readonly string[] = [API_AUDIENCE, audience];
+  const ends = new WeakMap<UserInfo, number>();
+  return {
+    endOf: (user) => ends.get(user),
+    async identify(token, audiences = [API_AUDIENCE]): Promise<TokenProof | undefined> {
+      const common = audiences.filter((asked) => meant.includes(asked));
+      if (common.length === 0) return undefined;
+      try {
+        const claims = await verify(token, { keys, issuer: trust.issuer, audience, now: clock.now() });
+        const user = userOf(claims);
+        ends.set(user, (claims["exp"] as number) * 1_000);
+        return { user, audiences: common };
+      } catch (error) {
+        if (!isEngineError(error, "API_UNAUTHORIZED")) throw error;
+        logger.debug("Refused a token of the platform", { reason: error.message });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Tokens of a cluster's own, and besides those of a platform. */
+export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify">): Tokens {
+  return {
+    ...own,
+    identify: async (token, audiences) => (await own.identify(token, audiences)) ?? (await platform.identify(token, audiences)),
+  };
+}
+
+/** Ends watches with the token that opened them, as an answer to a new request would: 401. */
+export function endWithTokens(platform: Pick<PlatformTokens, "endOf">, clock: Clock): OnWatch {
+  return (_user, end, caller) => {
+    const at = platform.endOf(caller);
+    if (at === undefined) return () => {};
+    const timer = clock.schedule(at - clock.now(), () => end(statusOf(unauthorized("the token has expired"))));
+    return () => timer.cancel();
+  };
+}
+
+interface Expected {
+  readonly keys: PlatformKeys;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The claims of a token, proven. @throws API_UNAUTHORIZED when they are not. */
+async function verify(token: string, { keys, ...expected }: Expected): Promise<JsonObject> {
+  const { algorithm, kid, payload } = openToken(token);
+  const found = await keys.find(kid);
+  if (found === undefined) throw unauthorized("the key of the token is not known");
+  // Which algorithm it is, is the key's to say; the token only has to agree.
+  if (found.algorithm !== algorithm) throw unauthorized("the key of the token is for another algorithm");
+  await compactVerify(token, found.key, { algorithms: [found.algorithm] }).catch(() => {
+    throw unauthorized("the signature of the token is wrong");
+  });
+  checkClaims(payload, expected);
+  return payload;
+}
+
+function checkClaims({ iss, aud, exp, nbf, iat }: JsonObject, { issuer, audience, now }: Omit<Expected, "keys">): void {
+  if (iss !== issuer) throw unauthorized("the token is by another issuer");
+  if (aud !== audience && !(Array.isArray(aud) && aud.includes(audience))) throw unauthorized("the token is for another audience");
+  if (!isTime(exp) || !isTime(nbf) || !isTime(iat)) throw unauthorized("the token does not say when it is valid");
+  if (now >= exp * 1_000) throw unauthorized("the token has expired");
+  if (now < (Math.max(nbf, iat) - CLOCK_AHEAD_SECONDS_MAX) * 1_000) throw unauthorized("the token is not valid yet");
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+/**
+ * The user for whom proven claims stand. What this version does not know might be a limit, so it is refused.
+ *
+ * @throws API_UNAUTHORIZED when the claims do not say who it is.
+ */
+function userOf({ sub, platform }: JsonObject): UserInfo {
+  if (typeof sub !== "string" || sub === "") throw unauthorized("the token names nobody");
+  if (sub.startsWith(SYSTEM)) throw unauthorized("the token names a user of Kubernetes itself");
+  const { groups, clusterRoles, scopes, accessKey } = readClaim(platform);
+  const extra = {
+    ...(accessKey && { [EXTRA_ACCESS_KEY]: [accessKey] }),
+    ...(clusterRoles.length > 0 && { [EXTRA_CLUSTER_ROLES]: clusterRoles }),
+    ...(scopes.length > 0 && { [SCOPE_EXTRA]: scopes.map((scope) => JSON.stringify(scope)) }),
+  };
+  const given = groups.filter((group) => !group.startsWith(SYSTEM));
+  return { name: sub, groups: [...new Set([...given, AUTHENTICATED])], ...(Object.keys(extra).length > 0 && { extra }) };
+}
+
+function readClaim(platform: unknown): PlatformClaim {
+  const claim = decode(PLATFORM_CLAIM, platform, {
+    root: "platform",
+    onUnknownField: (path) => {
+      throw unauthorized(`the token says something unknown: ${path}`);
+    },
+    refuse: (why) => {
+      throw unauthorized(`the token does not say who it is: ${why}`);
+    },
+  });
+  // Decoding takes a missing list for an empty one. No scope at all is no limit, so a token has to say so.
+  const missing = LISTS.find((name) => !Array.isArray((platform as JsonObject)[name]));
+  if (missing !== undefined) throw unauthorized(`the token does not say who it is: ${missing} is missing`);
+  return claim as unknown as PlatformClaim;
+}

@@ -1,0 +1,93 @@
+/**
+ * A signed token as text: its parts, read so that no two readers can take them for different things. Source: RFC 7515, and the
+ * advice of RFC 8725.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { TOKEN_ALGORITHMS, TOKEN_LENGTH_MAX } from "../scope/cluster-token.ts";
+import type { TokenAlgorithm } from "../scope/cluster-token.ts";
+import { repeatedFields } from "../../apiserver/http/body/repeated-fields.ts";
+import { unauthorized } from "../../apiserver/types/status.ts";
+
+/** What a token says of itself; nothing of it is proven. */
+export interface TokenParts {
+  readonly algorithm: TokenAlgorithm;
+  readonly kid: string;
+  readonly payload: JsonObject;
+}
+
+/** Objects and lists that may lie in each other; a scope's rules take nine. */
+const DEPTH_MAX = 16;
+const KEY_ID_LENGTH_MAX = 256;
+/** Keys by value or by address, certificates, extensions, compression: there is no need for any, so there is no way for any. */
+const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
+
+/**
+ * Reads a token of three parts without trusting it.
+ *
+ * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a member twice, is nested
+ * too deeply, asks for another algorithm, or has anything in its header but `alg`, `kid` and `typ`.
+ */
+export function openToken(token: string): TokenParts {
+  if (token.length > TOKEN_LENGTH_MAX) throw unauthorized(`the token is longer than ${TOKEN_LENGTH_MAX} characters`);
+  const parts = token.split(".");
+  if (parts.length !== 3) throw unauthorized("the token does not have three parts");
+  const [header, payload] = parts.map(decodePart);
+  return { ...readHeader(readJson(header!)), payload: readJson(payload!) };
+}
+
+function readHeader(header: JsonObject): Pick<TokenParts, "algorithm" | "kid"> {
+  const other = Object.keys(header).find((name) => !HEADER_MEMBERS.includes(name));
+  if (other !== undefined) throw unauthorized(`the header has a member that is not allowed: ${JSON.stringify(other)}`);
+  const { alg, kid, typ = "JWT" } = header;
+  if (!isAlgorithm(alg)) throw unauthorized("the algorithm is not allowed");
+  if (typ !== "JWT") throw unauthorized("the token is of another type");
+  if (typeof kid !== "string" || kid === "" || kid.length > KEY_ID_LENGTH_MAX) throw unauthorized("the header names no key");
+  return { algorithm: alg, kid };
+}
+
+function isAlgorithm(alg: unknown): alg is TokenAlgorithm {
+  return (TOKEN_ALGORITHMS as readonly unknown[]).includes(alg);
+}
+
+/** The last character of a part has bits that mean nothing: only one way of writing them counts, so that any change shows. */
+function decodePart(part: string): Buffer {
+  const bytes = Buffer.from(part, "base64url");
+  if (bytes.length === 0 || bytes.toString("base64url") !== part) throw unauthorized("a part of the token is not in base64url");
+  return bytes;
+}
+
+function readJson(bytes: Buffer): JsonObject {
+  const text = readText(bytes);
+  const value = parse(text);
+  if (!isRecord(value)) throw unauthorized("a part of the token is no JSON object");
+  if (isDeeper(value, DEPTH_MAX)) throw unauthorized("the token is nested too deeply");
+  if (repeatedFields(text).length > 0) throw unauthorized("the token has a member twice");
+  return value;
+}
+
+function readText(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // The decoder's own error says nothing more.
+    throw unauthorized("a part of the token is not in UTF-8");
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The reason would quote the token.
+    return undefined;
+  }
+}
+
+/** Tells whether more than `levels` objects and lists lie in each other. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}

@@ -1,0 +1,20 @@
+import { formatIp, networkOf, parseIp, width } from "../../kube/object/endpoints/ip.ts";
+
+/**
+ * What is wrong with a CIDR (`10.0.0.0/8`, `fd00::/8`; without a length it is one address), as the rest of a sentence, or
+ * `undefined`. Canonical text only, as in address policies at run time: `010.0.0.1` is 10.0.0.1 to some programs and 8.0.0.1
+ * to others.
+ *
+ * @example
+ * cidrProblem("10.0.0.0/8"); // undefined
+ * cidrProblem("10.1.2.3/8"); // 'it has bits behind its length; the network is 10.0.0.0/8'
+ */
+export function cidrProblem(text: string): string | undefined {
+  const [, addressText = "", lengthText] = /^([^/]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
+  const address = parseIp(addressText);
+  if (address === undefined) return "it is no address in canonical text, with or without /length";
+  const length = lengthText === undefined ? width(address) : Number(lengthText);
+  if (length > width(address)) return `its length is more than ${width(address)}`;
+  const network = networkOf(address, length);
+  return network.bits === address.bits ? undefined : `it has bits behind its length; the network is ${formatIp(network)}/${length}`;
+}

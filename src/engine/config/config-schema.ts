@@ -1,0 +1,138 @@
+/**
+ * The shape of `vcluster.yaml`, as far as the engine reads it. The rest of the file belongs to the virtual cluster and
+ * passes through untouched, and what it reads of the sections here stays valid.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import { toJsonSchema } from "../../schema/json-schema.ts";
+import type { AnySchema, BooleanSchema, ObjectSchema } from "../../schema/schema.ts";
+import { PATCHES } from "./patches/patch-schema.ts";
+
+const enabled = <Default extends boolean>(byDefault: Default, description: string) =>
+  ({ type: "boolean", default: byDefault, description }) as const satisfies BooleanSchema;
+
+const FOREIGN = { type: "any", description: "Read by the virtual cluster only; kept as it is." } as const satisfies AnySchema;
+
+const FOREIGN_PATCHES = { ...FOREIGN, description: "Applied by the virtual cluster only, not by this engine; kept as it is." } as const;
+
+const ENDPOINTS = {
+  type: "object",
+  description: "Endpoints of the tenant cluster, copied to the host cluster.",
+  default: {},
+  fields: { enabled: enabled(true, "Whether Endpoints are synced. Services are synced by default too, and need this."), patches: PATCHES },
+} as const satisfies ObjectSchema;
+
+const SERVICES = {
+  type: "object",
+  description: "Services of the tenant cluster, for which a host Service without selector is made.",
+  default: {},
+  fields: { enabled: enabled(true, "Whether Services are synced. Without Endpoints they are not."), patches: PATCHES },
+} as const satisfies ObjectSchema;
+
+const ENDPOINT_SLICES = {
+  type: "object",
+  description: "EndpointSlices of the tenant cluster. Only synced when this section is written; else the host mirrors Endpoints.",
+  fields: {
+    enabled: enabled(true, "Whether EndpointSlices are synced. Switched off later, copies stay, and the host mirrors Endpoints again."),
+    patches: PATCHES,
+  },
+} as const satisfies ObjectSchema;
+
+const NAMESPACES = {
+  type: "object",
+  description: "Tenant namespaces that have a host namespace of their own, in which objects keep their names.",
+  default: {},
+  fields: {
+    enabled: enabled(false, "Whether namespaces are mapped. Needs mappings."),
+    mappings: {
+      type: "object",
+      description: "Which tenant namespace goes where.",
+      default: {},
+      fields: {
+        byName: {
+          type: "map",
+          description:
+            "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries win over patterns.",
+          default: {},
+          values: { type: "string", description: "A host namespace, or the beginning of one and *." },
+          jsonSchema: { examples: [{ frontend: "customer-frontend", "team-*": "${name}-team-*" }] },
+        },
+      },
+    },
+    mappingsOnly: {
+      type: "boolean",
+      default: false,
+      description:
+        "Whether namespaces without a mapping are left out, instead of being synced into the host namespace of the virtual cluster.",
+    },
+    extraLabels: FOREIGN,
+    patches: FOREIGN_PATCHES,
+  },
+} as const satisfies ObjectSchema;
+
+const copiedByReference = (kind: string) =>
+  ({
+    type: "object",
+    description: `${kind} that a reference patch needs go tenant → host when enabled: true is written here, else host → tenant.`,
+    default: {},
+    open: true,
+    fields: {
+      enabled: enabled(true, `Whether ${kind} are synced to the host. Only a written true counts for reference patches.`),
+      all: { type: "boolean", default: false, description: "Read by the virtual cluster only: sync all of them, not only those in use." },
+      patches: FOREIGN_PATCHES,
+    },
+  }) as const satisfies ObjectSchema;
+
+const TO_HOST = {
+  type: "object",
+  description: "What is copied from the tenant cluster to the host cluster.",
+  default: {},
+  open: true,
+  fields: {
+    endpoints: ENDPOINTS,
+    services: SERVICES,
+    endpointSlices: ENDPOINT_SLICES,
+    namespaces: NAMESPACES,
+    secrets: copiedByReference("Secrets"),
+    configMaps: copiedByReference("ConfigMaps"),
+    pods: FOREIGN,
+    ingresses: FOREIGN,
+    networkPolicies: FOREIGN,
+    persistentVolumeClaims: FOREIGN,
+    persistentVolumes: FOREIGN,
+    volumeSnapshots: FOREIGN,
+    volumeSnapshotContents: FOREIGN,
+    storageClasses: FOREIGN,
+    serviceAccounts: FOREIGN,
+    podDisruptionBudgets: FOREIGN,
+    priorityClasses: FOREIGN,
+    customResources: FOREIGN,
+    resourceClaims: FOREIGN,
+    resourceClaimTemplates: FOREIGN,
+  },
+} as const satisfies ObjectSchema;
+
+/** `vcluster.yaml`. */
+export const CONFIG_SCHEMA = {
+  type: "object",
+  description: "Configuration of a virtual cluster. The engine reads sync.toHost.",
+  open: true,
+  fields: {
+    sync: {
+      type: "object",
+      description: "What is copied between the tenant cluster and the host cluster.",
+      default: {},
+      open: true,
+      fields: { toHost: TO_HOST, fromHost: FOREIGN },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/**
+ * The JSON schema of `vcluster.yaml` for editors; everything that the engine does not read is allowed.
+ *
+ * @example
+ * CONFIG_JSON_SCHEMA()["type"]; // "object"
+ */
+export const CONFIG_JSON_SCHEMA = (): JsonObject => toJsonSchema(CONFIG_SCHEMA, { title: "Virtual cluster configuration" });

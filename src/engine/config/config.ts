@@ -1,0 +1,193 @@
+/**
+ * `vcluster.yaml` → what the engine does, or everything that is wrong with the file, found before anything starts.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../base/json.ts";
+import type { PatchDefinition } from "../patch/patch-definition.ts";
+import { decode } from "../../schema/decode.ts";
+import { mergeNodes, startOf, valueAt } from "../../schema/node.ts";
+import type { Node } from "../../schema/node.ts";
+import { objectToNode } from "../../schema/object-node.ts";
+import { Report, sortProblems } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import type { Infer } from "../../schema/schema.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { CONFIG_SCHEMA } from "./config-schema.ts";
+import { warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUnequalLists } from "./patches/lists.ts";
+import { checkNamespaces, fillName } from "./namespaces.ts";
+import type { VclusterIdentity } from "./namespaces.ts";
+import type { PATCH } from "./patches/patch-schema.ts";
+import { checkPatches } from "./patches/patches.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
+import type { Settings } from "./settings.ts";
+import { warnOfOneWayPatches, warnOfUnreachedReverses } from "./patches/way-back.ts";
+
+/** How one kind is synced. */
+export interface ResourceSync {
+  readonly enabled: boolean;
+  /** `enabled: true` was written, not only true by default. */
+  readonly explicit: boolean;
+  /** In the order of the file. Empty for kinds that are only copied for references. */
+  readonly patches: readonly PatchDefinition[];
+}
+
+/** How EndpointSlices are synced: only if they are configured. */
+export interface EndpointSliceSync extends ResourceSync {
+  readonly configured: boolean;
+}
+
+/** How namespaces are mapped; `enabled` is multi-namespace mode. */
+export interface NamespaceSync {
+  readonly enabled: boolean;
+  /** Tenant → host. `${name}` is filled in when `options.vcluster` was given. Has no prototype. */
+  readonly mappings: { readonly byName: Readonly<Record<string, string>> };
+  readonly mappingsOnly: boolean;
+}
+
+/** A valid configuration. */
+export interface Config {
+  readonly endpoints: ResourceSync;
+  readonly services: ResourceSync;
+  readonly endpointSlices: EndpointSliceSync;
+  readonly namespaces: NamespaceSync;
+  readonly secrets: ResourceSync;
+  readonly configMaps: ResourceSync;
+  /** The whole file over the defaults of every section the engine knows: what `context.vcluster.config` shows. */
+  readonly merged: JsonObject;
+}
+
+/** A configuration with its warnings, or all errors and warnings. */
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** One of several files. */
+export interface ConfigText {
+  readonly text: string;
+  readonly file: string;
+}
+
+/** What the checks go by beside the file. */
+export interface ConfigOptions {
+  /** Name of the file for positions, when one text is given. Default "vcluster.yaml", and "<object>" for objects. */
+  readonly file?: string;
+  /** Default {@link DEFAULT_SETTINGS}. */
+  readonly settings?: Settings;
+  /** Fills in `${name}` of namespace mappings, and keeps them from the virtual cluster's own host namespace. */
+  readonly vcluster?: VclusterIdentity;
+}
+
+/**
+ * Reads the configuration from one text or several, of which later ones win: maps are merged, everything else is replaced.
+ * Positions are those of the file that a value came from.
+ *
+ * Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE, PATCH_MODE,
+ * PATCH_DUPLICATE_PATH, PATCH_PROTECTED_PATH, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX.
+ *
+ * @example
+ * const result = parseConfig("sync: {toHost: {endpoints: {enabled: false}}}", { file: "vcluster.yaml" });
+ * result.ok && result.config.endpoints.enabled; // false
+ */
+export function parseConfig(texts: string | readonly ConfigText[], options: ConfigOptions = {}): ConfigResult {
+  const files = typeof texts === "string" ? [{ text: texts, file: options.file ?? "vcluster.yaml" }] : texts;
+  const report = new Report();
+  const nodes = files.map(({ text, file }) => readYaml(text, { file, report })).map((node) => node && checkRoot(node, report));
+  // What is missing in an unreadable file would only look like further errors in the others.
+  if (nodes.includes(undefined)) return { ok: false, problems: sortProblems(report.problems) };
+  const readable = nodes.filter((node) => node !== undefined);
+  const root = readable.reduce(mergeNodes, objectToNode({}, { file: options.file ?? "vcluster.yaml", report }));
+  return resolve(root, { ...options, report });
+}
+
+/**
+ * Reads the configuration from data that was parsed before. Checks and codes are those of {@link parseConfig}; every
+ * position is 0:0.
+ *
+ * @example
+ * const result = resolveConfig({});
+ * result.ok && result.config.endpoints; // { enabled: true, explicit: false, patches: [] }
+ */
+export function resolveConfig(object: unknown, options: ConfigOptions = {}): ConfigResult {
+  const report = new Report();
+  const root = objectToNode(object, { file: options.file ?? "<object>", report });
+  return resolveRoot(root, { ...options, report });
+}
+
+/**
+ * Reads the configuration from a part of a document that holds more than it. Checks and codes are those of {@link parseConfig}.
+ *
+ * @example
+ * const result = resolveConfigNode(valueAt(document, "config")!);
+ */
+export function resolveConfigNode(root: Node, options: ConfigOptions = {}): ConfigResult {
+  return resolveRoot(root, { ...options, report: new Report() });
+}
+
+function resolveRoot(root: Node, options: ConfigOptions & { report: Report }): ConfigResult {
+  const node = checkRoot(root, options.report);
+  return node === undefined ? { ok: false, problems: options.report.problems } : resolve(node, options);
+}
+
+function checkRoot(node: Node, report: Report): Node | undefined {
+  if (node.kind === "map") return node;
+  report.error({ code: "CONFIG_TYPE", at: startOf(node), field: "", message: "Expected a map of sections, such as sync", hint: "" });
+  return undefined;
+}
+
+function resolve(root: Node, options: ConfigOptions & { report: Report }): ConfigResult {
+  const { report } = options;
+  const merged = decode(CONFIG_SCHEMA, root, { report });
+  checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
+  const problems = sortProblems(report.problems);
+  if (report.failed || merged === undefined) return { ok: false, problems };
+  return { ok: true, config: configOf(merged, { root, vcluster: options.vcluster }), warnings: problems };
+}
+
+function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): void {
+  const { report, settings = DEFAULT_SETTINGS, vcluster } = options;
+  for (const name of ["endpoints", "services", "endpointSlices"] as const) {
+    const list = valueAt(valueAt(toHost, name), "patches");
+    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, section: name, rules: { report, settings } });
+    if (name !== "services") warnOfDeadReverses(name, patches, report);
+    warnOfUnreachedReverses(name, patches, report);
+    warnOfOneWayPatches(name, patches, report);
+  }
+  checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
+  warnOfServicesAlone(toHost, report);
+  warnOfUnequalLists(toHost, report);
+  warnOfForeignPatches(toHost, report);
+}
+
+type Merged = Infer<typeof CONFIG_SCHEMA>;
+
+function configOf(merged: Merged, { root, vcluster }: { root: Node; vcluster: VclusterIdentity | undefined }): Config {
+  const { toHost } = merged.sync;
+  const written = (name: string) => isTrue(valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), name), "enabled"));
+  const { enabled, mappings, mappingsOnly } = toHost.namespaces;
+  const byName = vcluster === undefined ? mappings.byName : fillName(mappings.byName, vcluster.name);
+  const slices = toHost.endpointSlices ?? { enabled: false };
+  return {
+    endpoints: { ...syncOf(toHost.endpoints), explicit: written("endpoints") },
+    services: { ...syncOf(toHost.services), explicit: written("services") },
+    endpointSlices: { ...syncOf(slices), explicit: written("endpointSlices"), configured: toHost.endpointSlices !== undefined },
+    namespaces: { enabled, mappings: { byName }, mappingsOnly },
+    secrets: { enabled: toHost.secrets.enabled, explicit: written("secrets"), patches: [] },
+    configMaps: { enabled: toHost.configMaps.enabled, explicit: written("configMaps"), patches: [] },
+    merged: merged as JsonObject,
+  };
+}
+
+function syncOf({ enabled, patches = [] }: { enabled: boolean; patches?: readonly Infer<typeof PATCH>[] }) {
+  return { enabled, patches: patches.map(definitionOf) };
+}
+
+/** labels beside reference means the same as inside. */
+function definitionOf({ labels, ...patch }: Infer<typeof PATCH>): PatchDefinition {
+  if (labels === undefined || patch.reference === undefined) return patch;
+  return { ...patch, reference: { ...patch.reference, labels: {} } };
+}
+
+function isTrue(node: Node | undefined): boolean {
+  return node?.kind === "scalar" && node.value === true;
+}

@@ -1,0 +1,26 @@
+import type { Code } from "../../../base/codes.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import { positionInside } from "../../../schema/node.ts";
+import type { ScalarNode } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+
+/** Codes with which paths and expressions refuse a text. */
+const REFUSALS: readonly Code[] = ["PATH_SYNTAX", "PATH_UNSUPPORTED", "EXPRESSION_SYNTAX"];
+
+/**
+ * What `compile` answers, or `undefined` when it refuses the text of a scalar. The refusal is reported at its place inside
+ * the text, as far as that is known in the file.
+ */
+export function compileText<T>(place: { report: Report; node: ScalarNode; field: string }, compile: () => T): T | undefined {
+  try {
+    return compile();
+  } catch (error) {
+    if (!isEngineError(error, ...REFUSALS)) throw error;
+    const { line = 1, column = 1, hint = "" } = error.details as { line?: number; column?: number; hint?: string };
+    const at = positionInside(place.node, { line, column });
+    // Some messages end with the hint, for readers who see nothing else.
+    const message = hint !== "" && error.message.endsWith(`. ${hint}`) ? error.message.slice(0, -hint.length - 2) : error.message;
+    place.report.error({ code: error.code, at, field: place.field, message, hint });
+    return undefined;
+  }
+}

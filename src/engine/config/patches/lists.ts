@@ -1,0 +1,87 @@
+/**
+ * What must hold between the patches of one list, and between lists.
+ *
+ * @module
+ */
+import { fieldPath } from "../../../schema/field.ts";
+import { keyStartOf, startOf, valueAt } from "../../../schema/node.ts";
+import type { Node } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+import type { CheckedPatch } from "./patches.ts";
+
+/** Where the body of a kind comes back from the host as one value. */
+const ONE_VALUE = {
+  endpoints: { fields: ["subsets"], what: "subsets come back" },
+  endpointSlices: { fields: ["endpoints", "ports", "addressType"], what: "endpoints and ports come back" },
+} as const;
+
+/**
+ * Warns of every `reverseExpression` at or below the body that can never run: it comes back from the host as one value, and only
+ * when each patch there can be undone.
+ */
+export function warnOfDeadReverses(list: keyof typeof ONE_VALUE, patches: readonly CheckedPatch[], report: Report): void {
+  const { fields, what } = ONE_VALUE[list];
+  const isBelow = ({ path }: CheckedPatch) =>
+    path?.segments[0]?.kind === "key" && (fields as readonly string[]).includes(path.segments[0].key);
+  const below = patches.filter(isBelow);
+  const oneWay = below.find(({ node }) => node.entries.has("expression") && !node.entries.has("reverseExpression"));
+  for (const { node, field } of below) {
+    const reverse = node.entries.get("reverseExpression");
+    if (reverse === undefined) continue;
+    const unpaired = !node.entries.has("expression");
+    if (!unpaired && oneWay === undefined) continue;
+    const cause = unpaired ? "there is no expression that it undoes" : `patches[${oneWay!.index}] has no reverseExpression`;
+    const message = `reverseExpression never takes effect: ${what} as one value, and ${cause}`;
+    const hint = unpaired
+      ? "Add the expression that it undoes"
+      : `Add a reverseExpression to patches[${oneWay!.index}], or remove this one`;
+    report.warning({ code: "CONFIG_VALUE", at: keyStartOf(reverse), field: fieldPath(field, "reverseExpression"), message, hint });
+  }
+}
+
+/** Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. */
+export function warnOfUnequalLists(toHost: Node | undefined, report: Report): void {
+  const slices = valueAt(toHost, "endpointSlices");
+  if (slices?.kind !== "map" || isFalse(valueAt(slices, "enabled")) || isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
+  const patched = ["endpoints", "endpointSlices"].filter((name) => patchCount(valueAt(toHost, name)) > 0);
+  const [only] = patched;
+  if (only === undefined || patched.length > 1) return;
+  const other = only === "endpoints" ? "endpointSlices" : "endpoints";
+  const section = valueAt(toHost, only)!;
+  const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
+  const message = `Only ${only} has patches, while ${other} is synced too: host clients of the one see what those of the other do not`;
+  report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: `Write the same rules for ${other}` });
+}
+
+/** Warns of a written `services.enabled: true` beside `endpoints.enabled: false`. */
+export function warnOfServicesAlone(toHost: Node | undefined, report: Report): void {
+  const services = valueAt(valueAt(toHost, "services"), "enabled");
+  if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
+  const message = "Services are not synced: their sync requires that of Endpoints, which is switched off";
+  const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
+  report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
+}
+
+/** Warns of patches on kinds that this engine copies only for references. */
+export function warnOfForeignPatches(toHost: Node | undefined, report: Report): void {
+  for (const name of ["secrets", "configMaps", "namespaces"]) {
+    const section = valueAt(toHost, name);
+    if (section?.kind !== "map" || patchCount(section) === 0) continue;
+    const message = "These patches are left to the virtual cluster: this engine does not apply them";
+    report.warning({
+      code: "CONFIG_VALUE",
+      at: keyStartOf(section.entries.get("patches")!),
+      field: `sync.toHost.${name}.patches`,
+      message,
+    });
+  }
+}
+
+function patchCount(section: Node | undefined): number {
+  const patches = valueAt(section, "patches");
+  return patches?.kind === "list" ? patches.items.length : 0;
+}
+
+function isFalse(node: Node | undefined): boolean {
+  return node?.kind === "scalar" && node.value === false;
+}

@@ -1,0 +1,80 @@
+import type { ListSchema, ObjectSchema } from "../../../schema/schema.ts";
+
+const relative = (what: string, otherwise: string) =>
+  ({ type: "string", refuseNull: true, description: `Path of ${what}, relative to the matched value. ${otherwise}` }) as const;
+
+/** `labels`: its presence says everything. */
+const LABELS = {
+  type: "object",
+  description: "Present (as {}): the matched value is a label selector, whose keys are translated like the labels of host objects.",
+  refuseNull: true,
+  fields: {},
+} as const satisfies ObjectSchema;
+
+const REFERENCE = {
+  type: "object",
+  description:
+    "Treats the matched value as a reference to another object: the name becomes the one that this object has on the other side.",
+  refuseNull: true,
+  fields: {
+    apiVersion: {
+      type: "string",
+      required: true,
+      minLength: 1,
+      description: "apiVersion of the referenced object.",
+      jsonSchema: { examples: ["v1"] },
+    },
+    apiVersionPath: relative("the apiVersion", "Not found: apiVersion."),
+    kind: {
+      type: "string",
+      required: true,
+      minLength: 1,
+      description: "Kind of the referenced object.",
+      jsonSchema: { examples: ["Secret"] },
+    },
+    kindPath: relative("the kind", "Not found: kind."),
+    namePath: relative("the name", "Left out: the matched value itself is the name."),
+    namespacePath: relative("the namespace", "Left out or not found: the namespace of the object."),
+    labels: LABELS,
+  },
+} as const satisfies ObjectSchema;
+
+/** One entry of a `patches` list. Source: the patch item of the endpoint sync settings. */
+export const PATCH = {
+  type: "object",
+  description: "Rewrites one field while an object is synced: by expressions, or as a reference to another object.",
+  fields: {
+    path: {
+      type: "string",
+      required: true,
+      refuseNull: true,
+      description:
+        'Field to change. Names are joined by dots, other keys stand in ["…"], [*] is every element of a list or value of a map. Not found: the patch is not applied.',
+      jsonSchema: { examples: ['metadata.annotations["example.com/x"]', "subsets[*].addresses[*].ip"] },
+    },
+    expression: {
+      type: "string",
+      refuseNull: true,
+      description: "JavaScript expression for tenant → host; `value` is the field. Left out: no patch in that direction.",
+    },
+    reverseExpression: {
+      type: "string",
+      refuseNull: true,
+      description: "JavaScript expression for host → tenant; it should undo `expression`. Left out: no patch in that direction.",
+    },
+    reference: REFERENCE,
+    labels: { ...LABELS, description: "The same as labels inside reference, where it belongs." },
+  },
+  jsonSchema: {
+    anyOf: [{ required: ["expression"] }, { required: ["reverseExpression"] }, { required: ["reference"] }],
+    dependentRequired: { labels: ["reference"] },
+  },
+} as const satisfies ObjectSchema;
+
+/** A `patches` list. */
+export const PATCHES = {
+  type: "list",
+  description: "Override what is synced by default. Applied in order tenant → host, and in reverse order host → tenant.",
+  items: PATCH,
+  maxItems: 1_000,
+} as const satisfies ListSchema;

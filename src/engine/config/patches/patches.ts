@@ -1,0 +1,160 @@
+/**
+ * What must hold for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
+ * problem of a list is found at once, whatever else is wrong in it.
+ *
+ * @module
+ */
+import { checkExpression } from "../../expression/check.ts";
+import { warnOfOptionalFields } from "../../expression/optional-fields.ts";
+import type { KnownShapes, Shape } from "../../expression/shape.ts";
+import { compilePath } from "../../path/path.ts";
+import type { Path } from "../../path/path.ts";
+import { fieldPath, indexPath } from "../../../schema/field.ts";
+import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../../../schema/node.ts";
+import type { MapNode, Node } from "../../../schema/node.ts";
+import type { Position, Report } from "../../../schema/problem.ts";
+import { suggest } from "../../../base/suggest.ts";
+import { compileText } from "./compile-text.ts";
+import { KIND_SHAPES, shapeAt } from "./kind-shapes.ts";
+import type { PatchedSection } from "./kind-shapes.ts";
+import type { PatchRules } from "./patch-rules.ts";
+import { PATCH } from "./patch-schema.ts";
+import { warnOfForeignReading } from "./portable-paths.ts";
+import { protectedReason } from "./protected-paths.ts";
+import { checkReference } from "./reference.ts";
+import { warnOfUnknownField } from "./unknown-paths.ts";
+
+const UNKNOWN: Shape = { kind: "scalar" };
+
+/** One patch of a checked list. */
+export interface CheckedPatch {
+  readonly index: number;
+  /** `sync.toHost.endpoints.patches[1]` */
+  readonly field: string;
+  readonly node: MapNode;
+  /** Absent when it does not compile. */
+  readonly path?: Path;
+}
+
+/**
+ * Checks every patch of a list and answers them for checks across lists.
+ *
+ * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
+ * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are no maps are left to the decoder.
+ */
+export function checkPatches(
+  list: Node | undefined,
+  options: { field: string; section: PatchedSection; rules: PatchRules },
+): CheckedPatch[] {
+  const items = list?.kind === "list" ? list.items : [];
+  const patches = items.flatMap((node, index) => (node.kind === "map" ? [{ index, field: indexPath(options.field, index), node }] : []));
+  const checked = patches.map((patch) => checkPatch(patch, options));
+  checkDuplicates(checked, options.rules.report);
+  return checked;
+}
+
+function checkPatch(patch: CheckedPatch, { section, rules }: { section: PatchedSection; rules: PatchRules }): CheckedPatch {
+  checkMode(patch, rules.report);
+  const path = checkPath(patch, section, rules);
+  const shape = KIND_SHAPES[section];
+  const value = path === undefined ? UNKNOWN : shapeAt(shape, path.segments);
+  for (const name of ["expression", "reverseExpression"]) {
+    // Before the first copy there is no host object.
+    const hostObject = { shape, optional: name === "expression" };
+    checkText(patch, name, rules, { value, virtualObject: shape, hostObject });
+  }
+  const options = { field: fieldPath(patch.field, "reference"), rules, isSelector: patch.node.entries.has("labels") };
+  checkReference(valueAt(patch.node, "reference"), options);
+  return path === undefined ? patch : { ...patch, path };
+}
+
+/** The fields that make a patch do something, by mode. */
+const MODES: Readonly<Record<string, "expression" | "reference">> = {
+  expression: "expression",
+  reverseExpression: "expression",
+  reference: "reference",
+};
+
+function checkMode({ node, field }: CheckedPatch, report: Report): void {
+  const used = Object.keys(MODES).filter((name) => node.entries.has(name));
+  const labels = node.entries.get("labels");
+  const refuse = (at: Position, message: string, hint: string) => report.error({ code: "PATCH_MODE", at, field, message, hint });
+  if (new Set(used.map((name) => MODES[name])).size > 1) {
+    return refuse(
+      keyStartOf(node.entries.get("reference")!),
+      `Found ${used.join(" and ")} in one patch`,
+      "Write two patches, or remove one of the two",
+    );
+  }
+  if (labels !== undefined && !used.includes("reference")) {
+    const hint = "Write reference: {apiVersion: …, kind: …, labels: {}}";
+    return refuse(keyStartOf(labels), "Found labels without reference", used.length === 0 ? hint : `${hint}, in a patch of its own`);
+  }
+  if (labels !== undefined) {
+    const input = {
+      at: keyStartOf(labels),
+      field,
+      message: "labels belongs into reference; here it means the same",
+      hint: "Write labels: {} inside reference",
+    };
+    report.warning({ code: "CONFIG_VALUE", ...input });
+  }
+  if (used.length > 0 || meantMode(node)) return;
+  refuse(startOf(node), "The patch does nothing", "Add expression (with or without reverseExpression) or reference");
+}
+
+/** A misspelt mode is reported as an unknown field already. */
+function meantMode(node: MapNode): boolean {
+  const unknown = [...node.entries.keys()].filter((name) => !Object.hasOwn(PATCH.fields, name));
+  return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);
+}
+
+function checkPath({ node, field }: CheckedPatch, section: PatchedSection, { report, settings }: PatchRules): Path | undefined {
+  const value = valueAt(node, "path");
+  const text = textOf(value);
+  if (value?.kind !== "scalar" || text === undefined) return undefined;
+  const place = { report, node: value, field: fieldPath(field, "path") };
+  const path = compileText(place, () => compilePath(text, { syntax: settings.pathSyntax, empty: "whole-object" }));
+  const reason = path && protectedReason(path, settings);
+  if (path !== undefined && reason === undefined && settings.pathSyntax !== "jsonpath") {
+    warnOfForeignReading(path, { node: value, field: place.field, report });
+    warnOfUnknownField(path, { section, node: value, field: place.field, report });
+  }
+  if (reason === undefined) return path;
+  const hint = "Patch labels, annotations or the body of the object";
+  report.error({
+    code: "PATCH_PROTECTED_PATH",
+    at: startOf(value),
+    field: place.field,
+    message: `The path ${JSON.stringify(text)} can not be patched: ${reason}`,
+    hint,
+  });
+  return undefined;
+}
+
+function checkDuplicates(patches: readonly CheckedPatch[], report: Report): void {
+  const first = new Map<string, CheckedPatch>();
+  for (const patch of patches) {
+    if (patch.path === undefined) continue;
+    const before = first.get(patch.path.canonical);
+    if (before === undefined) {
+      first.set(patch.path.canonical, patch);
+      continue;
+    }
+    const message = `patches[${patch.index}] has the same path as patches[${before.index}]: ${patch.path.canonical}`;
+    const at = startOf(valueAt(patch.node, "path") ?? patch.node);
+    report.error({ code: "PATCH_DUPLICATE_PATH", at, field: fieldPath(patch.field, "path"), message, hint: "Merge them into one patch" });
+  }
+}
+
+function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules, shapes: KnownShapes): void {
+  const node = valueAt(patch.node, name);
+  const text = textOf(node);
+  if (node?.kind !== "scalar" || text === undefined) return;
+  const field = fieldPath(patch.field, name);
+  const result = compileText({ report, node, field }, () => checkExpression(text, { maximumBytes: settings.limits.sourceBytes }));
+  const warnings = result === undefined ? [] : [...result.warnings, ...warnOfOptionalFields(text, shapes)];
+  for (const warning of warnings) {
+    report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
+  }
+}

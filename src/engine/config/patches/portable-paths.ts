@@ -1,0 +1,31 @@
+/**
+ * Paths that mean something else to other tools that read the same file: vCluster's own syncer, yq, kubectl.
+ *
+ * @module
+ */
+import type { Path } from "../../path/path.ts";
+import { startOf } from "../../../schema/node.ts";
+import type { ScalarNode } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+
+/** What is read differently, and how. The first that fits counts. */
+const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string }[] = [
+  { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer takes $ for a key" },
+  { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer takes the single quotes for part of the key" },
+  { pattern: /\[\s*"\*"\s*\]/, message: 'vCluster\'s own syncer takes ["*"] for every key, not for the key *' },
+  { pattern: /\[\s*-\d+\s*\]|\.-\d+(?=[.[]|$)/, message: "vCluster's own syncer fails on an index from the end" },
+  { pattern: /\\/, message: "vCluster's own syncer takes a backslash for part of the key" },
+];
+
+/** Warns of a path that other tools read differently. The canonical spelling is read alike where there is one. */
+export function warnOfForeignReading(path: Path, { node, field, report }: { node: ScalarNode; field: string; report: Report }): void {
+  const text = path.text.trim();
+  const difference = DIFFERENCES.find(({ pattern }) => pattern.test(text));
+  if (difference === undefined) return;
+  const { pattern, message } = difference;
+  const hint =
+    pattern.test(path.canonical) || path.canonical === "$"
+      ? "Write it in another way if the file is used there, too"
+      : `Write ${path.canonical}`;
+  report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
+}

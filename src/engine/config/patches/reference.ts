@@ -1,0 +1,61 @@
+import { suggest } from "../../../base/suggest.ts";
+import { compileRelativePath } from "../../path/path.ts";
+import { fieldPath } from "../../../schema/field.ts";
+import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
+import type { MapNode, Node } from "../../../schema/node.ts";
+import { compileText } from "./compile-text.ts";
+import type { PatchRules } from "./patch-rules.ts";
+
+/** Kinds that are always understood. */
+const KNOWN_KINDS = [
+  { apiVersion: "v1", kind: "Secret" },
+  { apiVersion: "v1", kind: "ConfigMap" },
+];
+
+const PATHS = ["namePath", "namespacePath", "kindPath", "apiVersionPath"] as const;
+
+/**
+ * Checks the `reference` of a patch beyond its shape.
+ *
+ * Reported: PATH_SYNTAX and PATH_UNSUPPORTED of its relative paths. Warnings: CONFIG_VALUE for paths that nothing can be
+ * found by, REFERENCE_KIND for a kind that no setting names. `isSelector`: labels stands beside the reference.
+ */
+export function checkReference(node: Node | undefined, options: { field: string; rules: PatchRules; isSelector: boolean }): void {
+  if (node?.kind !== "map") return;
+  const { field, rules } = options;
+  for (const name of PATHS) checkRelativePath(valueAt(node, name), { field: fieldPath(field, name), rules });
+  warnOfIdlePaths(node, options);
+  if (!options.isSelector && !node.entries.has("labels")) warnOfKind(node, options);
+}
+
+function checkRelativePath(node: Node | undefined, { field, rules }: { field: string; rules: PatchRules }): void {
+  const text = textOf(node);
+  if (node?.kind === "scalar" && text !== undefined) compileText({ report: rules.report, node, field }, () => compileRelativePath(text));
+}
+
+/** Without namePath the matched value is the name itself, a text, in which no path finds anything. */
+function warnOfIdlePaths(node: MapNode, { field, rules }: { field: string; rules: PatchRules }): void {
+  const idle = PATHS.filter((name) => node.entries.has(name));
+  if (idle.length === 0 || idle.includes("namePath")) return;
+  const at = keyStartOf(node.entries.get(idle[0]!)!);
+  const message = `Found ${idle.join(" and ")} without namePath: the matched value itself is the name, in which no path finds anything`;
+  rules.report.warning({ code: "CONFIG_VALUE", at, field, message, hint: "Add namePath, or remove the other paths" });
+}
+
+function warnOfKind(node: MapNode, { field, rules }: { field: string; rules: PatchRules }): void {
+  const [apiVersion, kind] = [textOf(valueAt(node, "apiVersion")), textOf(valueAt(node, "kind"))];
+  if (!apiVersion || !kind) return;
+  const known = [...KNOWN_KINDS, ...rules.settings.references.kinds];
+  if (known.some((entry) => entry.apiVersion === apiVersion && entry.kind === kind)) return;
+  const at = startOf(valueAt(node, "kind")!);
+  const message = `The kind ${apiVersion} ${kind} is not translated`;
+  const meant = suggest(kind, new Set(known.map((entry) => entry.kind)));
+  const add = "it to references.kinds of the settings";
+  rules.report.warning({
+    code: "REFERENCE_KIND",
+    at,
+    field: fieldPath(field, "kind"),
+    message,
+    hint: meant === undefined ? `Add ${add}` : `Did you mean ${meant}? Otherwise add ${add}`,
+  });
+}

@@ -1,0 +1,68 @@
+import { suggest } from "../../../base/suggest.ts";
+import type { Shape } from "../../expression/shape.ts";
+import type { Path, Segment } from "../../path/path.ts";
+import { startOf } from "../../../schema/node.ts";
+import type { Node } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+import { KIND_SHAPES, SECTION_OF_KIND } from "./kind-shapes.ts";
+import type { PatchedSection } from "./kind-shapes.ts";
+
+/** What is wrong with a path, and what to write. */
+interface Misfit {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped without a word. */
+export function warnOfUnknownField(path: Path, at: { section: PatchedSection; node: Node; field: string; report: Report }): void {
+  const { section, node, field, report } = at;
+  const misfit = misfitOf(path.segments, section);
+  if (misfit !== undefined) report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, ...misfit });
+}
+
+function misfitOf(segments: readonly Segment[], section: PatchedSection): Misfit | undefined {
+  let shape: Shape | undefined = KIND_SHAPES[section];
+  let name = Object.keys(SECTION_OF_KIND).find((kind) => SECTION_OF_KIND[kind] === section)!;
+  for (const [index, segment] of segments.entries()) {
+    const next = stepInto(shape, segment, { name, deeper: segments.slice(index) });
+    if (next === undefined || "message" in next) return next;
+    shape = next.shape;
+    if (segment.kind === "key") name = segment.key;
+  }
+  return undefined;
+}
+
+/** Undefined where nothing more is known. */
+function stepInto(
+  shape: Shape,
+  segment: Segment,
+  { name, deeper }: { name: string; deeper: readonly Segment[] },
+): Misfit | { readonly shape: Shape } | undefined {
+  switch (shape.kind) {
+    case "list":
+      if (segment.kind !== "key") return { shape: shape.items };
+      return { message: `The path finds nothing: ${name} is a list`, hint: `Write ${name}[*] for all its elements` };
+    case "map":
+      return deeper.length > 1 && shape.entries.kind === "scalar" ? belowText(name, deeper) : { shape: shape.entries };
+    case "object":
+      return segment.kind === "key" ? memberOf(shape, segment.key, name) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function memberOf({ fields }: Extract<Shape, { kind: "object" }>, key: string, name: string): Misfit | { readonly shape: Shape } {
+  if (Object.hasOwn(fields, key)) return fields[key]!;
+  const names = Object.keys(fields);
+  const meant = suggest(key, names);
+  const hint = meant === undefined ? `Known there: ${names.join(", ")}` : `Did you mean ${JSON.stringify(meant)}?`;
+  return { message: `The path finds nothing: there is no ${JSON.stringify(key)} in ${name}`, hint };
+}
+
+/** Most often a key with dots that is not quoted. */
+function belowText(name: string, deeper: readonly Segment[]): Misfit {
+  const keys = deeper.flatMap((segment) => (segment.kind === "key" ? [segment.key] : []));
+  const hint =
+    keys.length === deeper.length ? `Quote a key with dots: ${name}[${JSON.stringify(keys.join("."))}]` : "Leave out what follows";
+  return { message: `The path finds nothing: ${name} are texts, and nothing lies below a text`, hint };
+}

@@ -1,0 +1,76 @@
+/**
+ * What becomes of host edits: patches that undo them, and reverse expressions that never run.
+ *
+ * @module
+ */
+import { checkExpression } from "../../expression/check.ts";
+import { inverseOf } from "../../expression/inverse.ts";
+import { fieldPath } from "../../../schema/field.ts";
+import { keyStartOf, textOf, valueAt } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+import type { PatchedSection } from "./kind-shapes.ts";
+import type { CheckedPatch } from "./patches.ts";
+
+/** Warns of every `reverseExpression` whose place host edits never come back from. */
+export function warnOfUnreachedReverses(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
+  for (const { node, field, path } of patches) {
+    const reverse = node.entries.get("reverseExpression");
+    const why =
+      path && reverse
+        ? neverComesBack(
+            section,
+            path.segments.map((segment) => (segment.kind === "key" ? segment.key : "*")),
+          )
+        : undefined;
+    const message = why ?? (reverse && isConstant(textOf(valueAt(node, "expression"))) ? CONSTANT : undefined);
+    if (message === undefined || reverse === undefined) continue;
+    const hint = "Remove it";
+    report.warning({
+      code: "CONFIG_VALUE",
+      at: keyStartOf(reverse),
+      field: fieldPath(field, "reverseExpression"),
+      message: `reverseExpression never takes effect: ${message}`,
+      hint,
+    });
+  }
+}
+
+const CONSTANT = "expression gives the same whatever the value is, so that no edit comes back as it was made";
+
+function neverComesBack(section: PatchedSection, [first, second]: readonly string[]): string | undefined {
+  if (first === "metadata") {
+    const comesBack = second === undefined || ["labels", "annotations", "*"].includes(second);
+    return comesBack ? undefined : `of metadata, only edits of labels and annotations come back`;
+  }
+  return section === "services" && first !== undefined && first !== "*" ? "the body of a Service is written by the tenant only" : undefined;
+}
+
+/** Whether an expression sees nothing that an edit could change. */
+function isConstant(text: string | undefined): boolean {
+  if (text === undefined) return false;
+  try {
+    const { reads } = checkExpression(text);
+    return reads !== "all" && reads.every(([name]) => name === "vcluster") && !/\bvalue\b|\\u/.test(text);
+  } catch {
+    // It is refused, and reported, elsewhere.
+    return false;
+  }
+}
+
+/**
+ * Warns of patches without a way back among others that have one: edits of what they wrote are undone. Those whose way back is plain
+ * are named only; what is meant to go one way (a constant, a deletion, a name) has none.
+ */
+export function warnOfOneWayPatches(section: PatchedSection, patches: readonly CheckedPatch[], report: Report): void {
+  if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;
+  for (const { node, field, path } of patches) {
+    const expression = node.entries.get("expression");
+    const [first, second] = (path?.segments ?? []).map((segment) => (segment.kind === "key" ? segment.key : "*"));
+    if (expression === undefined || node.entries.has("reverseExpression") || first === undefined) continue;
+    if (neverComesBack(section, second === undefined ? [first] : [first, second]) !== undefined) continue;
+    const inverse = inverseOf(textOf(valueAt(node, "expression")) ?? "");
+    if (inverse === undefined) continue;
+    const message = "Edits on the host of what this patch writes are undone: it has no reverseExpression, while others here have one";
+    report.warning({ code: "CONFIG_VALUE", at: keyStartOf(expression), field, message, hint: `Add reverseExpression: ${inverse}` });
+  }
+}

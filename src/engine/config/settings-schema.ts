@@ -1,0 +1,280 @@
+import type { JsonObject } from "../../base/json.ts";
+import { toJsonSchema } from "../../schema/json-schema.ts";
+import type { NumberSchema, ObjectSchema, StringSchema } from "../../schema/schema.ts";
+
+const count = <Default extends number>(byDefault: Default, minimum: number, maximum: number, description: string) =>
+  ({ type: "integer", default: byDefault, minimum, maximum, description }) as const satisfies NumberSchema;
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const LIMITS = {
+  type: "object",
+  description: "What expressions may use up. Fuel counts instructions: the same expression costs the same on every machine.",
+  default: {},
+  fields: {
+    fuel: count(4_000_000, 10_000, 5e8, "Fuel of one evaluation."),
+    objectFuel: count(30_000_000, 10_000, 1e12, "Fuel of all evaluations for one object."),
+    configurationFuel: count(200_000_000, 10_000, 1e12, "Fuel of compiling all expressions of a configuration."),
+    memoryBytes: count(32 * MIB, 16 * MIB, 1024 * MIB, "Memory of the sandbox, in bytes, rounded down to a multiple of 65,536."),
+    stackBytes: count(64 * KIB, 16 * KIB, 64 * KIB, "Stack of the sandbox, in bytes. More would overflow the stack of the process first."),
+    sourceBytes: count(16 * KIB, 1, MIB, "Longest text of an expression, in bytes of UTF-8."),
+    resultBytes: count(MIB, 1, 16 * MIB, "Longest result of an expression as JSON, in bytes of UTF-8."),
+  },
+} as const satisfies ObjectSchema;
+
+const CIDR = {
+  type: "string",
+  description: "A CIDR, or one address.",
+  jsonSchema: { examples: ["10.0.0.0/8"] },
+} as const satisfies StringSchema;
+
+const ADDRESS_POLICY = {
+  type: "object",
+  description:
+    "Which addresses may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses never may. An IPv6 address that stands for an IPv4 one (NAT64, 6to4, …) must pass as both.",
+  default: {},
+  fields: {
+    allow: {
+      type: "list",
+      items: CIDR,
+      default: [],
+      description: "CIDRs. When not empty, every other address is refused. Set it to the addresses of the tenant's pods.",
+    },
+    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, also within allow." },
+    action: {
+      type: "literals",
+      values: ["drop-address", "reject-object"],
+      default: "drop-address",
+      description: "What a refused address does: it is left out, or the whole object is not synced.",
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** Key of a label: an optional DNS prefix, and a name. */
+const LABEL_KEY = "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+const LABEL_VALUE = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
+
+const labelValue = { type: "string", pattern: LABEL_VALUE, patternHint: "the value of a label", description: "Value of a label." } as const;
+
+const labelKey = {
+  type: "string",
+  pattern: LABEL_KEY,
+  patternHint: "the key of a label",
+  maxLength: 317,
+  description: "Key of a label.",
+} as const;
+
+const SELECTOR = {
+  type: "object",
+  nullable: true,
+  default: null,
+  description: "Label selector of the Endpoints that are synced; null and {} select all. All conditions must hold.",
+  fields: {
+    matchLabels: { type: "map", keys: labelKey, values: labelValue, description: "Labels that must be there with these values." },
+    matchExpressions: {
+      type: "list",
+      description: "Further conditions.",
+      items: {
+        type: "object",
+        description: "One condition.",
+        fields: {
+          key: { ...labelKey, required: true },
+          operator: {
+            type: "literals",
+            required: true,
+            values: ["In", "NotIn", "Exists", "DoesNotExist"],
+            description: "How the label is compared.",
+          },
+          values: { type: "list", items: labelValue, description: "For In and NotIn: the values. For the others: nothing." },
+        },
+      },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*";
+
+const REFERENCES = {
+  type: "object",
+  description: "The objects that reference patches name.",
+  default: {},
+  fields: {
+    mode: {
+      type: "literals",
+      values: ["follow", "rewrite-only"],
+      default: "follow",
+      description: "follow: the named objects are brought across too. rewrite-only: only their names are translated.",
+    },
+    retentionMinutes: count(10, 0, 10_080, "A copy goes so long after the last reference to it is gone, in minutes."),
+    objects: count(
+      100,
+      1,
+      10_000,
+      "Most objects that are followed. Each costs a watch of its own in either cluster. When there are more, the tenant namespaces that refer to them have equal shares.",
+    ),
+    kinds: {
+      type: "list",
+      default: [],
+      description: "Kinds beside Secret, ConfigMap, Service and Endpoints.",
+      items: {
+        type: "object",
+        description: "One kind.",
+        fields: {
+          apiVersion: {
+            type: "string",
+            required: true,
+            minLength: 1,
+            maxLength: 317,
+            description: "Group and version, or only the version.",
+          },
+          kind: { type: "string", required: true, minLength: 1, maxLength: 63, description: "Kind in CamelCase." },
+          plural: {
+            type: "string",
+            pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+            patternHint: "a plural in lower case",
+            description: "Plural in lower case. Without it only names are translated. The kind must be namespaced.",
+          },
+        },
+      },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** Keys that other controllers own: copied to another cluster they mislead those of that cluster. */
+const EXCLUDED_KEYS = [
+  "kubectl.kubernetes.io/*",
+  "endpoints.kubernetes.io/managed-by",
+  "endpointslice.kubernetes.io/*",
+  "service.kubernetes.io/headless",
+  "service.kubernetes.io/service-proxy-name",
+  "argocd.argoproj.io/*",
+  "meta.helm.sh/*",
+  "field.cattle.io/*",
+  "control-plane.alpha.kubernetes.io/leader",
+] as const;
+
+/** The settings file: everything that is the engine's own and not the virtual cluster's. */
+export const SETTINGS_SCHEMA = {
+  type: "object",
+  description: "Settings of the engine.",
+  default: {},
+  fields: {
+    limits: LIMITS,
+    onError: {
+      type: "literals",
+      values: ["keep-last", "skip-patch", "block-object"],
+      default: "keep-last",
+      description:
+        "What a failing patch does. keep-last: its field keeps the value last written, or is left out. skip-patch: the field stays unpatched. block-object: the object is not synced.",
+    },
+    addressPolicy: ADDRESS_POLICY,
+    selector: SELECTOR,
+    requireService: {
+      type: "boolean",
+      default: false,
+      description: "Sync Endpoints only beside a tenant Service of that name without selector.",
+    },
+    pathSyntax: {
+      type: "literals",
+      values: ["field", "jsonpath"],
+      default: "field",
+      description: "jsonpath: paths that start with $ may use recursive descent, slices and unions.",
+    },
+    references: REFERENCES,
+    markerPrefix: {
+      type: "string",
+      default: "sync.platform/",
+      pattern: `${DNS_NAME}/$`,
+      patternHint: "a DNS name and a slash",
+      maxLength: 45,
+      description: "Prefix of the labels and annotations by which the engine knows its own copies. Changing it orphans them.",
+    },
+    hostClusterDomain: {
+      type: "string",
+      default: "cluster.local",
+      pattern: `${DNS_NAME}$`,
+      patternHint: "a DNS name",
+      maxLength: 253,
+      description: "DNS domain of the host cluster, for virtualToHostDNS.",
+    },
+    hostQps: {
+      type: "number",
+      nullable: true,
+      default: null,
+      minimum: 0.01,
+      maximum: 100_000,
+      description: "Most writes a second to the host cluster; null is no limit. The option `--host-qps` goes before it.",
+    },
+    excludedKeys: {
+      type: "list",
+      default: EXCLUDED_KEYS,
+      maxItems: 1_000,
+      description:
+        "Label and annotation keys that are never copied, either way; a * at the end stands for any ending. Replaces the default list.",
+      items: {
+        type: "string",
+        pattern: "^[^*\\s]+[*]?$",
+        patternHint: "a key, with at most one * at its end",
+        maxLength: 318,
+        description: "A key, or the beginning of one and *.",
+      },
+    },
+    setOwner: {
+      type: "boolean",
+      default: true,
+      description: "In single-namespace mode, copies are owned by the Service of the virtual cluster, so that they go when it goes.",
+    },
+    loopGuard: {
+      type: "object",
+      default: {},
+      description:
+        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, evenly. Other writes that no change of the source asks for become less and less frequent.",
+      fields: {
+        restorations: count(5, 1, 1_000, "Restorations after which it is left alone, or comes back evenly."),
+        minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
+        writes: count(
+          10,
+          2,
+          1_000,
+          "Writes of one object within a minute, beside one for each change of its source, after which the next ones wait.",
+        ),
+        slowestMinutes: count(5, 1, 60, "Longest wait between two of them, in minutes; the first is a second."),
+      },
+    },
+    deleteBrake: {
+      type: "object",
+      default: {},
+      description:
+        "When more copies than both of these lose their tenant object by a list (at the start, or after a lost connection), none is deleted before the objects return or `--confirm-deletes` is given.",
+      fields: {
+        percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
+        count: count(20, 0, 1_000_000, "Number of copies of one kind."),
+      },
+    },
+    leaderElection: {
+      type: "object",
+      default: {},
+      description: "Times of `--leader-elect`. All processes of one virtual cluster should have the same.",
+      fields: {
+        leaseDurationSeconds: count(15, 1, 3_600, "Who stands by waits so long after the last renewal that it saw, in seconds."),
+        renewDeadlineSeconds: count(
+          10,
+          1,
+          3_600,
+          "A leader that could not renew for so long stops writing, in seconds. Shorter than leaseDurationSeconds.",
+        ),
+        retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
+      },
+    },
+    workers: count(10, 1, 100, "Objects that are synced at the same time."),
+  },
+} as const satisfies ObjectSchema;
+
+/**
+ * The JSON schema of the settings file for editors.
+ *
+ * @example
+ * SETTINGS_JSON_SCHEMA()["type"]; // "object"
+ */
+export const SETTINGS_JSON_SCHEMA = (): JsonObject => toJsonSchema(SETTINGS_SCHEMA, { title: "endpoint-sync settings" });

@@ -1,0 +1,258 @@
+/**
+ * Joins the rooms: a configuration, settings and a sandbox become the rules that plans are made by.
+ *
+ * @module
+ */
+import { sha256Hex } from "../base/digest.ts";
+import { assert, EngineError } from "../base/errors.ts";
+import { canonicalJson, isRecord, jsonEqual } from "../base/json.ts";
+import type { Config, ResourceSync } from "./config/config.ts";
+import { DEFAULT_SETTINGS } from "./config/settings.ts";
+import type { Settings } from "./config/settings.ts";
+import type { Direction } from "./patch/patch-definition.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, qualifiedPlural, SECRETS, SERVICES } from "../kube/object/resource.ts";
+import type { ResourceType } from "../kube/object/resource.ts";
+import { selectorOf } from "../kube/object/selector.ts";
+import { compilePatches } from "./patch/compile.ts";
+import { createNameRules } from "./patch/names.ts";
+import type { NameRules, PatchEngine } from "./patch/types.ts";
+import { compileAddressPolicy } from "./reconcile/rules/address-policy.ts";
+import { compileExcludedKeys } from "./reconcile/rules/excluded-keys.ts";
+import { ENDPOINT_SLICES_KIND } from "./kinds/endpoint-slices.ts";
+import { ENDPOINTS_KIND } from "./kinds/endpoints.ts";
+import type { ReferenceKind, ReferenceRules } from "./reconcile/references/reference-rules.ts";
+import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules/rules.ts";
+import { SERVICES_KIND } from "./kinds/services.ts";
+import { createFuelBudget, createSandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { createMapping } from "./translate/mapping.ts";
+import { formatKind } from "./translate/markers.ts";
+import type { VCluster } from "./translate/name.ts";
+import { createTranslator } from "./translate/translator.ts";
+import type { Translator } from "./translate/translator.ts";
+
+/** What an engine is made of. */
+export interface EngineOptions {
+  readonly config: Config;
+  /** Default: DEFAULT_SETTINGS. */
+  readonly settings?: Settings;
+  readonly vcluster: VCluster;
+  /** Who makes host Services. Default "managed". */
+  readonly services?: ServicesMode;
+  /** Prefix of the markers of another syncer whose copies are taken over, `vcluster.loft.sh/` for example. Default none. */
+  readonly adopt?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. Default none. */
+  readonly adoptCluster?: string;
+  /** An embedder's own names instead of the configured ones. */
+  readonly translator?: Translator;
+  /** Stands between the patches and the sandbox, to watch what they evaluate. Default: nothing does. */
+  readonly instrument?: (engine: PatchEngine) => PatchEngine;
+}
+
+/** The rules of one configuration, with the sandbox that its expressions live in. */
+export interface Engine {
+  /** One entry per synced kind: Services first, then EndpointSlices if they are synced, then Endpoints. */
+  readonly rules: readonly Rules[];
+  readonly translator: Translator;
+  readonly settings: Settings;
+  readonly vcluster: VCluster;
+  /** How objects that reference patches name are brought across; undefined when none are. */
+  readonly references: ReferenceRules | undefined;
+  /** Frees the sandbox; the rules can not be used afterwards. */
+  dispose(): void;
+}
+
+/**
+ * The translator that a configuration asks for.
+ *
+ * @example
+ * const translator = createTranslatorFor({ config: resolveConfig({}).config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * translator.toHost({ namespace: "shop", name: "web" }); // { namespace: "vc-blue", name: "web-x-shop-x-blue" }
+ */
+export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vcluster }: EngineOptions): Translator {
+  return createTranslator({
+    vcluster,
+    mode: config.namespaces.enabled ? "multi-namespace" : "single-namespace",
+    mappings: config.namespaces.mappings.byName,
+    mappingsOnly: config.namespaces.mappingsOnly,
+    hostClusterDomain: settings.hostClusterDomain,
+    markerPrefix: settings.markerPrefix,
+  });
+}
+
+/** What is read once, at the start: clients, caches, workers and the names of markers are made by it. */
+const READ_ONCE = ["markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
+
+/** Tells that two configurations mean the same. */
+export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
+  const told = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
+  return told(left) === told(right);
+}
+
+/**
+ * Refuses a change that a running syncer can not make.
+ *
+ * @throws CONFIG_VALUE when it needs a restart; the message names the field.
+ */
+export function checkReload(before: EngineOptions, after: EngineOptions): void {
+  const { settings = DEFAULT_SETTINGS } = before;
+  const changed: string[] = READ_ONCE.filter((field) => !jsonEqual(settings[field], (after.settings ?? DEFAULT_SETTINGS)[field]));
+  if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
+  if (changed.length === 0) return;
+  throw new EngineError("CONFIG_VALUE", `Cannot change ${changed.join(", ")} while the syncer runs`, {
+    details: { hint: "Restart it with the new configuration" },
+  });
+}
+
+/**
+ * Compiles a configuration.
+ *
+ * @throws CONFIG_VALUE when `adopt` is no prefix of markers, or the syncer's own.
+ * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { config, settings = DEFAULT_SETTINGS, vcluster, services = "managed" } = options;
+  const translator = options.translator ?? createTranslatorFor(options);
+  const limits = settings.limits;
+  const sandbox = hasExpressions(config) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
+  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share what they may.
+  const budget = createFuelBudget(limits.configurationFuel);
+  const compiler: PatchEngine = {
+    compile: (text) => sandbox.compile(text, { budget }),
+    evaluate: sandbox.evaluate.bind(sandbox),
+    readsHostObject: sandbox.readsHostObject.bind(sandbox),
+  };
+  const watched = options.instrument?.(compiler);
+  const shared = {
+    engine: watched ?? sandbox,
+    translator,
+    names: referenceNames(translator, settings),
+    settings: planSettings(settings),
+    services,
+    servicesEnabled: services === "managed" && config.services.enabled && config.endpoints.enabled,
+    vcluster: { ...vcluster, config: config.merged },
+    ...(options.adopt !== undefined && { adopt: checkPrefix(options.adopt, settings) }),
+    ...(options.adoptCluster !== undefined && { adoptCluster: options.adoptCluster }),
+  };
+  const rules = (kind: SyncedKind, sync: ResourceSync, enabled: boolean): Rules => ({
+    ...shared,
+    kind,
+    enabled,
+    patches: compilePatches(sync.patches, { engine: watched ?? compiler, pathSyntax: settings.pathSyntax }),
+    configHash: configHash(sync, options),
+  });
+  const all = [
+    ...(services === "managed" ? [rules(SERVICES_KIND, config.services, shared.servicesEnabled)] : []),
+    // Slices come before the Endpoints whose mirror they replace; switched off, nobody may even be allowed to look at them.
+    ...(config.endpointSlices.enabled ? [rules(ENDPOINT_SLICES_KIND, config.endpointSlices, true)] : []),
+    rules(ENDPOINTS_KIND, config.endpoints, config.endpoints.enabled),
+  ];
+  return {
+    rules: all,
+    references: referenceRules(all, { ...options, config, settings, translator }),
+    translator,
+    settings,
+    vcluster,
+    dispose: () => sandbox.dispose(),
+  };
+}
+
+function hasExpressions({ services, endpointSlices, endpoints }: Config): boolean {
+  const patches = [services, endpointSlices, endpoints].flatMap((sync) => sync.patches);
+  return patches.some(({ expression, reverseExpression }) => expression !== undefined || reverseExpression !== undefined);
+}
+
+/** Where nothing is ever evaluated, nobody pays for an engine: 10 to 20 MB, and 100 ms of a start. */
+const NO_SANDBOX = {
+  compile: noExpression,
+  evaluate: noExpression,
+  readsHostObject: noExpression,
+  dispose: () => {},
+} satisfies PatchEngine & Pick<Sandbox, "dispose">;
+
+function noExpression(): never {
+  assert(false, "a configuration with expressions has a sandbox");
+}
+
+/** @throws CONFIG_VALUE when it is no prefix, or our own. */
+function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
+  if (/^[a-z0-9][-a-z0-9.]*\/$/.test(adopt) && adopt !== markerPrefix) return adopt;
+  const wanted = `a DNS name and a slash, and another than the syncer's own ${markerPrefix}`;
+  throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": wanted ${wanted}`);
+}
+
+/** Forward by rule, and the pairs that were looked up last are remembered for the way back. */
+function referenceNames(translator: Translator, settings: Settings): NameRules {
+  const mapping = createMapping();
+  const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS, ...settings.references.kinds] });
+  return {
+    ...names,
+    toHost(kind, tenant) {
+      const host = names.toHost(kind, tenant);
+      if (host !== undefined) mapping.record(formatKind(kind), tenant, host);
+      return host;
+    },
+  };
+}
+
+/** Undefined when no patch refers to anything that has to be brought across. */
+function referenceRules(
+  rules: readonly Rules[],
+  { config, settings, translator, adoptCluster }: EngineOptions & { settings: Settings; translator: Translator },
+): ReferenceRules | undefined {
+  const { mode, retentionMinutes, objects } = settings.references;
+  const kinds = mode === "follow" ? followedKinds(rules, { config, settings }) : [];
+  if (kinds.length === 0) return undefined;
+  const excluded = compileExcludedKeys(settings.excludedKeys);
+  const adopted = adoptCluster !== undefined && { adoptCluster };
+  return { kinds, translator, excluded, retentionMs: retentionMinutes * 60_000, objectsMax: objects, ...adopted };
+}
+
+function followedKinds(rules: readonly Rules[], { config, settings }: { config: Config; settings: Settings }): readonly ReferenceKind[] {
+  const references = rules.flatMap(({ enabled, patches }) => (enabled ? patches.flatMap(({ reference }) => reference ?? []) : []));
+  const direction = (explicit: boolean): Direction => (explicit ? "toHost" : "toTenant");
+  const known: readonly ReferenceKind[] = [
+    { resource: SECRETS, direction: direction(config.secrets.enabled && config.secrets.explicit) },
+    { resource: CONFIG_MAPS, direction: direction(config.configMaps.enabled && config.configMaps.explicit) },
+    ...settings.references.kinds.flatMap(({ apiVersion, kind, plural }) => {
+      const isKnown = [SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS, ENDPOINT_SLICES].some((known) => known.kind === kind);
+      if (plural === undefined || isKnown) return [];
+      const resource = { apiVersion, kind, plural, namespaced: true };
+      return [{ resource, direction: direction(isSwitchedOn(config, resource)) }];
+    }),
+  ];
+  const isNamed = ({ resource }: ReferenceKind) =>
+    references.some(({ definition, kind, apiVersion }) => {
+      if (definition.labels !== undefined) return false;
+      if (kind !== undefined || apiVersion !== undefined) return true;
+      return definition.apiVersion === resource.apiVersion && definition.kind === resource.kind;
+    });
+  return known.filter(isNamed);
+}
+
+/** Tells whether `sync.toHost` has `enabled: true` for a kind that it has no defaults for, under its own name or as a custom one. */
+function isSwitchedOn({ merged }: Config, resource: ResourceType): boolean {
+  const at = (value: unknown, field: string) => (isRecord(value) && Object.hasOwn(value, field) ? value[field] : undefined);
+  const toHost = at(at(merged, "sync"), "toHost");
+  const section = isRecord(toHost) ? Object.keys(toHost).find((name) => name.toLowerCase() === resource.plural) : undefined;
+  const own = at(at(at(toHost, "customResources"), qualifiedPlural(resource)), "enabled");
+  return own === true || (section !== undefined && at(at(toHost, section), "enabled") === true);
+}
+
+function planSettings(settings: Settings): PlanSettings {
+  return {
+    onError: settings.onError,
+    addressPolicy: compileAddressPolicy(settings.addressPolicy),
+    selector: settings.selector === null ? [] : selectorOf(settings.selector),
+    requireService: settings.requireService,
+    excluded: compileExcludedKeys(settings.excludedKeys),
+    objectFuel: settings.limits.objectFuel,
+  };
+}
+
+/** Everything that decides what a copy looks like, as 16 hex digits. */
+function configHash(sync: ResourceSync, { config, vcluster }: EngineOptions): string {
+  const { enabled, mappings, mappingsOnly } = config.namespaces;
+  return sha256Hex(canonicalJson({ patches: sync.patches, vcluster, namespaces: { enabled, mappings, mappingsOnly } })).slice(0, 16);
+}

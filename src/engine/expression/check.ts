@@ -1,0 +1,89 @@
+/**
+ * Decides, before anything runs, whether a text is one expression, and what of `context` it reads.
+ *
+ * The sandbox does not rely on this for safety; it does rely on `reads` to name everything that the expression can see.
+ *
+ * @module
+ */
+import { EngineError } from "../../base/errors.ts";
+import { excerptOf, placeOfOffset, placesOfOffsets, quote, showPlace } from "./excerpt.ts";
+import { adviseOn } from "./lints/hints.ts";
+import { refuseNode } from "./left-out.ts";
+import { declaredNames } from "./names.ts";
+import { findReads } from "./reads.ts";
+import type { Reads } from "./reads.ts";
+import { parseExpression, walk } from "./syntax.ts";
+import type { Step, SyntaxProblem } from "./syntax.ts";
+import { adviseOnToken } from "./token-advice.ts";
+import { findWarnings } from "./lints/warnings.ts";
+
+/** An expression that runs but hardly does what was meant. Line and column count from 1. */
+export interface ExpressionWarning {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+  readonly hint: string;
+}
+
+/** A text that is one expression. */
+export interface CheckedExpression {
+  readonly text: string;
+  /** Member paths below `context` that the expression can read; "all" when it uses `context` in another way. */
+  readonly reads: Reads;
+  /** The first ones, `FINDINGS_MAX` at most, in source order. */
+  readonly warnings: readonly ExpressionWarning[];
+}
+
+/** Limits of {@link checkExpression}. */
+export interface CheckOptions {
+  /** Length of the text in bytes of UTF-8. Default 16 KiB. */
+  readonly maximumBytes?: number;
+}
+
+const MAXIMUM_BYTES = 16 * 1024;
+
+/**
+ * Checks that `text` is one ES2023 expression without what expressions do not have (import, await, async functions).
+ *
+ * @throws EXPRESSION_SYNTAX when it is not; details: line, column (from 1), text, excerpt, and hint where there is a rewrite.
+ * @example
+ * checkExpression("context.vcluster.name + value").reads; // [["vcluster", "name"]]
+ */
+export function checkExpression(text: string, options: CheckOptions = {}): CheckedExpression {
+  const { maximumBytes = MAXIMUM_BYTES } = options;
+  if (new TextEncoder().encode(text).length > maximumBytes)
+    throw refusal(text, { message: `it is longer than ${maximumBytes} bytes`, offset: 0 });
+  const odd = text.search(/[\0\p{Surrogate}]/u);
+  if (odd >= 0)
+    throw refusal(text, { message: "found a character that must be escaped", offset: odd, hint: 'Write it as "\\u…" in a string' });
+
+  const parsed = parseExpression(text);
+  if ("message" in parsed) throw refusal(text, parsed.hint === undefined ? adviseOnToken(text, { ...parsed, ...adviseOn(text) }) : parsed);
+  const steps = walk(parsed.root);
+  const problem = firstProblem(steps);
+  if (problem !== undefined) throw refusal(text, { ...problem, offset: problem.offset - parsed.start });
+
+  const declared = declaredNames(steps);
+  const warnings = findWarnings({ root: parsed.root, steps, declared, text: parsed.text });
+  const places = placesOfOffsets(
+    text,
+    warnings.map(({ offset }) => offset - parsed.start),
+  );
+  return { text, reads: findReads(steps), warnings: warnings.map(({ message, hint }, index) => ({ message, hint, ...places[index]! })) };
+}
+
+function firstProblem(steps: readonly Step[]): SyntaxProblem | undefined {
+  for (const step of steps) {
+    const problem = refuseNode(step);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function refusal(text: string, { message, offset, hint }: SyntaxProblem): EngineError {
+  const place = placeOfOffset(text, offset);
+  const advice = hint === undefined ? "" : `. ${hint}`;
+  return new EngineError("EXPRESSION_SYNTAX", `Cannot compile expression ${quote(text)}: ${message}${showPlace(text, place)}${advice}`, {
+    details: { ...place, text, excerpt: excerptOf(text, place), ...(hint === undefined ? {} : { hint }) },
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * What to write instead of a name that does not exist.
+ *
+ * @module
+ */
+import { suggest } from "../../../base/suggest.ts";
+import { LEFT_OUT, SCOPE } from "../left-out.ts";
+
+/** Names that stand one step deeper, where they are looked for at the top. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ...["vcluster", "hostObject", "virtualObject", "path"].map((name) => [name, `context.${name}`] as const),
+  ...["metadata", "spec", "data", "subsets", "kind", "apiVersion"].map((name) => [name, `context.virtualObject.${name}`] as const),
+  ...["labels", "annotations", "namespace"].map((name) => [name, `context.virtualObject.metadata.${name}`] as const),
+  ["config", "context.vcluster.config"],
+  ...([
+    ["None", "null"],
+    ["nil", "null"],
+    ["NULL", "null"],
+    ["True", "true"],
+    ["False", "false"],
+  ] as const),
+  ["len", "value.length"],
+  ["self", "value"],
+  ["oldValue", "value"],
+]);
+
+/** A hint for the unknown name `name`. */
+export function adviseOnName(name: string): string {
+  const leftOut = LEFT_OUT.get(name);
+  if (leftOut !== undefined && name !== "self") return leftOut;
+  const elsewhere = ELSEWHERE.get(name);
+  if (elsewhere !== undefined) return `Write ${elsewhere}`;
+  const near = suggest(name, SCOPE);
+  return near === undefined
+    ? `Use \`value\`, \`context\` and the language's own functions; a text stands in quotes: "${name}"`
+    : `Did you mean \`${near}\`?`;
+}

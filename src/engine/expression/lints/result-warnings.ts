@@ -1,0 +1,158 @@
+/**
+ * Results that are no value, or not the one that was meant.
+ *
+ * @module
+ */
+import type { AnyNode, ArrowFunctionExpression, Expression, FunctionExpression, MemberExpression } from "acorn";
+import { FINDINGS_MAX } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { rewriteAssignment } from "./hints.ts";
+import { memberName } from "../reads.ts";
+import { childrenOf } from "../syntax.ts";
+
+/** The first {@link FINDINGS_MAX} findings about what an expression comes to. `text` is the parsed text. */
+export function warnOfResult(root: Expression, text: string): Finding[] {
+  const whole = neverJson(root);
+  if (whole !== undefined) return [{ message: `the result can only be ${whole}`, offset: endOf(root).start, hint: "Return the new value" }];
+  const found: Finding[] = [];
+  for (const end of endsOf(root)) {
+    if (found.length >= FINDINGS_MAX) break;
+    found.push(...warnOfEnd(end, root, text));
+  }
+  return found;
+}
+
+function warnOfEnd(end: Expression, root: Expression, text: string): Finding[] {
+  const source = text.slice(end.start, end.end);
+  const found = (message: string, hint: string): Finding[] => [{ message, offset: end.start, hint }];
+  if (end.type === "AssignmentExpression" && end.left.type === "MemberExpression") {
+    const rewrite = rewriteAssignment(text, end);
+    return rewrite === undefined ? [] : found("the result of an assignment is its right side, not the changed value", `Write ${rewrite}`);
+  }
+  if (end !== endOf(root) && neverJson(end) === "undefined")
+    return found("the result is undefined here, which is an error", "Write null to delete the field, or value to keep it");
+  if (end.type === "UnaryExpression" && end.operator === "delete" && end.argument.type === "MemberExpression" && isInValue(end.argument))
+    return found("the result of delete is true, not the changed value", `Write ${withoutMember(end.argument, source)}`);
+  const method = calledMethod(end);
+  if (method !== undefined && isValue(method.object)) {
+    const hint = lengthHint(method.name, argumentsOf(end, text));
+    if (hint !== undefined) return found(`the result of ${method.name}() is not the changed list`, `Write ${hint}`);
+  }
+  if (canBeAbsent(end))
+    return found("the result can be undefined, which is an error", `Write ${source} ?? …, with null to delete the field`);
+  return [];
+}
+
+/** The node whose value is the result, where that is plain. */
+function endOf(root: Expression): Expression {
+  return root.type === "SequenceExpression" ? endOf(root.expressions.at(-1)!) : root;
+}
+
+/** The nodes whose values can be the result. */
+function endsOf(root: Expression): Expression[] {
+  const end = endOf(root);
+  if (end.type === "ConditionalExpression") return [...endsOf(end.consequent), ...endsOf(end.alternate)];
+  if (end.type !== "LogicalExpression") return [end];
+  // The left side of `&&` is the result when it is absent; that of the others is not.
+  return [...(end.operator === "&&" && end.left.type === "ChainExpression" ? [end.left] : []), ...endsOf(end.right)];
+}
+
+function neverJson(root: Expression): string | undefined {
+  const node = endOf(root);
+  if (node.type === "ConditionalExpression") return neverJson(node.consequent) === undefined ? undefined : neverJson(node.alternate);
+  if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") return "a function";
+  if (node.type === "ClassExpression") return "a class";
+  if (node.type === "Identifier") return ["undefined", "NaN", "Infinity"].find((name) => name === node.name);
+  if (node.type === "Literal") return typeof node.value === "bigint" ? "a BigInt" : undefined;
+  if (node.type === "UnaryExpression") return node.operator === "void" ? "undefined" : undefined;
+  if (node.type !== "CallExpression") return undefined;
+  const isNothing = calledMethod(node)?.name === "forEach" || (isFunction(node.callee) && returnsNothing(node.callee));
+  return isNothing ? "undefined" : undefined;
+}
+
+/** A chain with `?.`, and what finds something only if it is there. */
+function canBeAbsent(node: Expression): boolean {
+  if (node.type === "ChainExpression") return true;
+  return ["find", "findLast"].includes(calledMethod(node)?.name ?? "");
+}
+
+function calledMethod(node: AnyNode): { readonly name: string; readonly object: AnyNode } | undefined {
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return undefined;
+  const name = memberName(node.callee);
+  return name === undefined ? undefined : { name, object: node.callee.object };
+}
+
+function argumentsOf(node: Expression, text: string): string {
+  return node.type === "CallExpression" ? node.arguments.map(({ start, end }) => text.slice(start, end)).join(", ") : "";
+}
+
+function lengthHint(method: string, given: string): string | undefined {
+  if (method === "push") return `[...value, ${given}]`;
+  return method === "unshift" ? `[${given}, ...value]` : undefined;
+}
+
+function withoutMember(member: MemberExpression, source: string): string {
+  const name = memberName(member);
+  return name === undefined || !isValue(member.object)
+    ? `(${source}, value)`
+    : `(({ ${JSON.stringify(name)}: _, ...rest }) => rest)(value)`;
+}
+
+function isValue(node: AnyNode): boolean {
+  return node.type === "Identifier" && node.name === "value";
+}
+
+function isInValue(node: AnyNode): boolean {
+  return isValue(node) || (node.type === "MemberExpression" && isInValue(node.object));
+}
+
+/** Methods whose callback has to answer something. */
+const ASKS: ReadonlySet<string> = new Set([
+  ...["map", "filter", "flatMap", "find", "findIndex", "findLast", "findLastIndex", "some", "every", "reduce", "reduceRight"],
+  ...["sort", "toSorted", "replace", "replaceAll"],
+]);
+
+/** A callback with braces that never returns anything, where its answer is the point. */
+export function warnOfSilentCallback(node: AnyNode): Finding[] {
+  const method = calledMethod(node);
+  if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];
+  return node.arguments.filter(isFunction).flatMap((callback) => {
+    if (!returnsNothing(callback)) return [];
+    const message = `the function that ${method.name}() calls returns nothing`;
+    return [{ message, offset: callback.start, hint: "Leave out the braces, put an object in parentheses: ({…}), or write return" }];
+  });
+}
+
+function isFunction(node: AnyNode): node is ArrowFunctionExpression | FunctionExpression {
+  return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression";
+}
+
+function returnsNothing({ body, generator }: ArrowFunctionExpression | FunctionExpression): boolean {
+  return body.type === "BlockStatement" && !generator && !returnsSomething(body);
+}
+
+/** Whether a statement returns or throws; functions in it do so for themselves. */
+function returnsSomething(node: AnyNode): boolean {
+  if (node.type === "ReturnStatement") return node.argument !== null && node.argument !== undefined;
+  if (node.type === "ThrowStatement") return true;
+  if (isFunction(node) || node.type === "FunctionDeclaration" || node.type === "ClassBody") return false;
+  return childrenOf(node).some(returnsSomething);
+}
+
+/** Methods of texts and lists that change nothing. */
+const PURE: ReadonlySet<string> = new Set([
+  ...["replace", "replaceAll", "trim", "trimStart", "trimEnd", "toUpperCase", "toLowerCase", "slice", "substring", "concat", "padStart"],
+  ...["padEnd", "split", "join", "toSorted", "toReversed", "toSpliced", "with", "repeat", "normalize"],
+]);
+
+/** What is computed and thrown away, where nothing else happens. */
+export function warnOfUnused(node: AnyNode): Finding[] {
+  const unused =
+    node.type === "SequenceExpression" ? node.expressions.slice(0, -1) : node.type === "ExpressionStatement" ? [node.expression] : [];
+  return unused.flatMap((part) => {
+    const name = calledMethod(part)?.name;
+    if (name === undefined || !PURE.has(name)) return [];
+    const message = `what ${name}() answers is not used, and it changes nothing`;
+    return [{ message, offset: part.start, hint: "Return it, or assign it to what it should replace" }];
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Expressions that run but hardly do what was meant.
+ *
+ * @module
+ */
+import type { AnyNode, Expression } from "acorn";
+import { suggest } from "../../../base/suggest.ts";
+import { FINDINGS_MAX } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { SCOPE } from "../left-out.ts";
+import { adviseOnName } from "./name-advice.ts";
+import { isReference } from "../names.ts";
+import { memberName } from "../reads.ts";
+import { warnOfResult, warnOfSilentCallback, warnOfUnused } from "./result-warnings.ts";
+import type { Step } from "../syntax.ts";
+
+/** What the warnings look at. */
+export interface Findable {
+  readonly root: Expression;
+  readonly steps: readonly Step[];
+  readonly declared: ReadonlySet<string>;
+  /** The parsed text, which the offsets count in. */
+  readonly text: string;
+}
+
+/** The first {@link FINDINGS_MAX} findings, in source order. */
+export function findWarnings(findable: Findable): Finding[] {
+  const { root, steps, text } = findable;
+  const found: Finding[] = [];
+  for (const step of steps) {
+    if (found.length >= FINDINGS_MAX) break;
+    found.push(
+      ...warnIn(step.node, text),
+      ...warnOfAssigningTest(step.node, text),
+      ...warnOfSilentCallback(step.node),
+      ...warnOfUnused(step.node),
+      ...warnUnknown(step, findable),
+      ...warnUnknownMember(step.node, findable),
+    );
+  }
+  found.push(...warnOfResult(root, text));
+  return found.sort((left, right) => left.offset - right.offset).slice(0, FINDINGS_MAX);
+}
+
+function warnIn(node: AnyNode, text: string): Finding[] {
+  if (node.type !== "BinaryExpression" || node.operator !== "in") return [];
+  const isText = node.right.type === "TemplateLiteral" || (node.right.type === "Literal" && typeof node.right.value === "string");
+  if (node.right.type !== "ArrayExpression" && !isText) return [];
+  const whole = text.slice(node.right.start, node.right.end);
+  const part = text.slice(node.left.start, node.left.end);
+  const message = isText
+    ? "`in` asks for a key of an object, and fails on a text"
+    : "`in` asks for an index of the list, not for one of its elements";
+  return [{ message, offset: node.start, hint: `Write ${whole}.includes(${part})` }];
+}
+
+function warnOfAssigningTest(node: AnyNode, text: string): Finding[] {
+  if (node.type !== "ConditionalExpression" && node.type !== "IfStatement") return [];
+  const { test } = node;
+  if (test.type !== "AssignmentExpression" || test.operator !== "=") return [];
+  const [left, right] = [test.left, test.right].map(({ start, end }) => text.slice(start, end));
+  return [{ message: "`=` assigns; it does not compare", offset: test.start, hint: `Write ${left} === ${right}` }];
+}
+
+/** What `context` holds, and what of it is known one step deeper. */
+const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["context", ["vcluster", "hostObject", "virtualObject", "path"]],
+  ["context.vcluster", ["name", "namespace", "config"]],
+]);
+
+/** Length of the longest of them, as it may be written. */
+const HOLDER_MAX = "context?.vcluster".length;
+
+/** Nothing fails where `context` lacks a member: a text says "undefined" then. */
+function warnUnknownMember(node: AnyNode, { declared, text }: Findable): Finding[] {
+  if (node.type !== "MemberExpression" || declared.has("context")) return [];
+  const { start, end } = node.object;
+  const holder = end - start > HOLDER_MAX ? "" : text.slice(start, end).replace("?.", ".");
+  const known = CONTEXT_MEMBERS.get(holder);
+  const name = memberName(node);
+  if (known === undefined || name === undefined || known.includes(name)) return [];
+  const meant = suggest(name, known);
+  const hint = meant === undefined ? `Known there: ${known.join(", ")}` : `Did you mean \`${holder}.${meant}\`?`;
+  return [{ message: `\`${holder}.${name}\` does not exist`, offset: node.property.start, hint }];
+}
+
+function warnUnknown(step: Step, { declared }: Findable): Finding[] {
+  const { node, parent } = step;
+  if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name) || node.name === "arguments")
+    return [];
+  // `typeof name` is how one asks whether a name exists.
+  if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
+  return [{ message: `\`${node.name}\` does not exist in an expression`, offset: node.start, hint: adviseOnName(node.name) }];
+}

@@ -1,0 +1,222 @@
+/**
+ * Uses of fields that the kind lets be absent, without a guard.
+ *
+ * Only plain chains of members count, from `value`, from `context`'s objects, and from the parameter of a callback over a list of known
+ * shape. What a test around the use, or a test anywhere before it in a function with statements, names in any way, counts as guarded.
+ *
+ * @module
+ */
+import type { AnyNode, MemberExpression } from "acorn";
+import { placesOfOffsets } from "./excerpt.ts";
+import { FINDINGS_MAX } from "./lints/finding.ts";
+import { declaredNames } from "./names.ts";
+import { memberName } from "./reads.ts";
+import type { Field, KnownShapes, Shape } from "./shape.ts";
+import { childrenOf, parseExpression, walk } from "./syntax.ts";
+import type { Offset, Step } from "./syntax.ts";
+import type { ExpressionWarning } from "./check.ts";
+
+const UNKNOWN: Shape = { kind: "scalar" };
+
+/** Methods of a list that call a function with its elements. */
+const OVER_ELEMENTS: ReadonlySet<string> = new Set([
+  "map",
+  "filter",
+  "flatMap",
+  "find",
+  "findIndex",
+  "findLast",
+  "some",
+  "every",
+  "forEach",
+]);
+
+/** What is known at one place of the tree. */
+interface Around {
+  readonly shapes: KnownShapes;
+  /** Parameters of callbacks. */
+  readonly names: ReadonlyMap<string, Shape>;
+  /** What was tested before this place is reached, the outermost first. */
+  readonly tests: readonly Stretch[];
+}
+
+/** A stretch of the parsed text: one node, or several that follow each other. */
+interface Stretch {
+  readonly start: Offset;
+  readonly end: Offset;
+}
+
+/** What is found in one text. */
+interface Search {
+  readonly uses: Use[];
+  /** Where each name stands, in source order. */
+  readonly places: ReadonlyMap<string, readonly Offset[]>;
+}
+
+/** A use of what can be absent. */
+interface Use {
+  readonly chain: MemberExpression;
+  /** Text from the optional field on, as it should be. */
+  readonly offset: Offset;
+  readonly use: "object" | "result" | "text";
+}
+
+const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write: (name: string) => string }>> = {
+  object: { what: "and using it fails then", write: (name) => `?. behind it: ${name}?.` },
+  result: { what: "and then there is no result", write: (name) => `${name} ?? …, with null to delete the field` },
+  text: { what: 'and then the text says "undefined"', write: (name) => `(${name} ?? "")` },
+};
+
+/**
+ * The first {@link FINDINGS_MAX} warnings for `text`, one expression. A use as the object of another member or call fails when it is absent; a use as the result is
+ * no result then.
+ *
+ * @example
+ * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")
+ */
+export function warnOfOptionalFields(text: string, shapes: KnownShapes): ExpressionWarning[] {
+  const parsed = parseExpression(text);
+  if ("message" in parsed) return [];
+  const steps = walk(parsed.root);
+  const declared = declaredNames(steps);
+  // With names that mean something else in places, nothing is plain.
+  if (declared.has("value") || declared.has("context")) return [];
+  const uses: Use[] = [];
+  visit(parsed.root, { shapes, names: new Map(), tests: [] }, { uses, places: placesOfNames(steps), isResult: true });
+  const sourceOf = ({ start, end }: AnyNode) => parsed.text.slice(start, end);
+  const found = uses.slice(0, FINDINGS_MAX).sort((left, right) => left.offset - right.offset);
+  const places = placesOfOffsets(
+    text,
+    found.map(({ offset }) => offset - parsed.start),
+  );
+  return found.map(({ chain, use }, index) => {
+    const name = sourceOf(chain);
+    const { what, write } = WORDS[use];
+    return { message: `\`${name}\` can be absent, ${what}`, hint: `Write ${write(name)}`, ...places[index]! };
+  });
+}
+
+function placesOfNames(steps: readonly Step[]): Search["places"] {
+  const places = new Map<string, Offset[]>();
+  for (const { node } of steps) {
+    const name = node.type === "Identifier" ? node.name : node.type === "Literal" ? node.value : undefined;
+    if (typeof name !== "string") continue;
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [node.start]);
+    else known.push(node.start);
+  }
+  return places;
+}
+
+/** Collects the uses at and below `node`. */
+function visit(node: AnyNode, around: Around, found: Search & { readonly isResult: boolean }): void {
+  if (found.uses.length >= FINDINGS_MAX) return;
+  const below = (child: AnyNode, inside: Around = around, isResult = false) => visit(child, inside, { ...found, isResult });
+  const tested = ({ start, end }: Stretch): Around => ({ ...around, tests: [...around.tests, { start, end }] });
+  const afterOthers = (list: readonly AnyNode[], node: AnyNode): Around => tested({ start: list[0]!.start, end: node.start });
+  switch (node.type) {
+    case "ConditionalExpression":
+      below(node.test);
+      below(node.consequent, tested(node.test), found.isResult);
+      below(node.alternate, tested(node.test), found.isResult);
+      return;
+    case "LogicalExpression":
+      below(node.left, around, found.isResult && node.operator === "&&");
+      below(node.right, tested(node.left), found.isResult);
+      return;
+    case "SequenceExpression":
+      // What the parts before assigned may have filled in what was absent.
+      node.expressions.forEach((part, index) => {
+        below(part, afterOthers(node.expressions, part), found.isResult && index === node.expressions.length - 1);
+      });
+      return;
+    case "BlockStatement":
+      for (const statement of node.body) below(statement, afterOthers(node.body, statement));
+      return;
+    case "IfStatement":
+      for (const child of childrenOf(node)) below(child, child === node.test ? around : tested(node.test));
+      return;
+    case "TryStatement":
+      // Somebody has thought of failure.
+      return;
+    case "MemberExpression":
+      visitMember(node, around, found);
+      return;
+    case "BinaryExpression":
+    case "TemplateLiteral":
+      for (const child of childrenOf(node)) {
+        const isText = node.type === "TemplateLiteral" || node.operator === "+";
+        if (isText && child.type === "MemberExpression" && fieldOf(child, around)?.optional === true && !isTested(child, around, found))
+          found.uses.push({ chain: child, offset: child.property.start, use: "text" });
+        below(child);
+      }
+      return;
+    case "CallExpression":
+      below(node.callee);
+      for (const argument of node.arguments) below(argument, insideCallback(node.callee, argument, around));
+      return;
+    default:
+      for (const child of childrenOf(node)) below(child);
+  }
+}
+
+function visitMember(node: MemberExpression, around: Around, found: Search & { readonly isResult: boolean }): void {
+  const { object } = node;
+  const { uses, isResult } = found;
+  const reached = object.type === "MemberExpression" ? fieldOf(object, around) : undefined;
+  if (reached?.optional === true && !node.optional && object.type === "MemberExpression" && !isTested(object, around, found)) {
+    uses.push({ chain: object, offset: object.property.start, use: "object" });
+  } else if (isResult && fieldOf(node, around)?.optional === true && !isTested(node, around, found)) {
+    uses.push({ chain: node, offset: node.property.start, use: "result" });
+  }
+  visit(object, around, { ...found, isResult: false });
+  if (node.computed) visit(node.property, around, { ...found, isResult: false });
+}
+
+/** The field that a chain reaches; undefined when nothing is known of it. */
+function fieldOf(node: AnyNode, around: Around): Field | undefined {
+  if (node.type === "ChainExpression") return fieldOf(node.expression, around);
+  if (node.type === "Identifier") return present(node.name === "value" ? around.shapes.value : around.names.get(node.name));
+  if (node.type !== "MemberExpression") return undefined;
+  const name = memberName(node);
+  if (node.object.type === "Identifier" && node.object.name === "context") {
+    if (name === "virtualObject") return present(around.shapes.virtualObject);
+    return name === "hostObject" ? around.shapes.hostObject : undefined;
+  }
+  const owner = fieldOf(node.object, around)?.shape;
+  if (owner?.kind === "list") return /^\d+$/.test(name ?? "x") ? present(owner.items) : undefined;
+  if (owner?.kind === "map") return { shape: owner.entries, optional: true };
+  return owner?.kind === "object" && name !== undefined && Object.hasOwn(owner.fields, name) ? owner.fields[name] : undefined;
+}
+
+function present(shape: Shape | undefined): Field | undefined {
+  return shape && { shape, optional: false };
+}
+
+/** What is known inside a function that a list's method calls with its elements. */
+function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Around {
+  if (argument.type !== "ArrowFunctionExpression" || argument.params[0]?.type !== "Identifier") return around;
+  const names = new Map(around.names);
+  const list =
+    callee.type === "MemberExpression" && OVER_ELEMENTS.has(memberName(callee) ?? "") ? fieldOf(callee.object, around)?.shape : undefined;
+  names.set(argument.params[0].name, list?.kind === "list" ? list.items : UNKNOWN);
+  // `filter(x => x.y).map(x => x.y.z)`: what an earlier callback asked for is there.
+  return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
+}
+
+/** Whether the last name of a chain occurs in what was tested before. */
+function isTested(chain: MemberExpression, { tests }: Around, { places }: Search): boolean {
+  const offsets = places.get(memberName(chain) ?? "") ?? [];
+  return tests.some(({ start, end }) => (offsets[firstFrom(offsets, start)] ?? end) < end);
+}
+
+/** Position of the first of the ascending `offsets` that is not before `start`. */
+function firstFrom(offsets: readonly Offset[], start: Offset): number {
+  let [low, high] = [0, offsets.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsets[middle]! < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

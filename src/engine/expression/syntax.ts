@@ -1,0 +1,147 @@
+/**
+ * The border to acorn: text → syntax tree, and what may not stand in the tree.
+ *
+ * @module
+ */
+import { parse } from "acorn";
+import { messageOf } from "../../base/errors.ts";
+import type { AnyNode, Expression, Options, Program } from "acorn";
+
+/** A place in the text, from 0. */
+export type Offset = number;
+
+/** Why a text is not an expression that can be run. */
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly offset: Offset;
+  readonly hint?: string;
+}
+
+/** Stands before the text while it is parsed: strict mode, and one parenthesis that must enclose the whole text. */
+const BEFORE = '"use strict";(';
+/** The line end closes a line comment at the end of the text. */
+const AFTER = "\n)";
+
+/** What nests deeper than this could overflow the stack of whoever walks or compiles it. */
+export const DEPTH_MAX = 200;
+
+/** Each try parses the text once more. */
+const UNOPENED_TRIES = 20;
+
+const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBang: false };
+
+/** A tree whose offsets count from the start of {@link text}, not of the expression. */
+export interface ParsedExpression {
+  readonly root: Expression;
+  /** What was parsed: the expression in its enclosure. */
+  readonly text: string;
+  /** Where the expression starts in it. */
+  readonly start: Offset;
+}
+
+/** The tree of `text` as one expression, or what is wrong with it. */
+export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
+  const tooDeep = findDeepParenthesis(text);
+  if (tooDeep !== undefined) return tooDeep;
+  const htmlComments: Offset[] = [];
+  const onComment = (_block: boolean, _text: string, start: Offset) => {
+    // The engine and acorn could disagree where such a comment of the browsers' past ends.
+    if (!source.startsWith("/", start)) htmlComments.push(start - BEFORE.length);
+  };
+  const source = BEFORE + text + AFTER;
+  const tree = attempt(() => parse(source, { ...OPTIONS, onComment }), BEFORE.length);
+  if (htmlComments[0] !== undefined) return { message: "found a comment in HTML form", offset: htmlComments[0], hint: "Write /* … */" };
+  if ("message" in tree) return tree.offset < text.length ? tree : (unopened(text) ?? { ...tree, offset: text.length });
+  const root = enclosedExpression(tree);
+  if (root === undefined) return unopened(text) ?? { message: "its parentheses do not match", offset: 0 };
+  return { root, text: source, start: BEFORE.length };
+}
+
+/**
+ * The parenthesis that nests too deeply. Parentheses leave no trace in the tree, and how many the parser bears depends on the
+ * machine, but the answer must not. Those in strings are counted too: nobody will miss two hundred of them.
+ */
+function findDeepParenthesis(text: string): SyntaxProblem | undefined {
+  let depth = 0;
+  for (let offset = 0; offset < text.length; offset += 1) {
+    if (text[offset] === "(") depth += 1;
+    if (text[offset] === ")") depth -= 1;
+    if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
+  }
+  return undefined;
+}
+
+/** The statements of `text`, when it is a program rather than an expression. */
+export function parseStatements(text: string): Program | undefined {
+  const tree = attempt(
+    () => parse(text, { ...OPTIONS, allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true, allowImportExportEverywhere: true }),
+    0,
+  );
+  return "message" in tree ? undefined : tree;
+}
+
+function attempt(run: () => Program, shift: number): Program | SyntaxProblem {
+  try {
+    return run();
+  } catch (error) {
+    // The parser overflowed the stack, and says so in one of two ways.
+    if (error instanceof RangeError || /stack space/.test(messageOf(error))) return { message: "it is nested too deeply", offset: 0 };
+    if (!(error instanceof SyntaxError)) throw error;
+    const offset = (error as SyntaxError & { pos?: number }).pos ?? 0;
+    return { message: lowerFirst(error.message.replace(/ \(\d+:\d+\)$/, "")), offset: Math.max(0, offset - shift) };
+  }
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}
+
+/** The one expression inside our parenthesis. `a),(b` would start at the parenthesis itself. */
+function enclosedExpression(tree: Program): Expression | undefined {
+  const [, statement, ...more] = tree.body;
+  if (statement?.type !== "ExpressionStatement" || more.length > 0) return undefined;
+  return statement.expression.start >= BEFORE.length ? statement.expression : undefined;
+}
+
+/** The first closing parenthesis that has no opening one: the text before it is complete. Looks at the first few only. */
+function unopened(text: string): SyntaxProblem | undefined {
+  let at = -1;
+  for (let tries = 0; tries < UNOPENED_TRIES; tries += 1) {
+    at = text.indexOf(")", at + 1);
+    if (at < 0) return undefined;
+    const before = attempt(() => parse(`(${text.slice(0, at)}\n)`, OPTIONS), 0);
+    if (!("message" in before)) return { message: "found a closing parenthesis without its opening one", offset: at };
+  }
+  return undefined;
+}
+
+/** A node with the node that holds it. */
+export interface Step {
+  readonly node: AnyNode;
+  readonly parent: AnyNode | undefined;
+  readonly depth: number;
+  /** Whether it stands in a function that has its own `arguments`. */
+  readonly inFunction: boolean;
+}
+
+/** `root` and every node below it, in source order. */
+export function walk(root: AnyNode): Step[] {
+  const steps: Step[] = [];
+  const open: Step[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    const { node, depth } = step;
+    steps.push(step);
+    const inFunction = step.inFunction || node.type === "FunctionExpression" || node.type === "FunctionDeclaration";
+    for (const child of childrenOf(node).reverse()) open.push({ node: child, parent: node, depth: depth + 1, inFunction });
+  }
+  return steps;
+}
+
+/** The nodes directly below `node`, in the order of its fields. */
+export function childrenOf(node: AnyNode): AnyNode[] {
+  return Object.values(node).flat().filter(isNode);
+}
+
+function isNode(value: unknown): value is AnyNode {
+  return typeof value === "object" && value !== null && "type" in value && "start" in value;
+}

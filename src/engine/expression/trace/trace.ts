@@ -1,0 +1,117 @@
+/**
+ * Makes an expression tell how it came to its result.
+ *
+ * Guarantees:
+ * - The traced expression does what the original does, in the same order: same value, same exception, same changes of what it is given.
+ *   The exceptions are texts of its own source: a function turned into text, and the places in an error's `stack`.
+ * - It is again one expression without free names of its own, so that whatever runs the original runs it. It takes more steps,
+ *   a longer text, and a little more of the stack.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import { EngineError } from "../../../base/errors.ts";
+import { Instrumenter } from "./instrument.ts";
+import { DEPTH_MAX, parseExpression, walk } from "../syntax.ts";
+import type { Step } from "../syntax.ts";
+import { Places } from "./trace-places.ts";
+import type { TracePoint } from "./trace-point.ts";
+import { surround } from "./trace-source.ts";
+
+export type { TracePoint } from "./trace-point.ts";
+
+/** An expression that tells what its parts came to. */
+export interface TracedExpression {
+  /** One expression for the sandbox; {@link readTrace} reads its value. */
+  readonly text: string;
+  readonly points: readonly TracePoint[];
+}
+
+/** What is watched. */
+export interface TraceOptions {
+  /** Values of sub-expressions. Default true. */
+  readonly values?: boolean;
+  /** Both sides of choices. Default true. */
+  readonly branches?: boolean;
+}
+
+/** What was seen at one point. */
+export interface Seen {
+  /** How often it ran. */
+  readonly count: number;
+  /** What the value was the first and the last time, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
+  readonly first?: string;
+  readonly last?: string;
+}
+
+/** What an evaluation of a traced expression tells. */
+export interface Trace {
+  /** What the original does: a value, an exception, or a result that has no JSON form. `value` is absent when it is very long. */
+  readonly outcome:
+    | { readonly kind: "value"; readonly value?: unknown }
+    | { readonly kind: "threw"; readonly name: string; readonly message: string }
+    | { readonly kind: "noJson" };
+  /** One for each point. */
+  readonly seen: readonly Seen[];
+}
+
+/** Calls that nest at most: they make the tree deeper, which has a limit. */
+const NESTING_MAX = 50;
+/** Levels of the tree, and parentheses, that surround the expression. */
+const SURROUNDING_DEPTH = 16;
+/** Levels of the tree, and parentheses, that each call adds at most. */
+const CALL_DEPTH = 4;
+
+/**
+ * `text` with calls that keep what its parts come to. A text that nests so deeply that the calls would exceed the limit has
+ * fewer points, or none.
+ *
+ * @throws EXPRESSION_SYNTAX when `text` is not one expression.
+ * @example
+ * traceExpression("value.a + 1").points.map(({ label }) => label); // ["value", "value.a", "value.a + 1"]
+ */
+export function traceExpression(text: string, { values = true, branches = true }: TraceOptions = {}): TracedExpression {
+  const parsed = parseExpression(text);
+  if ("message" in parsed)
+    throw new EngineError("EXPRESSION_SYNTAX", `Cannot trace an expression: ${parsed.message}`, { details: { text } });
+  const steps = walk(parsed.root);
+  const prefix = freePrefix(steps);
+  const nesting = freeNesting(text, steps);
+  const places = new Places({ source: parsed.text, start: parsed.start, prefix, nesting });
+  const body = new Instrumenter(places, { values, branches }).value(parsed.root);
+  const { points, differences } = places;
+  return { text: surround(body, { prefix, places: points.length, differences, values }), points };
+}
+
+/** What the value of a traced expression tells. */
+export function readTrace(value: unknown): Trace {
+  if (!isRecord(value) || !Array.isArray(value["seen"])) throw new TypeError("This is not the value of a traced expression");
+  const seen = (value["seen"] as readonly (readonly [number, string?, string?])[]).map(([count, first, last]) => ({
+    count,
+    ...(first !== undefined && last !== undefined && { first, last }),
+  }));
+  const { kind, json, name, message } = value as Record<string, string | undefined>;
+  if (kind === "threw") return { outcome: { kind, name: name ?? "", message: message ?? "" }, seen };
+  if (kind === "noJson") return { outcome: { kind }, seen };
+  return { outcome: { kind: "value", ...(json !== undefined && { value: JSON.parse(json) as unknown }) }, seen };
+}
+
+/** What no name of the expression begins with. */
+function freePrefix(steps: readonly Step[]): string {
+  let prefix = "$";
+  while (steps.some(({ node }) => node.type === "Identifier" && node.name.startsWith(prefix))) prefix += "$";
+  return prefix;
+}
+
+/** How many calls may nest. */
+function freeNesting(text: string, steps: readonly Step[]): number {
+  const depth = steps.reduce((deepest, step) => Math.max(deepest, step.depth), 0);
+  let open = 0;
+  let parentheses = 0;
+  for (const unit of text) {
+    if (unit === "(") parentheses = Math.max(parentheses, (open += 1));
+    if (unit === ")") open -= 1;
+  }
+  const room = DEPTH_MAX - SURROUNDING_DEPTH - Math.max(depth, parentheses);
+  return Math.max(0, Math.min(NESTING_MAX, Math.floor(room / CALL_DEPTH)));
+}

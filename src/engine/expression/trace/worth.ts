@@ -1,0 +1,67 @@
+/**
+ * Which parts of an expression are worth showing, and where a reader looks for them.
+ *
+ * @module
+ */
+import type { AnyNode } from "acorn";
+import { SCOPE } from "../left-out.ts";
+import { childrenOf } from "../syntax.ts";
+
+const SHOWN: ReadonlySet<string> = new Set([
+  ...[
+    "Identifier",
+    "MemberExpression",
+    "CallExpression",
+    "ChainExpression",
+    "NewExpression",
+    "TaggedTemplateExpression",
+    "TemplateLiteral",
+  ],
+  ...["BinaryExpression", "LogicalExpression", "UnaryExpression", "UpdateExpression", "AssignmentExpression"],
+  ...["ArrayExpression", "ObjectExpression"],
+]);
+
+/** Names whose values everybody knows, or that are too large to show. */
+const KNOWN: ReadonlySet<string> = new Set([...[...SCOPE].filter((name) => !name.startsWith("value")), "context", "arguments"]);
+
+/** Whether a reader could not say the value at sight. */
+export function isWorthShowing(node: AnyNode): boolean {
+  if (!SHOWN.has(node.type)) return false;
+  if (node.type === "Identifier") return !KNOWN.has(node.name);
+  if (node.type === "UnaryExpression") return node.operator !== "void" && node.argument.type !== "Literal";
+  if (node.type === "MemberExpression" || node.type === "CallExpression") return true;
+  return childrenOf(node).some((child) => {
+    const part = child.type === "Property" && !child.computed ? child.value : child;
+    return part.type !== "Literal" && part.type !== "TemplateElement";
+  });
+}
+
+/** Whether a function or class gets its name from the place where it stands. */
+export function takesName(node: AnyNode): boolean {
+  if (node.type === "ArrowFunctionExpression") return true;
+  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id;
+}
+
+/** Where a reader looks for the value of `node`, as an offset in `source`: the operator, or the last name of a chain. */
+export function anchorOf(node: AnyNode, source: string): number {
+  switch (node.type) {
+    case "ChainExpression":
+      return anchorOf(node.expression, source);
+    case "MemberExpression":
+      return node.computed ? placeOf("[", { source, start: node.object.end, end: node.property.start }) : node.property.start;
+    case "CallExpression":
+      return node.callee.type === "MemberExpression" ? anchorOf(node.callee, source) : node.callee.start;
+    case "BinaryExpression":
+    case "LogicalExpression":
+    case "AssignmentExpression":
+      return placeOf(node.operator, { source, start: node.left.end, end: node.right.start });
+    default:
+      return node.start;
+  }
+}
+
+/** Where `sign` stands between two places; there may be comments, too. */
+function placeOf(sign: string, { source, start, end }: { source: string; start: number; end: number }): number {
+  const bare = source.slice(start, end).replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => " ".repeat(comment.length));
+  return start + Math.max(0, bare.indexOf(sign));
+}

@@ -1,0 +1,82 @@
+import { sha256Hex } from "../../base/digest.ts";
+import { isRecord } from "../../base/json.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
+import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
+import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
+import type { Translator } from "../translate/translator.ts";
+import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
+import type { Admission, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import { remembered } from "../reconcile/rules/remembered.ts";
+import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
+import { tenantTargets, toHostTarget } from "./target-references.ts";
+
+/** What is special about EndpointSlices: the Service they name, who writes them, and an address type that can not change. */
+export const ENDPOINT_SLICES_KIND: SyncedKind = {
+  resource: ENDPOINT_SLICES,
+  bodyFlows: true,
+  ownLabelKeys: [SERVICE_NAME, SLICE_MANAGER],
+  ownLabels,
+  serviceOf: (_key, tenant) => serviceOfSlice(tenant),
+  writerOf: controllerOf,
+  translateBody,
+  admitBody,
+  hostFingerprint: (object) => fingerprint(object),
+  tenantFingerprint: (object) => fingerprint(object),
+  withBody: (host, { addressType, endpoints, ports }) => ({ ...host, addressType, endpoints, ports }),
+  tenantWithBody,
+  mustRecreate: (host, desired) => host["addressType"] !== desired["addressType"],
+};
+
+const fingerprint = remembered((slice: KubeObject) => sha256Hex(sliceFingerprint(slice)));
+
+/** Asked anew each time: the tenant's name for the Service means nothing on the host. */
+function ownLabels(tenant: KubeObject, { translator }: LabelSurroundings): Record<string, string> {
+  const service = serviceOfSlice(tenant);
+  const host = service && translator.toHost(service, SERVICES);
+  return { ...(host && { [SERVICE_NAME]: host.name }), [SLICE_MANAGER]: sliceManager(translator.markerPrefix) };
+}
+
+function translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown> {
+  const { addressType, endpoints, ports } = tenant as EndpointSlice;
+  const translated = Array.isArray(endpoints) ? endpoints.map((endpoint) => toHostTarget(endpoint, translator)) : (endpoints ?? []);
+  return { addressType, endpoints: translated, ports: ports ?? [] };
+}
+
+function admitBody(object: KubeObject, { settings }: Rules): Admission {
+  if (!wellFormed(object)) {
+    return { object, refusedAddresses: [], rejected: "endpoints or ports are not as a slice has them after the patches" };
+  }
+  const { addressPolicy } = settings;
+  const check = object.addressType === "FQDN" ? addressPolicy.checkName : addressPolicy.check;
+  const { endpoints, refused } = admitEndpoints(object.endpoints ?? [], check);
+  const reject = refused.length > 0 && addressPolicy.action === "reject-object";
+  return {
+    object: endpoints === object.endpoints ? object : { ...object, endpoints },
+    refusedAddresses: refused,
+    ...(reject && { rejected: "an address is refused and addressPolicy.action is reject-object" }),
+  };
+}
+
+function isList(value: unknown, holds: (item: unknown) => boolean): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.every(holds));
+}
+
+/** An expression can return anything; the address policy must never be handed something it can not read. */
+function wellFormed(object: KubeObject): object is EndpointSlice {
+  const { addressType, endpoints, ports } = object;
+  const isText = (item: unknown) => typeof item === "string";
+  const isEndpoint = (item: unknown) => isRecord(item) && isList(item["addresses"], isText);
+  return typeof addressType === "string" && isList(endpoints, isEndpoint) && isList(ports, isRecord);
+}
+
+/** Pod references come back through the tenant's own ones. The address type of a slice stays for its whole life. */
+function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
+  const { addressType, endpoints } = tenant as Partial<EndpointSlice>;
+  if (!wellFormed(reversed) || !isList(endpoints, isRecord) || (addressType !== undefined && reversed.addressType !== addressType))
+    return undefined;
+  const restore = tenantTargets<SliceEndpoint>(endpoints ?? [], translator);
+  const restored = (reversed.endpoints ?? []).map(restore);
+  if (restored.includes(undefined)) return undefined;
+  const ports: readonly SlicePort[] = reversed.ports ?? [];
+  return { ...tenant, addressType: reversed.addressType, endpoints: restored, ports };
+}

@@ -1,0 +1,108 @@
+import { sha256Hex } from "../../base/digest.ts";
+import { isRecord } from "../../base/json.ts";
+import { ENDPOINTS } from "../../kube/object/resource.ts";
+import { subsetsFingerprint } from "../../kube/object/endpoints/subsets.ts";
+import type { EndpointAddress, Endpoints, EndpointSubset, KubeObject } from "../../kube/object/types.ts";
+import type { Translator } from "../translate/translator.ts";
+import { admitAddresses } from "../reconcile/rules/address-policy.ts";
+import { PLAIN_KIND } from "./plain-kind.ts";
+import { remembered } from "../reconcile/rules/remembered.ts";
+import type { Admission, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
+import { tenantTargets, toHostTarget } from "./target-references.ts";
+
+/** What is special about Endpoints: subsets, their Pod references and the address policy. */
+export const ENDPOINTS_KIND: SyncedKind = {
+  resource: ENDPOINTS,
+  bodyFlows: true,
+  ...PLAIN_KIND,
+  ownLabelKeys: [SKIP_MIRROR],
+  ownLabels: (_tenant, { slices, host }) => (replacesMirror(slices, host) ? { [SKIP_MIRROR]: "true" } : {}),
+  translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
+  admitBody,
+  hostFingerprint: (object) => fingerprint(subsetsOf(object)),
+  tenantFingerprint: (object) => fingerprint(subsetsOf(object)),
+  withBody: (host, desired) => ({ ...host, subsets: subsetsOf(desired) }),
+  tenantWithBody,
+  mustRecreate: () => false,
+};
+
+/** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
+const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));
+
+const NO_SUBSETS: readonly EndpointSubset[] = [];
+
+function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
+  return (object as Endpoints).subsets ?? NO_SUBSETS;
+}
+
+function admitBody(object: KubeObject, rules: Rules): Admission {
+  const subsets = object["subsets"] ?? [];
+  if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
+  const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);
+  const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
+  return {
+    object: admitted.subsets === object["subsets"] ? object : { ...object, subsets: admitted.subsets },
+    refusedAddresses: admitted.refused,
+    ...(reject && { rejected: "an address is refused and addressPolicy.action is reject-object" }),
+  };
+}
+
+/** Patches can take every address out of a subset, and the API server refuses one without any. */
+function withoutEmpty(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
+  const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
+  return filled.length === subsets.length ? subsets : filled;
+}
+
+/** An expression can return anything; the address policy must never be handed something it can not read. */
+function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
+  const addresses = (list: unknown) =>
+    list === undefined || (Array.isArray(list) && list.every((item) => isRecord(item) && typeof item["ip"] === "string"));
+  const ports = (list: unknown) => list === undefined || (Array.isArray(list) && list.every(isRecord));
+  return (
+    Array.isArray(subsets) &&
+    subsets.every(
+      (item: unknown) => isRecord(item) && addresses(item["addresses"]) && addresses(item["notReadyAddresses"]) && ports(item["ports"]),
+    )
+  );
+}
+
+/**
+ * The same reference when nothing changes, which then need not be read again either. What is no subset or no list stays as it is, for
+ * {@link admitBody} to reject.
+ */
+function mapAddresses(
+  subsets: readonly EndpointSubset[],
+  change: (address: EndpointAddress) => EndpointAddress,
+): readonly EndpointSubset[] {
+  return mapShared(subsets, (subset) => {
+    if (!isRecord(subset)) return subset;
+    const { addresses, notReadyAddresses }: EndpointSubset = subset;
+    const ready = addresses && mapShared(addresses, change);
+    const notReady = notReadyAddresses && mapShared(notReadyAddresses, change);
+    if (ready === addresses && notReady === notReadyAddresses) return subset;
+    return { ...subset, ...(ready && { addresses: ready }), ...(notReady && { notReadyAddresses: notReady }) };
+  });
+}
+
+function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  if (!Array.isArray(list)) return list;
+  const changed = list.map(change);
+  return changed.every((item, index) => item === list[index]) ? list : changed;
+}
+
+/** Pod references come back through the tenant's own ones; one that the tenant does not hold has no tenant name. */
+function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
+  const subsets = reversed["subsets"] ?? [];
+  if (!wellFormed(subsets)) return undefined;
+  if (!wellFormed(subsetsOf(tenant))) return undefined;
+  const known = subsetsOf(tenant).flatMap(({ addresses = [], notReadyAddresses = [] }) => [...addresses, ...notReadyAddresses]);
+  const restore = tenantTargets<EndpointAddress>(known, translator);
+  let complete = true;
+  const restored = mapAddresses(subsets, (address) => {
+    const tenantAddress = restore(address);
+    complete &&= tenantAddress !== undefined;
+    return tenantAddress ?? address;
+  });
+  return complete ? { ...tenant, subsets: restored } : undefined;
+}

@@ -1,0 +1,90 @@
+import { sha256Hex } from "../../base/digest.ts";
+import { canonicalJson, isRecord } from "../../base/json.ts";
+import { SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject, Service, ServicePort } from "../../kube/object/types.ts";
+import { PLAIN_KIND } from "./plain-kind.ts";
+import { remembered } from "../reconcile/rules/remembered.ts";
+import type { SyncedKind } from "../reconcile/rules/rules.ts";
+import { allowedByType } from "./service-type.ts";
+
+type Spec = NonNullable<Service["spec"]>;
+
+/**
+ * What is special about Services: the host copy is a plain ClusterIP or headless Service without selector, so that the copied
+ * Endpoints are its only backends, and without anything that opens a door (node ports, external IPs, load balancers).
+ */
+export const SERVICES_KIND: SyncedKind = {
+  resource: SERVICES,
+  bodyFlows: false,
+  ...PLAIN_KIND,
+  translateBody: (tenant) => ({ spec: hostSpec(specOf(tenant)) }),
+  admitBody: (object) => {
+    const rejected = wellFormed(object["spec"])
+      ? {}
+      : { rejected: "spec is none of a Service after the patches: ports is no list of ports" };
+    return { ...allowedByType(object), refusedAddresses: [], ...rejected };
+  },
+  hostFingerprint: (object) => hostFingerprint(specOf(object)),
+  tenantFingerprint: (object) => tenantFingerprint(specOf(object)),
+  withBody: (host, desired) => allowedByType({ ...host, spec: mergeSpec(specOf(host), specOf(desired)) }).object,
+  tenantWithBody: () => undefined,
+  mustRecreate: (host, desired) => isHeadless(specOf(host)) !== isHeadless(specOf(desired)),
+};
+
+const hostFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(spec))));
+const tenantFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(hostSpec(spec)))));
+
+/** Fields of a spec that the engine decides on the host; everything else there is the API server's. */
+const OWNED = ["type", "ports", "selector", "publishNotReadyAddresses", "sessionAffinity", "externalIPs", "externalName"] as const;
+
+const OWNED_FIELDS: ReadonlySet<string> = new Set(OWNED);
+
+const NO_SPEC: Spec = {};
+
+function specOf(object: KubeObject): Spec {
+  return (object as Service).spec ?? NO_SPEC;
+}
+
+function isHeadless(spec: Spec): boolean {
+  return spec.clusterIP === "None";
+}
+
+function hostSpec(spec: Spec): Spec {
+  return {
+    type: "ClusterIP",
+    ...(isHeadless(spec) && { clusterIP: "None" }),
+    ...(spec.ports && { ports: mapPorts(spec.ports, hostPort) }),
+    ...(spec["publishNotReadyAddresses"] === true && { publishNotReadyAddresses: true }),
+    ...(spec["sessionAffinity"] === "ClientIP" && { sessionAffinity: "ClientIP" }),
+  };
+}
+
+/** What is no list of ports stays as it is, to be rejected. */
+function mapPorts(ports: readonly ServicePort[], change: (port: ServicePort) => ServicePort): readonly ServicePort[] {
+  return Array.isArray(ports) ? ports.map((port: ServicePort) => (isRecord(port) ? change(port) : port)) : ports;
+}
+
+/** An expression can return anything, and a file can hold anything. */
+function wellFormed(spec: unknown): boolean {
+  if (spec === undefined) return true;
+  if (!isRecord(spec)) return false;
+  const ports = spec["ports"] ?? [];
+  return Array.isArray(ports) && ports.every(isRecord);
+}
+
+function hostPort({ nodePort: _nodePort, ...port }: ServicePort): ServicePort {
+  return port;
+}
+
+/** The owned fields with the API server's defaults filled in, so that a stored spec compares equal to the one sent. */
+function ownedSpec(spec: Spec): Record<string, unknown> {
+  const ports = mapPorts(spec.ports ?? [], ({ nodePort: _nodePort, ...port }) => ({ protocol: "TCP", targetPort: port.port, ...port }));
+  const defaults = { type: "ClusterIP", publishNotReadyAddresses: false, sessionAffinity: "None" };
+  const present = OWNED.filter((field) => spec[field] !== undefined).map((field) => [field, spec[field]] as const);
+  return { ...defaults, ...Object.fromEntries(present), ports, headless: isHeadless(spec) };
+}
+
+function mergeSpec(host: Spec, desired: Spec): Spec {
+  const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !OWNED_FIELDS.has(field)));
+  return { ...kept, ...desired };
+}

@@ -1,0 +1,77 @@
+/**
+ * Labels by which EndpointSlices belong to Services and to those who write them.
+ *
+ * @module
+ */
+import { ENDPOINT_SLICES } from "../../kube/object/resource.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { keyOf, sameKey } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { ourMarkers } from "../translate/identity.ts";
+import type { Identity } from "../translate/identity.ts";
+import type { SliceCount } from "../reconcile/rules/rules.ts";
+
+/** Label of a slice with the name of its Service; a slice without it belongs to nobody. */
+export const SERVICE_NAME = "kubernetes.io/service-name";
+/** Label of a slice that says who writes it; nobody else changes it. */
+export const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
+/** Label of Endpoints that keeps the cluster's mirroring controller from making slices of them, if it is "true". */
+export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+
+/** Controllers of Kubernetes that write slices and undo what others change in them. */
+const CONTROLLERS: readonly string[] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+
+/**
+ * The manager of our own slices: no controller of Kubernetes knows it, so that none of them touches the copies.
+ *
+ * @example
+ * sliceManager("sync.platform/"); // "endpoint-sync.sync.platform"
+ */
+export function sliceManager(markerPrefix: string): string {
+  return `endpoint-sync.${markerPrefix.slice(0, -1)}`;
+}
+
+/** The controller of the tenant cluster that writes a slice; undefined when it is written by somebody else. */
+export function controllerOf({ metadata: { labels = {} } }: KubeObject): string | undefined {
+  return CONTROLLERS.find((name) => labels[SLICE_MANAGER] === name);
+}
+
+/** The Service that a slice belongs to. */
+export function serviceOfSlice({ metadata }: KubeObject): ObjectKey | undefined {
+  const { namespace = "", labels = {} } = metadata;
+  const name = Object.hasOwn(labels, SERVICE_NAME) ? labels[SERVICE_NAME] : undefined;
+  return name ? { namespace, name } : undefined;
+}
+
+/** A tenant slice and what stands at its host key. */
+export interface SlicePair {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+}
+
+/** Counts the slices of one Service. `hostService` is the host key of that Service. */
+export function countSlices(identity: Identity, hostService: ObjectKey, pairs: readonly SlicePair[]): SliceCount {
+  const copied = pairs.filter((pair) => isCopied(identity, hostService, pair));
+  return { total: pairs.length, copied: copied.length };
+}
+
+/** A copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
+function isCopied(identity: Identity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
+  if (host === undefined || host.metadata.deletionTimestamp) return false;
+  const source = ourMarkers(identity, host, ENDPOINT_SLICES);
+  if (source === undefined) return false;
+  const service = serviceOfSlice(host);
+  return (
+    sameKey(source, keyOf(tenant)) && source.uid === (tenant.metadata.uid ?? "") && service !== undefined && sameKey(service, hostService)
+  );
+}
+
+/**
+ * Tells whether the copies of slices take the place of what the host would mirror from `host`, the copy of Endpoints. They do as
+ * soon as every slice of the Service has a copy; from then on, a slice that comes later does not bring the mirror back, only the
+ * end of the last copy does. So the backends are never gone for a moment, and seen twice only until the slices are complete.
+ */
+export function replacesMirror(slices: SliceCount | undefined, host: KubeObject | undefined): boolean {
+  if (slices === undefined || slices.copied === 0) return false;
+  return slices.copied >= slices.total || host?.metadata.labels?.[SKIP_MIRROR] === "true";
+}

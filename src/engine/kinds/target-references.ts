@@ -1,0 +1,64 @@
+/**
+ * References from an address to the Pod behind it, which runs on the host under another name.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import type { TargetReference } from "../../kube/object/types.ts";
+import type { Translator } from "../translate/translator.ts";
+
+/** Whatever may point at a Pod: an address of Endpoints, or an endpoint of a slice. */
+interface Pointing {
+  readonly targetRef?: TargetReference;
+}
+
+const POD = { apiVersion: "v1", kind: "Pod" };
+
+/**
+ * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would point at
+ * nothing there. A Pod that has no place on the host loses its reference.
+ */
+export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
+  const target = targetOf(item);
+  if (target?.kind !== "Pod" || !target.name || !isText(target.name) || !isText(target.namespace ?? "")) return item;
+  const host = translator.toHost({ namespace: target.namespace ?? "", name: target.name }, POD);
+  if (host === undefined) return withoutTarget(item);
+  const { uid: _uid, resourceVersion: _resourceVersion, ...kept } = target;
+  return { ...item, targetRef: { ...kept, name: host.name, namespace: host.namespace } };
+}
+
+/** No server stores a list with anything but objects; what is judged later, with a reason, has to come through here. */
+function targetOf(item: Pointing): TargetReference | undefined {
+  return isRecord(item) && isRecord(item.targetRef) ? item.targetRef : undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }: Item): Item {
+  return item as Item;
+}
+
+/**
+ * The way back. Pod references come back through the tenant's own ones, `known`; one that the tenant does not hold has no tenant
+ * name, and then the answer is undefined.
+ */
+export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {
+  const targets = new Map<string, TargetReference>();
+  for (const item of known) {
+    const target = targetOf(item);
+    const host = target && targetOf(toHostTarget(item, translator));
+    if (target && host) targets.set(textOf(host), target);
+  }
+  return (item) => {
+    const target = targetOf(item);
+    if (target?.kind !== "Pod") return item;
+    const targetRef = targets.get(textOf(target));
+    return targetRef && { ...item, targetRef };
+  };
+}
+
+function textOf({ namespace, name }: TargetReference): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,259 @@
+/**
+ * Applies a list of patches to one object, in one direction.
+ *
+ * Guarantees:
+ * - Pure: the same object, patches, options and engine give the same answer; nothing given is modified.
+ * - Nothing but matched values changes, and nothing is created but inside a matched value. What did not change is shared; if
+ *   nothing changed, the very object comes back.
+ * - Protected fields and markers are what they were.
+ * - A failing patch is an outcome, never an exception, and touches only its own value or what stands around it.
+ *
+ * Assumption: the object is JSON data as an API server answers it.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
+import { jsonEqual } from "../../base/json.ts";
+import type { Direction } from "./patch-definition.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { REMOVE } from "../path/path.ts";
+import type { Budget, ObjectLimits } from "./budget.ts";
+import { createBudget } from "./budget.ts";
+import type { CompiledPatch } from "./compile.ts";
+import type { LastWritten } from "./containment.ts";
+import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.ts";
+import { guardResult } from "./guard.ts";
+import { closeObject, openObject } from "./opened.ts";
+import type { Tally } from "./outcome.ts";
+import { closeTally, failureOf, noExpression, openTally } from "./outcome.ts";
+import type { MetadataPlace, Place } from "./place.ts";
+import { placesOf } from "./place.ts";
+import type { RewrittenReference } from "./reference.ts";
+import { rewriteReference } from "./reference.ts";
+import type {
+  CompiledExpression,
+  FoundReference,
+  NameRules,
+  OnError,
+  Outcome,
+  PatchContext,
+  PatchEngine,
+  PatchEvaluation,
+} from "./types.ts";
+
+/** How to apply patches. */
+export interface PatchOptions extends ObjectLimits {
+  /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
+  readonly direction: Direction;
+  readonly engine: PatchEngine;
+  /** What expressions see beside their value; the path is added for every value. */
+  readonly context: Omit<PatchContext, "path">;
+  readonly names: NameRules;
+  /**
+   * What happens to a value whose patch fails on the way to the host. "keep-last" (default): a label or annotation keeps the
+   * value last written or is left out, a list loses the nearest element, any other field is left out. "skip-patch": the value
+   * stays as it was before the patch. "block-object": as skip-patch, and the object must not be written.
+   */
+  readonly onError?: OnError;
+  readonly markerPrefix: string;
+  /** Values written before for the same source object and the same patches, by concrete path. Default: none are known. */
+  readonly lastWritten?: LastWritten;
+  /** Namespace of the tenant object. */
+  readonly namespace: string;
+}
+
+/** A patched object. */
+export interface Patched {
+  readonly object: KubeObject;
+  /** One record per patch, in the order in which they ran. */
+  readonly outcomes: Outcome[];
+  /** What the object refers to, in document order per patch. */
+  readonly references: FoundReference[];
+  /** True when a patch failed and `onError` is "block-object": the object must not be written. */
+  readonly blocked: boolean;
+}
+
+/** One call of {@link applyPatches} on its way. */
+interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
+  readonly budget: Budget;
+  /** Namespace of the object as it came. */
+  readonly sourceNamespace: string;
+  readonly references: FoundReference[];
+  /** Places that failed and keep their last value. */
+  readonly failed: MetadataPlace[];
+  /** The expression whose context was brought in last, and paid. */
+  contextPaid: CompiledExpression | undefined;
+}
+
+/**
+ * Applies `patches` to `object`: on the way to the host the translated tenant object, on the way back the host object.
+ *
+ * @example
+ * const { object, outcomes } = applyPatches(patches, translated, { direction: "toHost", engine, context, names, markerPrefix, namespace });
+ */
+export function applyPatches(patches: readonly CompiledPatch[], object: KubeObject, options: PatchOptions): Patched {
+  const work = startWork(object, options);
+  for (const patch of ordered(patches, options)) {
+    const step = beginPatch(patch, work.run);
+    const patched = step === undefined ? work.current : patch.path.update(work.current, step.change);
+    endPatch(work, { patch, step, patched });
+  }
+  return endWork(work);
+}
+
+/**
+ * The same in pieces: it stops after each value, so that something else may have its turn before the next one.
+ *
+ * @example
+ * const pieces = applyPatchesInPieces(patches, translated, options);
+ * let piece = pieces.next();
+ * while (!piece.done) piece = pieces.next();
+ * piece.value.object;
+ */
+export function* applyPatchesInPieces(
+  patches: readonly CompiledPatch[],
+  object: KubeObject,
+  options: PatchOptions,
+): Generator<undefined, Patched> {
+  const work = startWork(object, options);
+  for (const patch of ordered(patches, options)) {
+    const step = beginPatch(patch, work.run);
+    const answers: unknown[] = [];
+    for (const { value, path } of step === undefined ? [] : patch.path.find(work.current)) {
+      answers.push(step!.change(value, path));
+      yield;
+    }
+    // An update meets the same matches in the same order.
+    let taken = 0;
+    const patched = answers.length === 0 ? work.current : patch.path.update(work.current, () => answers[taken++]);
+    endPatch(work, { patch, step, patched });
+  }
+  return endWork(work);
+}
+
+/** What has come of the patches so far. */
+interface Work {
+  readonly run: Run;
+  readonly opened: ReturnType<typeof openObject>;
+  readonly outcomes: Outcome[];
+  current: KubeObject;
+}
+
+function startWork(object: KubeObject, options: PatchOptions): Work {
+  const run = startRun(object, options);
+  const opened = openObject(object, run.markerPrefix);
+  return { run, opened, outcomes: [], current: opened.object };
+}
+
+function ordered(patches: readonly CompiledPatch[], { direction }: PatchOptions): readonly CompiledPatch[] {
+  return direction === "toHost" ? patches : patches.toReversed();
+}
+
+function endWork({ run, opened, outcomes, current }: Work): Patched {
+  const kept = keepLast(current, run.failed, { last: run.lastWritten, markerPrefix: run.markerPrefix });
+  return {
+    object: closeObject(opened, kept),
+    outcomes,
+    references: run.references,
+    blocked: run.onError === "block-object" && outcomes.some(({ outcome }) => outcome === "error"),
+  };
+}
+
+function startRun(object: KubeObject, options: PatchOptions): Run {
+  return {
+    onError: "keep-last",
+    lastWritten: () => undefined,
+    ...options,
+    budget: createBudget(options),
+    sourceNamespace: options.direction === "toHost" ? options.namespace : (object.metadata.namespace ?? ""),
+    references: [],
+    failed: [],
+    contextPaid: undefined,
+  };
+}
+
+/** One patch on its way. */
+interface PatchStep {
+  readonly tally: Tally;
+  readonly change: (value: unknown, path: string) => unknown;
+  /** Something around a value has to be left out. */
+  incomplete: boolean;
+}
+
+/** Undefined when the patch does nothing in this direction. */
+function beginPatch(patch: CompiledPatch, run: Run): PatchStep | undefined {
+  const tally = openTally();
+  const rewrite = rewriteOf(patch, run, tally);
+  if (rewrite === undefined) return undefined;
+  const placeOf = placesOf(patch.path.segments);
+  const step: PatchStep = {
+    tally,
+    change(value, path) {
+      const next = applyToValue(rewrite, { value, place: placeOf(path) }, run, tally);
+      step.incomplete ||= next === LEFT_OUT;
+      return next;
+    },
+    incomplete: false,
+  };
+  return step;
+}
+
+function endPatch(work: Work, { patch, step, patched }: { patch: CompiledPatch; step: PatchStep | undefined; patched: unknown }): void {
+  work.current = (step?.incomplete ? dropLeftOut(patched) : patched) as KubeObject;
+  work.outcomes.push(step === undefined ? noExpression(patch) : closeTally(patch, step.tally));
+}
+
+/** The new value of one match (null deletes it), or undefined if there is nothing to do. */
+type Rewrite = (value: unknown, path: string) => RewrittenReference | undefined;
+
+/** What the patch does in this direction, or undefined for nothing. */
+function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, run: Run, tally: Tally): Rewrite | undefined {
+  const { direction, names, sourceNamespace, namespace: tenantNamespace } = run;
+  if (reference !== undefined) {
+    const site = { direction, names, namespace: sourceNamespace, tenantNamespace };
+    return (value, place) => rewriteReference(reference, value, { ...site, place });
+  }
+  const chosen = direction === "toHost" ? expression : reverseExpression;
+  return chosen && ((value, path) => ({ value: evaluate(chosen, { value, path }, run, tally) }));
+}
+
+function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
+  run.budget.checkFuel();
+  const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PatchEvaluation>) => {
+    tally.fuel += fuel;
+    run.budget.spendFuel(charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0)));
+    // What stopped the engine has taken the context along.
+    run.contextPaid = contextCharged === undefined ? undefined : expression;
+  };
+  let evaluated: PatchEvaluation;
+  try {
+    evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
+  } catch (error) {
+    if (isEngineError(error)) spend(error.details as Partial<PatchEvaluation>);
+    throw error;
+  }
+  spend(evaluated);
+  run.budget.takeResult(evaluated.value);
+  return evaluated.value;
+}
+
+function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: Place }, run: Run, tally: Tally): unknown {
+  try {
+    const rewritten = rewrite(value, place.path);
+    if (rewritten === undefined) return value;
+    const guarded = guardResult(place, { before: value, result: rewritten.value, markerPrefix: run.markerPrefix });
+    if (rewritten.found !== undefined) run.references.push(rewritten.found);
+    tally.matches += 1;
+    tally.denied.push(...guarded.denied);
+    // An equal value is no change, and keeping the old one keeps the object shared.
+    if (guarded.value !== REMOVE && jsonEqual(guarded.value, value)) return value;
+    tally.changed += 1;
+    return guarded.value;
+  } catch (error) {
+    tally.errors.push(failureOf(error, place.path));
+    tally.matches += 1;
+    const kept = containFailure(place, value, run);
+    if (kept !== value && (place.role === "map" || place.role === "entry")) run.failed.push(place);
+    return kept;
+  }
+}

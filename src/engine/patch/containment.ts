@@ -1,0 +1,84 @@
+/**
+ * What becomes of a value whose patch fails. Failing has to stay local: the rest of the object is synced.
+ *
+ * Source of the rule: `onError` in the settings. Its default keep-last never lets an unpatched value through to the host, where
+ * it could mean something else:
+ * - A label or annotation keeps the value last written for the same patch, or is left out.
+ * - In a list, the nearest list element is left out; old and new elements are never mixed.
+ * - Any other field is left out.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import type { Direction } from "./patch-definition.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { REMOVE } from "../path/path.ts";
+import { isMarkerKey } from "../translate/markers.ts";
+import type { MetadataPlace, Place } from "./place.ts";
+import { isInList } from "./place.ts";
+import type { OnError } from "./types.ts";
+
+/** Stands for a value that failed inside a list, until {@link dropLeftOut} takes the list element out. */
+export const LEFT_OUT: unique symbol = Symbol("LEFT_OUT");
+
+/** The value that a place has after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
+export function containFailure(place: Place, value: unknown, policy: { direction: Direction; onError: OnError }): unknown {
+  // Back to the tenant nothing flows from a value that failed, so it may as well stay.
+  if (policy.direction === "toTenant" || policy.onError !== "keep-last") return value;
+  switch (place.role) {
+    case "metadata":
+    case "protected":
+      return value;
+    case "map":
+      return {};
+    case "entry":
+      return REMOVE;
+    case "field":
+      return isInList(place.path) ? LEFT_OUT : REMOVE;
+  }
+}
+
+/** Takes out every list element that holds a LEFT_OUT and no nearer list around it. Shares what it does not change. */
+export function dropLeftOut(value: unknown): unknown {
+  if (Array.isArray(value)) return dropFromList(value);
+  if (!isRecord(value)) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const kept = dropLeftOut(value[key]);
+    if (kept === LEFT_OUT) return LEFT_OUT;
+    if (kept === value[key]) continue;
+    copy ??= { ...value };
+    copy[key] = kept;
+  }
+  return copy ?? value;
+}
+
+function dropFromList(list: readonly unknown[]): readonly unknown[] {
+  const kept = list.map(dropLeftOut);
+  return kept.every((item, index) => item === list[index] && item !== LEFT_OUT) ? list : kept.filter((item) => item !== LEFT_OUT);
+}
+
+/** Values that were written before, by concrete path. */
+export type LastWritten = (place: string) => { readonly value: unknown } | undefined;
+
+/**
+ * Gives labels and annotations that failed the value last written. This comes after all patches: that value has been through
+ * all of them already, and a second time would make it grow with every sync.
+ */
+export function keepLast(
+  object: KubeObject,
+  places: readonly MetadataPlace[],
+  from: { last: LastWritten; markerPrefix: string },
+): KubeObject {
+  return places.reduce((kept, place) => {
+    const last = from.last(place.path);
+    return last === undefined ? kept : withLast(kept, place, { value: last.value, markerPrefix: from.markerPrefix });
+  }, object);
+}
+
+function withLast(object: KubeObject, place: MetadataPlace, last: { value: unknown; markerPrefix: string }): KubeObject {
+  const map = place.role === "entry" ? { ...object.metadata[place.field], [place.key]: last.value } : last.value;
+  if (!isRecord(map)) return object;
+  const entries = Object.entries(map).filter(([key, value]) => typeof value === "string" && !isMarkerKey(last.markerPrefix, key));
+  return { ...object, metadata: { ...object.metadata, [place.field]: Object.fromEntries(entries) } };
+}

@@ -1,0 +1,117 @@
+/** The words that the rooms around patches share. */
+import type { Code } from "../../base/codes.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { Direction } from "./patch-definition.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+
+/** What `context` holds in an expression. Spelled as the specification spells it. */
+export interface PatchContext {
+  readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
+  /** The host object, or null if there is none (yet). */
+  readonly hostObject: unknown;
+  /** The tenant object, or null if there is none. */
+  readonly virtualObject: unknown;
+  /** Concrete path of the value, `subsets[0].addresses[3].ip` for example. */
+  readonly path: string;
+}
+
+/** One evaluation's variables. An expression never runs for an absent value, so `valueExists` is always true. */
+export interface PatchScope {
+  readonly value: unknown;
+  readonly valueExists: true;
+  readonly context: PatchContext;
+}
+
+/** Whatever the engine made of an expression's text; opaque here. */
+export type CompiledExpression = object;
+
+/** A value with its price. */
+export interface PatchEvaluation {
+  /** JSON data. */
+  readonly value: unknown;
+  /** The expression's own steps. */
+  readonly fuel: number;
+  /** What it takes from the fuel of the object, the context aside. Default: its own steps. */
+  readonly charged?: number;
+  /** What bringing in the context takes, which an object pays once per expression. Default 0. */
+  readonly contextCharged?: number;
+}
+
+/**
+ * What patches need of an expression engine. The sandbox fits as it is.
+ *
+ * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and tells in `details` what the failed run took if it knows: `fuel`,
+ * `charged` and `contextCharged`, as of a value.
+ */
+export interface PatchEngine {
+  compile(text: string): CompiledExpression;
+  evaluate(expression: CompiledExpression, scope: PatchScope): PatchEvaluation;
+  /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
+  readsHostObject?(expression: CompiledExpression): boolean;
+}
+
+/** What happens to a value whose patch fails on the way to the host: see {@link PatchOptions} in `apply.ts`. */
+export type OnError = "keep-last" | "skip-patch" | "block-object";
+
+/**
+ * What became of one patch on one object.
+ *
+ * `applied`: at least one value changed. `noChange`: values matched and stayed what they were. `noMatch`: the path found
+ * nothing. `noExpression`: the patch has nothing for this direction. `denied`: the result touched a protected field, which was
+ * restored (other values may have changed). `error`: at least one value failed (others may have changed).
+ */
+export type OutcomeKind = "applied" | "noChange" | "noMatch" | "noExpression" | "error" | "denied";
+
+/** One value that a patch could not rewrite, or not as it wanted. */
+export interface PatchFailure {
+  /** Concrete path. */
+  readonly place: string;
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** The record of one patch on one object. */
+export interface Outcome {
+  /** Position of the patch in its list. */
+  readonly patch: number;
+  /** The patch's path in canonical form. */
+  readonly path: string;
+  readonly outcome: OutcomeKind;
+  /** Values that the path found; for references without those that are empty. */
+  readonly matches: number;
+  /** Values that are different now. A value that failed is not counted. */
+  readonly changed: number;
+  /** What the evaluations cost. */
+  readonly fuel: number;
+  /** Of the first failure, as `message` and `place` are. */
+  readonly code?: Code;
+  readonly message?: string;
+  readonly place?: string;
+  /** All failures, errors before denials, each kind in document order. */
+  readonly failures?: readonly PatchFailure[];
+}
+
+/** An object that a patched value names. */
+export interface FoundReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly tenant: ObjectKey;
+  readonly host: ObjectKey;
+  /** Concrete path of the value that names it. */
+  readonly place: string;
+}
+
+/** A kind as references name it. */
+export type KindName = Pick<ResourceType, "apiVersion" | "kind">;
+
+/** Names of referenced objects on the other side. */
+export interface NameRules {
+  /** Tells whether objects of this kind can be referenced. */
+  knows(kind: KindName): boolean;
+  /** The host key of a tenant object; undefined if its namespace has no place on the host. */
+  toHost(kind: KindName, tenant: ObjectKey): ObjectKey | undefined;
+  /** The tenant key behind a host key; undefined if none is recorded. Never found by parsing. */
+  toTenant(kind: KindName, host: ObjectKey): ObjectKey | undefined;
+  /** A label selector with the other side's keys. */
+  labelSelector(selector: unknown, direction: Direction): unknown;
+}

@@ -1,0 +1,196 @@
+import { EngineError } from "../base/errors.ts";
+import { createEngine } from "./engine.ts";
+import type { EngineOptions } from "./engine.ts";
+import type { KubeObject, StringMap } from "../kube/object/types.ts";
+import type { FoundReference, Outcome } from "./patch/types.ts";
+import { parseConcrete } from "./path/path.ts";
+import { backward } from "./reconcile/convert/backward.ts";
+import { forward } from "./reconcile/convert/forward.ts";
+import type { Forward } from "./reconcile/convert/forward.ts";
+import type { Rules } from "./reconcile/rules/rules.ts";
+import { isRecord } from "../base/json.ts";
+
+/** What a patcher made of an object. */
+export interface Patched {
+  readonly object: KubeObject;
+  /** One record per patch. */
+  readonly outcomes: readonly Outcome[];
+  /** What the object's references point at. */
+  readonly references: readonly FoundReference[];
+  /** Addresses that the policy left out. */
+  readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Places of fields and annotations that the host's API server would refuse, and that were left out therefore. */
+  readonly leftOut: readonly string[];
+  /** Why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
+  readonly rejected?: string;
+}
+
+/**
+ * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. What it answers shares nothing
+ * with what it was given: either may be changed.
+ */
+export interface Patcher {
+  /** Tells whether objects of this kind are synced, and so can be patched. */
+  knows(object: KubeObject): boolean;
+  /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
+  toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
+  /**
+   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. What of it did
+   * not arrive on the host, since a patch failed, an address was refused or an annotation was left out, stays as the tenant has it;
+   * without `tenant` nobody can know.
+   */
+  toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
+  /** Frees the sandbox. Later calls throw USAGE. */
+  dispose(): void;
+}
+
+/**
+ * A patcher for the kinds that the configuration syncs.
+ *
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ */
+export async function createPatcher(options: EngineOptions): Promise<Patcher> {
+  const engine = await createEngine(options);
+  const patcher = patcherOf(engine.rules);
+  let disposed = false;
+  const live = () => {
+    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it after its last object");
+    return patcher;
+  };
+  return {
+    knows: (object) => live().knows(object),
+    toHost: (tenant, context) => live().toHost(tenant, context),
+    toTenant: (host, context) => live().toTenant(host, context),
+    dispose() {
+      disposed = true;
+      engine.dispose();
+    },
+  };
+}
+
+/**
+ * A patcher by rules that somebody else made, and disposes of.
+ *
+ * @example
+ * const { object } = patcherOf(engine.rules).toHost(tenant);
+ */
+export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
+  return {
+    knows: (object) => findRules(rules, object) !== undefined,
+    toHost(given, { host: givenHost } = {}) {
+      // What is remembered is told apart by identity: a copy can not be changed later by anybody else.
+      const [tenant, host] = [copyOf(given), copyOf(givenHost)];
+      const { namespace = "default", name = "" } = tenant.metadata;
+      const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
+      if (patched === undefined)
+        throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
+      const { object, outcomes, references, refusedAddresses, leftOut, rejected } = patched;
+      return {
+        object: withoutEmptyMaps(object),
+        outcomes,
+        references,
+        refusedAddresses,
+        leftOut,
+        ...(rejected !== undefined && { rejected }),
+      };
+    },
+    toTenant(givenHost, { tenant: given } = {}) {
+      const [host, tenant] = [copyOf(givenHost), copyOf(given)];
+      const own = rulesFor(rules, host);
+      // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
+      const there = tenant && forwardTo(own, tenant, host);
+      const { object, outcomes } = backward(own, host, tenant);
+      const { kept, rejected } = tenant && there ? keepLost(own, { object, tenant, there }) : { kept: object, rejected: undefined };
+      return {
+        object: withoutEmptyMaps(kept),
+        outcomes,
+        references: [],
+        refusedAddresses: [],
+        leftOut: [],
+        ...(rejected !== undefined && { rejected }),
+      };
+    },
+  };
+}
+
+const NOT_THERE = "not all of the tenant's body arrived on the host: a patch failed or an address was refused";
+
+/**
+ * `object`, the tenant's view of a host object, with what of the tenant object did not arrive `there`. It is missing on the host, or
+ * old; taken for an edit, it would be removed from the tenant as well.
+ */
+function keepLost(
+  rules: Rules,
+  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: Forward },
+): { readonly kept: KubeObject; readonly rejected: string | undefined } {
+  const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
+  const places = failures.map(({ place }) => parseConcrete(place));
+  const keysLost = [...places, ...there.leftOut.map(parseConcrete)];
+  const bodyLost = there.refusedAddresses.length > 0 || places.some(([field]) => field !== "metadata");
+  const { apiVersion, kind } = object;
+  return {
+    kept: {
+      ...(bodyLost ? { ...tenant, apiVersion, kind } : object),
+      metadata: {
+        ...object.metadata,
+        labels: withLost(object.metadata.labels, tenant.metadata.labels, lostKeys(keysLost, "labels")),
+        annotations: withLost(object.metadata.annotations, tenant.metadata.annotations, lostKeys(keysLost, "annotations")),
+      },
+    },
+    rejected: bodyLost ? NOT_THERE : undefined,
+  };
+}
+
+/** Keys of a map that did not arrive; "all" where the map itself failed. */
+function lostKeys(places: readonly (readonly (string | number)[])[], field: "labels" | "annotations"): ReadonlySet<string> | "all" {
+  const below = places.filter(([first, second]) => first === "metadata" && (second === field || second === undefined));
+  return below.some(([, , key]) => key === undefined) ? "all" : new Set(below.map(([, , key]) => String(key)));
+}
+
+function withLost(there: StringMap = {}, tenant: StringMap = {}, lost: ReadonlySet<string> | "all"): StringMap {
+  const entries = Object.entries(tenant).filter(([key]) => lost === "all" || lost.has(key));
+  return entries.length === 0 ? there : Object.fromEntries([...Object.entries(there), ...entries]);
+}
+
+/** A deep copy of JSON data. */
+function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (!isRecord(value)) return value;
+  const copy: Record<string, unknown> = { ...value };
+  for (const key of Object.keys(copy)) if (typeof copy[key] === "object") copy[key] = copyOf(copy[key]);
+  return copy as T;
+}
+
+/** Undefined when the object's namespace has no place on the host. */
+function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): Forward | undefined {
+  const { namespace = "default", name = "" } = tenant.metadata;
+  const hostKey = rules.translator.toHost({ namespace, name }, rules.kind.resource);
+  return hostKey && forward(rules, { tenant: withNamespace(tenant, namespace), host, hostKey });
+}
+
+function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {
+  const found = findRules(rules, object);
+  if (found !== undefined) return found;
+  const kinds = rules.map(({ kind }) => kind.resource.kind).join(", ");
+  throw new EngineError("USAGE", `Cannot patch a ${object.apiVersion} ${object.kind}: wanted one of ${kinds}`);
+}
+
+function findRules(rules: readonly Rules[], object: KubeObject): Rules | undefined {
+  return rules.find(({ kind }) => kind.resource.kind === object.kind && kind.resource.apiVersion === object.apiVersion);
+}
+
+function withNamespace(object: KubeObject, namespace: string): KubeObject {
+  return object.metadata.namespace === namespace ? object : { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+function withoutEmptyMaps(object: KubeObject): KubeObject {
+  const { labels, annotations, ...metadata } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(labels && Object.keys(labels).length > 0 && { labels }),
+      ...(annotations && Object.keys(annotations).length > 0 && { annotations }),
+    },
+  };
+}

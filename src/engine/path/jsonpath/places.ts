@@ -1,0 +1,81 @@
+/**
+ * Places of a document found one by one, in any order and more than once, as a tree that follows the document.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import { appendStep } from "../syntax/format.ts";
+import { childAt, REMOVE, withChildren } from "../node.ts";
+import type { Step } from "../syntax/segment.ts";
+import type { Match } from "../walk.ts";
+
+/** A node of the document with what was found at it and below it. */
+export interface Places {
+  found: boolean;
+  readonly below: Map<Step, Places>;
+}
+
+/** Nothing found yet. */
+export function noPlaces(): Places {
+  return { found: false, below: new Map() };
+}
+
+/**
+ * Adds the place at `keys` below `root`. What is not an own element or member all the way down is left out, so that neither
+ * `length` nor a character of a string counts as found. List elements may be named by digits.
+ */
+export function addPlace(places: Places, root: unknown, keys: readonly Step[]): void {
+  const steps = stepsTo(root, keys);
+  if (steps === undefined) return;
+  let place = places;
+  for (const step of steps) {
+    const next = place.below.get(step) ?? noPlaces();
+    place.below.set(step, next);
+    place = next;
+  }
+  place.found = true;
+}
+
+function stepsTo(root: unknown, keys: readonly Step[]): Step[] | undefined {
+  const steps: Step[] = [];
+  let node = root;
+  for (const key of keys) {
+    const step = Array.isArray(node) ? Number(key) : String(key);
+    node = childAt(node, step);
+    if (node === undefined) return undefined;
+    steps.push(step);
+  }
+  return steps;
+}
+
+/** What was found, once each, in document order. A node comes before what is below it. */
+export function matchesOf(places: Places, root: unknown): Match[] {
+  const matches: Match[] = [];
+  const visit = (place: Places, value: unknown, path: string): void => {
+    if (place.found) matches.push({ path, value });
+    for (const step of stepsInOrder(place, value)) visit(place.below.get(step)!, childAt(value, step), appendStep(path, step));
+  };
+  visit(places, root, "");
+  return matches;
+}
+
+/**
+ * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
+ * found, a changed node wins as a whole; if it did not change, what is below does.
+ */
+export function rebuildPlaces(places: Places, root: unknown, values: readonly unknown[]): unknown {
+  let taken = 0;
+  const rebuild = (place: Places, node: unknown): unknown => {
+    const own = place.found ? values[taken++] : node;
+    const children = stepsInOrder(place, node).map((step) => [step, rebuild(place.below.get(step)!, childAt(node, step))] as const);
+    if (!Object.is(own, node)) return own;
+    return withChildren(node, children);
+  };
+  const result = rebuild(places, root);
+  return result === REMOVE ? undefined : result;
+}
+
+function stepsInOrder({ below }: Places, node: unknown): Step[] {
+  if (Array.isArray(node)) return [...below.keys()].sort((left, right) => Number(left) - Number(right));
+  return isRecord(node) && below.size > 0 ? Object.keys(node).filter((key) => below.has(key)) : [];
+}

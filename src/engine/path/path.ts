@@ -1,0 +1,126 @@
+/**
+ * Paths select what a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
+ *
+ * The door of this room: other rooms import from here only.
+ *
+ * Guarantees:
+ * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
+ * - Nothing is created: a path that is not found matches nothing, which is no error. A `null` leaf is found.
+ * - Matches are taken before any change is decided, in document order.
+ * - Documents are never modified and never cloned; an update shares what it did not change.
+ *
+ * Not guaranteed: document order of an object is that of `Object.keys`, which moves names that are integers to the front.
+ *
+ * @module
+ */
+import { assert, isEngineError } from "../../base/errors.ts";
+import { formatSegments } from "./syntax/format.ts";
+import { compileJsonPath } from "./jsonpath/jsonpath.ts";
+import { parseParts, parsePath } from "./syntax/parse.ts";
+import { checkLength, openScanner, syntaxError } from "./syntax/scan.ts";
+import type { Segment } from "./syntax/segment.ts";
+import { stagesOf } from "./stages.ts";
+import { type Change, compileUpdate } from "./update.ts";
+import { compileFind, type Match } from "./walk.ts";
+
+export { parseConcrete } from "./syntax/concrete.ts";
+export { formatSteps } from "./syntax/format.ts";
+export { nearestPath } from "./nearest.ts";
+export { REMOVE } from "./node.ts";
+export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type Step } from "./syntax/segment.ts";
+export type { Match };
+
+/** A compiled path. Immutable; compile once, use often. */
+export interface Path {
+  /** As it was written. */
+  readonly text: string;
+  /** The one spelling of this path: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
+  readonly canonical: string;
+  readonly segments: readonly Segment[];
+  /** How many segments are wildcards; 0 means one place at most. */
+  readonly wildcards: number;
+  /** All matches in document order, as they are now. */
+  find(root: unknown): Match[];
+  /**
+   * The document with every match replaced by what `change` answers: JSON data, or REMOVE for taking the member or element out
+   * (elements go after all were decided, so no index shifts). Copy-on-write: the same reference comes back when every answer is the
+   * very value it was asked about. Removing the whole object leaves `undefined`. What `change` throws is passed on.
+   */
+  update(root: unknown, change: Change): unknown;
+}
+
+/** How a path text is read. */
+export interface PathOptions {
+  /**
+   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, a
+   * wildcard standing for each of them; only `canonical` tells such paths apart. Their `find` and `update` throw PATH_UNSUPPORTED
+   * for documents nested deeper than {@link PATH_SEGMENTS_MAX} or with keys that are operators. Default "field".
+   */
+  readonly syntax?: "field" | "jsonpath";
+  /** Whether "" and `$`, which select the whole object, are paths. Default "refuse". */
+  readonly empty?: "refuse" | "whole-object";
+}
+
+/**
+ * Compiles a path.
+ *
+ * @throws PATH_SYNTAX when it does not parse; `details` are `{ column, hint, text }`, the column from 1, the hint a rewrite.
+ * @throws PATH_UNSUPPORTED when it uses an operator of another path language; the same details.
+ * @example
+ * const ips = compilePath("subsets[*].addresses[*].ip");
+ * ips.find({ subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] }); // [{ path: "subsets[0].addresses[0].ip", value: "10.0.0.1" }]
+ */
+export function compilePath(text: string, options: PathOptions = {}): Path {
+  assert(typeof text === "string", "a path is a text");
+  checkLength(openScanner(text));
+  const path = options.syntax === "jsonpath" ? compileEither(text) : compileField(text);
+  if (path.segments.length === 0 && options.empty !== "whole-object") throw emptyPath(text);
+  return path;
+}
+
+/**
+ * Compiles a path inside a matched value, such as `namePath`: no `$`, no wildcard, never empty.
+ *
+ * @throws PATH_SYNTAX as {@link compilePath}, and when it is not relative or selects more than one place.
+ * @throws PATH_UNSUPPORTED as {@link compilePath}.
+ * @example
+ * compileRelativePath("secretRef.name").find({ secretRef: { name: "tls" } }); // [{ path: "secretRef.name", value: "tls" }]
+ */
+export function compileRelativePath(text: string): Path {
+  const path = compilePath(text);
+  const scanner = openScanner(text);
+  if (/^\$[.[]/.test(text.slice(scanner.start))) {
+    throw syntaxError(scanner, { problem: 'found "$" in a relative path', hint: `Write ${path.canonical}, relative to the matched value` });
+  }
+  const wildcard = parseParts(text).find(({ segment }) => segment.kind === "wildcard");
+  if (wildcard === undefined) return path;
+  const hint = "Move the wildcard to the path of the patch";
+  throw syntaxError(scanner, { at: wildcard.at, problem: "found a wildcard in a path of one value", hint });
+}
+
+/** Our own engine wherever it can: only `$`-rooted paths with operators that it refuses are the library's. */
+function compileEither(text: string): Path {
+  try {
+    return compileField(text);
+  } catch (error) {
+    if (!isEngineError(error, "PATH_UNSUPPORTED") || !text.trimStart().startsWith("$")) throw error;
+    const { canonical, segments, find, update } = compileJsonPath(text);
+    return freeze({ text, canonical, segments, find, update });
+  }
+}
+
+function compileField(text: string): Path {
+  const segments = parsePath(text);
+  const find = compileFind(stagesOf(segments));
+  return freeze({ text, canonical: formatSegments(segments), segments, find, update: compileUpdate(segments, find) });
+}
+
+function freeze(path: Omit<Path, "wildcards">): Path {
+  const wildcards = path.segments.filter(({ kind }) => kind === "wildcard").length;
+  return Object.freeze({ ...path, segments: Object.freeze([...path.segments]), wildcards });
+}
+
+function emptyPath(text: string) {
+  const hint = "Name a field, for example metadata.annotations";
+  return syntaxError(openScanner(text), { problem: "it selects the whole object", hint });
+}

@@ -1,0 +1,63 @@
+/**
+ * The one printer of paths. What it prints parses back to the same segments.
+ *
+ * Plain names are joined by dots, list elements stand in `[0]`, every other name in `["…"]` with JSON escapes.
+ *
+ * @module
+ */
+import { escapeControls } from "../../../base/escape-controls.ts";
+import type { Segment, Step } from "./segment.ts";
+
+/** How the whole object is written. */
+export const WHOLE_OBJECT = "$";
+
+// Names that look like numbers are not plain: bare, they would select list elements.
+const PLAIN = /^(?!-?\d+$)[\w-][\w/:-]*$/;
+
+// A message that quotes a key must not be able to move the reader's cursor or turn the text around.
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/**
+ * The text of `path` extended by an object member. `path` is "" at the root.
+ *
+ * @example
+ * appendKey("metadata.annotations", "example.com/x"); // 'metadata.annotations["example.com/x"]'
+ */
+export function appendKey(path: string, key: string): string {
+  if (!PLAIN.test(key)) return `${path}[${quoteKey(key)}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/**
+ * Prints segments; none of them is `$`.
+ *
+ * @example
+ * formatSegments([{ kind: "key", key: "subsets" }, { kind: "wildcard" }]); // "subsets[*]"
+ */
+export function formatSegments(segments: readonly Segment[]): string {
+  return segments.reduce(appendSegment, "") || WHOLE_OBJECT;
+}
+
+function appendSegment(path: string, segment: Segment): string {
+  if (segment.kind === "key") return appendKey(path, segment.key);
+  return `${path}[${segment.kind === "index" ? segment.index : "*"}]`;
+}
+
+/**
+ * Prints the steps of a concrete path as `find` does; none of them is `$`.
+ *
+ * @example
+ * formatSteps(["subsets", 0, "addresses", 3, "ip"]); // "subsets[0].addresses[3].ip"
+ */
+export function formatSteps(steps: readonly Step[]): string {
+  return steps.reduce<string>(appendStep, "") || WHOLE_OBJECT;
+}
+
+/** The text of `path` extended by one concrete step. `path` is "" at the root. */
+export function appendStep(path: string, step: Step): string {
+  return typeof step === "number" ? `${path}[${step}]` : appendKey(path, step);
+}
+
+function quoteKey(key: string): string {
+  return escapeControls(JSON.stringify(key), INVISIBLE);
+}

@@ -1,0 +1,94 @@
+/**
+ * Compiles stages to closures that find matches. No code is generated from text.
+ *
+ * @module
+ */
+import { isRecord } from "../../base/json.ts";
+import { appendKey, appendStep, WHOLE_OBJECT } from "./syntax/format.ts";
+import { childAt, stepOfIndex } from "./node.ts";
+import type { Stage } from "./stages.ts";
+
+/** One place that a path reached. */
+export interface Match {
+  /** The concrete path, canonical: it parses back to exactly this node. */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+type Visit = (node: unknown, path: string, found: Match[]) => void;
+
+/** Compiles `find`: all matches in document order. */
+export function compileFind(stages: readonly Stage[]): (root: unknown) => Match[] {
+  const visit = stages.reduceRight<Visit>((next, stage) => visitor(stage, next), collect);
+  return (root) => {
+    const found: Match[] = [];
+    visit(root, "", found);
+    return found;
+  };
+}
+
+function collect(value: unknown, path: string, found: Match[]): void {
+  found.push({ path: path === "" ? WHOLE_OBJECT : path, value });
+}
+
+function visitor(stage: Stage, next: Visit): Visit {
+  if (stage.select === "wildcard") return visitAll(stage, next);
+  if (stage.select === "index") return visitOne(stage, next);
+  const { read, tail } = stage;
+  return (node, path, found) => {
+    const value = read(node);
+    if (value !== undefined) next(value, path + tail, found);
+  };
+}
+
+function visitAll(stage: Stage, next: Visit): Visit {
+  const elements = next === collect ? collectElements(stage) : visitElements(stage, next);
+  const members = visitMembers(stage, next);
+  return (node, path, found) => {
+    if (Array.isArray(node)) elements(node, path, found);
+    else if (isRecord(node)) members(node, path, found);
+  };
+}
+
+type VisitList = (list: readonly unknown[], path: string, found: Match[]) => void;
+
+function visitElements({ read, tail }: Stage, next: Visit): VisitList {
+  const close = `]${tail}`;
+  return (list, path, found) => {
+    const open = `${path}[`;
+    for (let at = 0; at < list.length; at++) {
+      const value = read(list[at]);
+      if (value !== undefined) next(value, open + at + close, found);
+    }
+  };
+}
+
+/** As {@link visitElements} where the path ends; a call less per match is a quarter of the time of a long list. */
+function collectElements({ read, tail }: Stage): VisitList {
+  const close = `]${tail}`;
+  return (list, path, found) => {
+    const open = `${path}[`;
+    for (let at = 0; at < list.length; at++) {
+      const value = read(list[at]);
+      if (value !== undefined) found.push({ path: open + at + close, value });
+    }
+  };
+}
+
+function visitMembers({ read, tail }: Stage, next: Visit): (node: Record<string, unknown>, path: string, found: Match[]) => void {
+  return (node, path, found) => {
+    for (const key of Object.keys(node)) {
+      const value = read(node[key]);
+      if (value !== undefined) next(value, appendKey(path, key) + tail, found);
+    }
+  };
+}
+
+function visitOne({ index, read, tail }: Stage, next: Visit): Visit {
+  return (node, path, found) => {
+    const step = stepOfIndex(node, index);
+    if (step === undefined) return;
+    const value = read(childAt(node, step));
+    if (value !== undefined) next(value, appendStep(path, step) + tail, found);
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The base: what each part of an object looked like on both sides when they last agreed, as a pair of digests (tenant value,
+ * host value). Parts are compared three ways with it. It travels with the host object as an annotation, so that a restart
+ * forgets nothing.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../../base/digest.ts";
+import { isRecord } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+
+/** Which part: `labels/app`, `annotations/example.com/x` or `body`, by the host's key. */
+export type UnitId = `labels/${string}` | `annotations/${string}` | "body";
+
+/** One part on both sides, as text, the body as its SHA-256; `undefined` where the part is absent. */
+export interface Unit {
+  readonly id: UnitId;
+  readonly tenant: string | undefined;
+  readonly desired: string | undefined;
+  readonly host: string | undefined;
+}
+
+/** Per part the digests of both sides when they last agreed: `tenant.host`, or one for both where they are equal. */
+export type Base = ReadonlyMap<UnitId, string>;
+
+const ABSENT = "-";
+const DIGEST_LENGTH = 10;
+
+/** Reads the base that a host object carries; `undefined` when it carries none that can be read. */
+export function readBase(prefix: string, host: KubeObject): Base | undefined {
+  const text = host.metadata.annotations?.[`${prefix}base`];
+  if (text === undefined) return undefined;
+  return parseDigests(parseNote(text));
+}
+
+/** The digests per part; `undefined` where `value` is something else. Somebody may have edited the annotation. */
+export function parseDigests(value: unknown): Base | undefined {
+  if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return undefined;
+  return new Map(Object.entries(value) as [UnitId, string][]);
+}
+
+/** The data in an annotation of the engine's own; `undefined` where there is none that can be read. */
+export function parseNote(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The annotation's key and text for a base. */
+export function writeBase(prefix: string, base: Base): Record<string, string> {
+  const members = [...base.keys()].sort().map((id) => `${JSON.stringify(id)}:${JSON.stringify(base.get(id))}`);
+  return { [`${prefix}base`]: `{${members.join(",")}}` };
+}
+
+/** Characters that one part has in the text of a base; fewer where both sides are the same. */
+export function entryLength(id: UnitId, isSame: boolean): number {
+  return JSON.stringify(id).length + (isSame ? DIGEST_LENGTH : 2 * DIGEST_LENGTH + 1) + ENTRY_MARKS;
+}
+
+/** Quotes, colon and comma. */
+const ENTRY_MARKS = 4;
+
+/** The base of a part that looks like this on both sides; `undefined` when the host has none, then there is nothing to remember. */
+export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
+  return host === undefined ? undefined : digestPair(id, tenant, host);
+}
+
+/** The digests of a part's two sides, either of which may be absent. */
+export function digestPair(id: UnitId, tenant: string | undefined, host: string | undefined): string {
+  const left = digest(id, tenant);
+  const right = tenant === host ? left : digest(id, host);
+  return left === right ? left : `${left}.${right}`;
+}
+
+/** Which sides of a part differ from the base. A part that the base does not know was absent on the host, whatever the tenant had. */
+export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
+  const known = base.get(unit.id);
+  if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
+  const [tenant, host = tenant] = known.split(".");
+  return { tenant: digest(unit.id, unit.tenant) !== tenant, host: digest(unit.id, unit.host) !== host };
+}
+
+/** Tells whether the host still has what it had when both sides last agreed. */
+export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
+  const [tenant, written = tenant] = base.get(id)?.split(".") ?? [];
+  return written === digest(id, host);
+}
+
+/** Of a body there is a digest already. */
+function digest(id: UnitId, text: string | undefined): string {
+  if (text === undefined) return ABSENT;
+  return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
+}
+
+/** The base of units that look on both sides as they should. */
+export function agreedBase(units: readonly Unit[]): Base {
+  const base = new Map<UnitId, string>();
+  for (const { id, tenant, desired } of units) {
+    const agreed = agreement(id, tenant, desired);
+    if (agreed !== undefined) base.set(id, agreed);
+  }
+  return base;
+}

@@ -1,0 +1,109 @@
+/**
+ * The stamp on a tenant object: which host edits it has taken over. It is written in the same request as the edits, so that
+ * neither a lost answer nor a killed process parts the two. Until the copy's base is written anew, the stamp says what both
+ * sides last agreed on.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../../base/digest.ts";
+import { isRecord } from "../../../base/json.ts";
+import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { readMarkers } from "../../translate/markers.ts";
+import { changedSides, digestPair, parseDigests, parseNote } from "./base.ts";
+import type { Base, Unit } from "./base.ts";
+import type { Rules } from "../rules/rules.ts";
+
+/** What has flowed from a copy into its source since the copy's base was written. */
+export interface Flowed {
+  /** Per part both sides as they were then, as a base has them. */
+  readonly units: Base;
+  /** The copy is seen as it was before the last edit that has flowed: nothing that it says is new. */
+  readonly isOld: boolean;
+}
+
+interface Stamp {
+  /** uid of the copy. */
+  readonly copy: string;
+  /** resourceVersion that the copy had. */
+  readonly at: string;
+  /** resourceVersion of the tenant object that the edits were added to. */
+  readonly onto: string;
+  /** Digest of the copy's markers and base. */
+  readonly marks: string;
+  readonly units: Base;
+}
+
+const NOTHING: Flowed = { units: new Map(), isOld: false };
+const MARKS_LENGTH = 10;
+
+type Sides = { readonly tenant: KubeObject; readonly host: KubeObject };
+
+/** The annotation of the stamp. */
+function stampKey({ translator }: Rules): string {
+  return `${translator.markerPrefix}flowed`;
+}
+
+/**
+ * What the stamp says of this copy. Nothing, once a syncer has written the copy from what the edits made of the tenant object, or
+ * from a later version: then the base knows of them. `units` are all parts of both objects, `written` is the copy's base.
+ */
+export function readFlowed(rules: Rules, { tenant, host }: Sides, units: readonly Unit[], written: Base): Flowed {
+  const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
+  if (stamp === undefined || stamp.copy !== (host.metadata.uid ?? "")) return NOTHING;
+  const copied = readMarkers(rules.translator.markerPrefix, host)?.resourceVersion;
+  if (copied === undefined || compareResourceVersions(copied, stamp.onto) > 0) return NOTHING;
+  if (compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0) return { units: new Map(), isOld: true };
+  // A syncer that had not heard of the edits wrote the copy after them: what stands there as it wrote it is no edit.
+  const rewritten = stamp.marks !== marksOf(rules, host) ? units.filter((unit) => !changedSides(unit, written).host) : [];
+  const excepted = new Set(rewritten.map(({ id }) => id));
+  return { units: new Map([...stamp.units].filter(([id]) => !excepted.has(id))), isOld: false };
+}
+
+/**
+ * `object`, which is `tenant` with some host edits, with the stamp that says so. What flowed before stays in it for as long as
+ * the copy's base does not say so. `units` are the parts of `object` and the copy.
+ */
+export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObject, flowing: Iterable<Unit>, before: Base): KubeObject {
+  const units = new Map(before);
+  for (const unit of flowing) units.set(unit.id, digestPair(unit.id, unit.tenant, unit.host));
+  const stamp = {
+    copy: host.metadata.uid ?? "",
+    at: host.metadata.resourceVersion ?? "",
+    onto: tenant.metadata.resourceVersion ?? "",
+    marks: marksOf(rules, host),
+    units: Object.fromEntries([...units].sort(([left], [right]) => (left < right ? -1 : 1))),
+  };
+  const annotations = { ...object.metadata.annotations, [stampKey(rules)]: JSON.stringify(stamp) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** The tenant object as expressions see it: what flowed earlier must not change what they make of it. */
+export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, tenant: T): T {
+  const annotations = tenant?.metadata.annotations;
+  const key = stampKey(rules);
+  if (tenant === undefined || annotations === undefined || !Object.hasOwn(annotations, key)) return tenant;
+  const { [key]: _stamp, ...others } = annotations;
+  const { annotations: _all, ...metadata } = tenant.metadata;
+  return { ...tenant, metadata: { ...metadata, ...(Object.keys(others).length > 0 && { annotations: others }) } };
+}
+
+/** What only syncers write on a copy. */
+function marksOf({ translator: { markerPrefix } }: Rules, host: KubeObject): string {
+  const source = readMarkers(markerPrefix, host) ?? {};
+  const marks = [
+    Object.entries(source).sort(([left], [right]) => (left < right ? -1 : 1)),
+    host.metadata.annotations?.[`${markerPrefix}base`],
+  ];
+  return sha256Hex(JSON.stringify(marks)).slice(0, MARKS_LENGTH);
+}
+
+/** Everybody who may write the tenant object may write its stamp; one that cannot be read is none. */
+function parseStamp(text: string | undefined): Stamp | undefined {
+  const value = text === undefined ? undefined : parseNote(text);
+  if (!isRecord(value)) return undefined;
+  const { copy, at, onto, marks } = value;
+  const units = parseDigests(value["units"]);
+  const isText = (item: unknown): item is string => typeof item === "string";
+  return isText(copy) && isText(at) && isText(onto) && isText(marks) && units ? { copy, at, onto, marks, units } : undefined;
+}

@@ -1,0 +1,183 @@
+import { finish } from "../../../base/finish.ts";
+import type { Code } from "../../../base/codes.ts";
+import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { formatSteps } from "../../path/path.ts";
+import type { CompiledPatch } from "../../patch/compile.ts";
+import type { Outcome } from "../../patch/types.ts";
+import { reverse } from "./backward.ts";
+import type { Reversed } from "./backward.ts";
+import type { Unit, UnitId } from "../agreement/base.ts";
+import { forwardInPieces } from "./forward.ts";
+import type { ForwardInput } from "./forward.ts";
+import type { Rules } from "../rules/rules.ts";
+import { unitsOf } from "../agreement/units.ts";
+
+/** A host edit that does not flow, and why. */
+export interface Refusal {
+  readonly id: UnitId;
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** What becomes of the host edits of one object. */
+export interface FlowBack {
+  /** The tenant object with every edit that flows; the given one when none does. */
+  readonly tenant: KubeObject;
+  readonly flowing: readonly UnitId[];
+  readonly refusals: readonly Refusal[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/**
+ * Decides which host edits reach the tenant. An edit `h` flows only if `forward(reverse(h))` is `h` again: expressions that do not
+ * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
+ * out of that check: what it answers is what the tenant gets, and then the host. Either way an edit is answered once.
+ */
+export function flowBack(rules: Rules, input: ForwardInput & { readonly host: KubeObject }, edits: readonly Unit[]): FlowBack {
+  return finish(flowBackInPieces(rules, input, edits));
+}
+
+/** The same, which stops after each value that a patch changes. */
+export function* flowBackInPieces(
+  rules: Rules,
+  input: ForwardInput & { readonly host: KubeObject },
+  edits: readonly Unit[],
+): Generator<undefined, FlowBack> {
+  const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
+  let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
+  if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
+
+  const reversed = yield* reverse(rules, input.host, input.tenant);
+  const cancelled = yield* cancelling(rules, input, reversed);
+  for (let round = 1; ; round += 1) {
+    const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
+    const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
+    // Only a body can have no way back at all; what else was edited must not suffer for it.
+    const found =
+      attempt === undefined || inverse === undefined
+        ? candidates.filter(({ id }) => id === "body")
+        : yield* lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
+    if (found.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
+    const lost = round === ROUNDS_MAX ? candidates : found;
+    refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
+    const gone = new Set(lost);
+    candidates = candidates.filter((unit) => !gone.has(unit));
+    if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
+  }
+}
+
+/** Edits whose expressions look at each other could be lost one by one, each after all patches were applied again. Then none flows. */
+const ROUNDS_MAX = 3;
+
+/** The tenant object with the reversed values of `units`; `undefined` when the body can not be reversed. */
+function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
+  const body = units.some(({ id }) => id === "body");
+  const start = body ? rules.kind.tenantWithBody(tenant, reversed, rules.translator) : tenant;
+  if (start === undefined) return undefined;
+  const labels = { ...tenant.metadata.labels };
+  const annotations = { ...tenant.metadata.annotations };
+  for (const { id } of units) {
+    const [field, key] = splitId(id);
+    if (field === "labels") assign(labels, rules.translator.tenantLabelKey(key), reversed.metadata.labels, key);
+    if (field === "annotations") assign(annotations, key, reversed.metadata.annotations, key);
+  }
+  return { ...start, metadata: { ...tenant.metadata, ...mapField("labels", labels), ...mapField("annotations", annotations) } };
+}
+
+function assign(target: Record<string, string>, targetKey: string | undefined, source: StringMap = {}, key: string): void {
+  if (targetKey === undefined) return;
+  if (!Object.hasOwn(source, key)) delete target[targetKey];
+  else Object.defineProperty(target, targetKey, { value: source[key]!, enumerable: true, writable: true, configurable: true });
+}
+
+/** The API server drops empty maps, so an empty map is written as none. */
+function mapField(field: "labels" | "annotations", map: Record<string, string>) {
+  return { [field]: Object.keys(map).length > 0 ? map : undefined } as { labels?: StringMap };
+}
+
+function splitId(id: UnitId): [field: string, key: string] {
+  const slash = id.indexOf("/");
+  return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
+}
+
+/** What the patches that also go to the host make of the host object; `reversed` where those are all that do anything. */
+function* cancelling(
+  rules: Rules,
+  { host, tenant }: { host: KubeObject; tenant: KubeObject },
+  reversed: Reversed,
+): Generator<undefined, Reversed> {
+  const both = rules.patches.filter(({ expression, reverseExpression }) => expression !== undefined || reverseExpression === undefined);
+  return both.length === rules.patches.length ? reversed : yield* reverse(rules, host, tenant, both);
+}
+
+interface Attempt {
+  /** The tenant object with what all patches answer. */
+  readonly attempt: KubeObject;
+  /** The same without the patches that only come back. */
+  readonly inverse: KubeObject;
+  readonly units: readonly Unit[];
+  readonly reversed: Reversed;
+}
+
+/** The units that do not come back as the host has them, or that say nothing new to the tenant. */
+function* lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
+  const { attempt, inverse, units, reversed } = tried;
+  const again = yield* forwardInPieces(rules, { ...input, tenant: inverse });
+  const after = attempt === inverse ? again : yield* forwardInPieces(rules, { ...input, tenant: attempt });
+  if (again.rejected !== undefined || after.rejected !== undefined) return units;
+  const desired = new Map(unitsOf(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
+  const tenant = new Map(unitsOf(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));
+  const fails = ({ id }: Unit) =>
+    failureAt(id, reversed.outcomes) !== undefined ||
+    (attempt !== inverse && (failureAt(id, after.outcomes) !== undefined || (id === "body" && after.refusedAddresses.length > 0)));
+  return units.filter((unit) => fails(unit) || desired.get(unit.id) !== unit.host || tenant.get(unit.id) === unit.tenant);
+}
+
+function notInverse(unit: Unit, reversed: Reversed): Refusal {
+  const failure = failureAt(unit.id, reversed.outcomes);
+  if (failure !== undefined) return { id: unit.id, ...failure };
+  return {
+    id: unit.id,
+    code: "REVERSE_NOT_INVERSE",
+    message: `The host edit of ${unit.id} does not come back equal from reverseExpression and expression`,
+  };
+}
+
+/** The failure of a reverse patch at this part, or at the whole map that it is in. */
+function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
+  const [field, key] = splitId(id);
+  const places = [formatSteps(["metadata", field, key]), `metadata.${field}`];
+  const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
+  return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
+}
+
+/** An edit of what a patch without reverseExpression made has no way back. */
+function oneWay(rules: Rules, input: ForwardInput, unit: Unit): Refusal[] {
+  const edited = unit.id === "body" ? "the body" : unit.id;
+  const refuse = (why: string): Refusal[] => [
+    { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },
+  ];
+  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("the engine alone decides this label");
+  const writer = rules.kind.writerOf(input.tenant);
+  if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
+  if (unit.id === "body") {
+    if (!rules.kind.bodyFlows) return refuse(`that of ${rules.kind.resource.plural} is written by the tenant only`);
+    if (input.tenantService?.spec?.selector !== undefined)
+      return refuse("the tenant Service has a selector, and its own controller writes the addresses");
+  }
+  const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
+  return patch === undefined ? [] : refuse(`the patch of ${patch.path.canonical} has no reverseExpression`);
+}
+
+function isOneWay(patch: CompiledPatch): boolean {
+  return patch.expression !== undefined && patch.reverseExpression === undefined;
+}
+
+function touches(patch: CompiledPatch, id: UnitId): boolean {
+  const [first, second, third] = patch.path.segments.map((segment) =>
+    segment.kind === "key" ? segment.key : segment.kind === "index" ? String(segment.index) : "*",
+  );
+  if (id === "body") return first !== "metadata";
+  const [field, key] = splitId(id);
+  return first === "metadata" && (second === field || second === "*") && (third === undefined || third === "*" || third === key);
+}

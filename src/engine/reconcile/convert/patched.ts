@@ -1,0 +1,104 @@
+/**
+ * What patches made of the objects that were looked at last. Every write is planned a second time, to prove that it left nothing
+ * to do; evaluating all expressions again for that would double what a change costs.
+ *
+ * @module
+ */
+import { sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Patched } from "../../patch/apply.ts";
+import { remembered } from "../rules/remembered.ts";
+import type { Admission, Rules } from "../rules/rules.ts";
+
+/** All that patches of one object can depend on, beside the rules. The objects must not change. */
+export interface PatchedFrom {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly hostKey: ObjectKey;
+}
+
+/** A patched object, and what of it may be written. */
+export interface PatchedBody {
+  readonly patched: Patched;
+  readonly admission: Admission;
+}
+
+/** Patches one object. */
+export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
+
+/** The two ways to patch an object. */
+export interface PatchWays {
+  readonly patch: PatchObject;
+  /** The same, which stops after each value. */
+  patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
+}
+
+/** Objects per kind whose answer is remembered: the workers' at the same time, and some more whose own write has not come back. */
+export const REMEMBERED_MAX = 64;
+
+interface Remembered extends PatchedBody {
+  readonly from: PatchedFrom;
+  /** False while the answer holds for one host object only. */
+  readonly forAnyHost: boolean;
+}
+
+/** What is remembered under one set of rules, oldest first. */
+type Memory = Map<KubeObject, Remembered>;
+
+/** Tells whether an expression of the way to the host can see anything of the host object. */
+export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
+  patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
+);
+
+/**
+ * The same ways, which do not patch again what either has patched just now: the same tenant object under the same rules and
+ * name, and the same host object too if an expression can see it, or if a patch failed and may keep what stands there.
+ */
+export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
+  const memoryOf = remembered((_rules: Rules): Memory => new Map());
+
+  /** Looking a reference up is noted for the way back, and that must not be left out. */
+  function mayRemember({ patches }: Rules): boolean {
+    return patches.every(({ reference }) => reference === undefined);
+  }
+
+  function find(rules: Rules, from: PatchedFrom): Remembered | undefined {
+    const known = memoryOf(rules).get(from.tenant);
+    return known !== undefined && holdsFor(known, from) ? known : undefined;
+  }
+
+  function remember(rules: Rules, { tenant, host, hostKey }: PatchedFrom, made: PatchedBody): void {
+    const recent = memoryOf(rules);
+    recent.delete(tenant);
+    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed(made) });
+    if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
+  }
+
+  return {
+    patch(rules, from) {
+      if (!mayRemember(rules)) return patch(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = patch(rules, from);
+      remember(rules, from, made);
+      return made;
+    },
+    *patchInPieces(rules, from) {
+      if (!mayRemember(rules)) return yield* patchInPieces(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = yield* patchInPieces(rules, from);
+      remember(rules, from, made);
+      return made;
+    },
+  };
+}
+
+function holdsFor({ from, forAnyHost }: Remembered, { host, hostKey }: PatchedFrom): boolean {
+  return (forAnyHost || host === from.host) && sameKey(hostKey, from.hostKey);
+}
+
+function hasFailed({ patched }: PatchedBody): boolean {
+  return patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+}

@@ -1,0 +1,36 @@
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { seesHostObject } from "../convert/patched.ts";
+import type { Operation, Plan } from "../plan-types.ts";
+import type { Rules } from "../rules/rules.ts";
+
+/**
+ * Tells that a plan has nothing more to do or to say once its one write is stored as `stored`, so that it need not be made again to
+ * find that out. Not told where a second plan might see more than the first one: what an API server or a webhook has changed, and what
+ * expressions make of the host object.
+ */
+export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
+  const [operation] = operations;
+  if (state !== "copied" || notes.length > 0 || operations.length !== 1) return false;
+  if (operation === undefined || operation.action === "delete" || operation.side !== "host") return false;
+  // Looking a reference up is noted for the way back, and that must not be left out.
+  if (seesHostObject(rules) || rules.patches.some(({ reference }) => reference !== undefined)) return false;
+  return stored.metadata.deletionTimestamp === undefined && isSame(operation.object, stored);
+}
+
+/** Equal in all that a plan compares. */
+function isSame(planned: KubeObject, stored: KubeObject): boolean {
+  return (
+    jsonEqual(planned.metadata.labels, stored.metadata.labels) &&
+    jsonEqual(planned.metadata.annotations, stored.metadata.annotations) &&
+    jsonEqual({ ...planned, metadata: undefined }, { ...stored, metadata: undefined })
+  );
+}
+
+/**
+ * Tells that a write was answered with a success, and the version from before: a webhook has put back what was to be changed, or something
+ * in between has answered in the cluster's place. No event will ever tell.
+ */
+export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {
+  return operation.action === "update" && resourceVersion !== undefined && resourceVersion === operation.object.metadata.resourceVersion;
+}

@@ -1,0 +1,115 @@
+import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
+import { formatKind, isMarkerKey, writeMarkers } from "../../translate/markers.ts";
+import type { Source } from "../../translate/markers.ts";
+import { isAsWritten, readBase, writeBase } from "../agreement/base.ts";
+import type { Base, Unit } from "../agreement/base.ts";
+import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
+import { ownedBy } from "./owner.ts";
+import type { CopyInput } from "../plan-types.ts";
+import type { Rules } from "../rules/rules.ts";
+
+/** What a copy is made of. */
+export interface CopyParts {
+  readonly rules: Rules;
+  /** Translated and patched, without markers. */
+  readonly desired: KubeObject;
+  readonly source: Source;
+  readonly base: Base;
+  readonly owner?: OwnerReference | undefined;
+}
+
+/** A new copy: the desired object, its markers, its base and its owner. */
+export function copyOf({ rules, desired, source, base, owner }: CopyParts): KubeObject {
+  const prefix = rules.translator.markerPrefix;
+  const markers = writeMarkers(prefix, source);
+  return {
+    ...desired,
+    metadata: {
+      ...desired.metadata,
+      labels: { ...desired.metadata.labels, ...markers.labels },
+      annotations: { ...desired.metadata.annotations, ...markers.annotations, ...writeBase(prefix, base) },
+      ...(owner !== undefined && { ownerReferences: [owner] }),
+    },
+  };
+}
+
+/**
+ * `copy` in the place of `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
+ * are the labels that the engine decides. That the host's own controller manages it would no longer be true.
+ */
+export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
+  const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
+  const excluded = (key: string) => !rules.settings.excluded(key) || own.includes(key);
+  const body = ownedBy(rules.kind.withBody(host, copy), copy.metadata.ownerReferences?.[0]);
+  const { labels = {}, annotations = {} } = body.metadata;
+  return {
+    ...body,
+    metadata: {
+      ...body.metadata,
+      labels: { ...withoutKeys(labels, excluded), ...copy.metadata.labels },
+      annotations: { ...withoutKeys(annotations, excluded), ...copy.metadata.annotations },
+    },
+  };
+}
+
+/** What changes on a copy that exists. */
+export interface UpdateParts extends CopyParts {
+  readonly host: KubeObject;
+  /** The parts that are written; all others stay as they are on the host. */
+  readonly changed: readonly Unit[];
+}
+
+/** The host object with the changed parts, and with markers, base and owner of this moment. */
+export function updatedCopy({ rules, host, desired, changed, source, base, owner }: UpdateParts): KubeObject {
+  const prefix = rules.translator.markerPrefix;
+  const markers = writeMarkers(prefix, source);
+  const body = ownedBy(changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host, owner);
+  const field = (name: "labels" | "annotations"): StringMap => {
+    const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
+    const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);
+    const removed = new Set(written.filter(([, value]) => value === undefined).map(([key]) => key));
+    const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
+    return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
+  };
+  return {
+    ...body,
+    metadata: {
+      ...body.metadata,
+      labels: { ...field("labels"), ...markers.labels },
+      annotations: { ...field("annotations"), ...triggerTime(desired), ...markers.annotations, ...writeBase(prefix, base) },
+    },
+  };
+}
+
+/** The stamp travels with a real change only. */
+function triggerTime(desired: KubeObject): Record<string, string> {
+  const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
+  return stamp === undefined ? {} : { [TRIGGER_TIME]: stamp };
+}
+
+/** The host object without anything of ours; what else stands on it stays. */
+export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
+  const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  const base = readBase(rules.translator.markerPrefix, host) ?? new Map();
+  const { labels = {}, annotations = {} } = host.metadata;
+  const written = (key: string) => rules.kind.ownLabelKeys.includes(key) && isAsWritten(base, `labels/${key}`, labels[key]!);
+  const kept = withoutKeys(labels, (key) => mine(key) || written(key));
+  return { ...host, metadata: { ...host.metadata, labels: kept, annotations: withoutKeys(annotations, mine) } };
+}
+
+/** What the markers of a copy say of its source. */
+export function sourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): Source {
+  const { resourceVersion, uid = "" } = tenant.metadata;
+  return {
+    vcluster: rules.translator.vcluster.name,
+    vclusterNamespace: rules.translator.vcluster.namespace,
+    kind: formatKind(rules.kind.resource),
+    ...key,
+    uid,
+    hostName: hostKey.name,
+    hostNamespace: hostKey.namespace,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    configHash: rules.configHash,
+    ...(rules.clusterUid !== undefined && { clusterUid: rules.clusterUid }),
+  };
+}

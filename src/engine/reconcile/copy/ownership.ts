@@ -1,0 +1,84 @@
+/**
+ * Whose an object on the host is.
+ *
+ * @module
+ */
+import { keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../../translate/markers.ts";
+import { isMarkedBySyncer, readForeignMarkers } from "../../translate/foreign-markers.ts";
+import type { ForeignSource } from "../../translate/foreign-markers.ts";
+import { changedSides, readBase } from "../agreement/base.ts";
+import type { Unit } from "../agreement/base.ts";
+import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
+import type { PlanInput } from "../plan-types.ts";
+import type { Rules } from "../rules/rules.ts";
+
+/** Tells whether `host` is our copy of exactly this tenant object. */
+export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolean {
+  const source = ourMarkers(rules, host, rules.kind.resource);
+  return source !== undefined && sameKey(source, key);
+}
+
+/** The endpoints controller replaces all labels, marker labels included, and keeps the annotations. */
+export function withMarkerLabels({ translator }: Rules, host: KubeObject, { namespace }: ObjectKey): KubeObject {
+  const { markerPrefix, vcluster } = translator;
+  const markers = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster.name), [markerPrefix + NAMESPACE]: namespace };
+  return { ...host, metadata: { ...host.metadata, labels: { ...host.metadata.labels, ...markers } } };
+}
+
+/** Tells whether the body on the host is the one that was written. */
+export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
+  const base = readBase(rules.translator.markerPrefix, host);
+  const body: Unit = {
+    id: "body",
+    tenant: rules.kind.tenantFingerprint(tenant),
+    desired: undefined,
+    host: rules.kind.hostFingerprint(host),
+  };
+  return base !== undefined && !changedSides(body, base).host;
+}
+
+/** Tells whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
+export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
+  if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
+  if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;
+  return isCopyOf(rules, withMarkerLabels(rules, host, key), key) || (isControllers(host) && !isMarkedBySyncer(host));
+}
+
+/** The endpoints controller marks what it writes since Kubernetes 1.33; before, it leaves the time of the change that made it write. */
+function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  return Object.hasOwn(labels, MANAGED_BY_CONTROLLER) || Object.hasOwn(annotations, TRIGGER_TIME);
+}
+
+/**
+ * Tells whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
+ * only for a moment. Nobody meant these as edits: flowing back they would empty the tenant's object.
+ */
+export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
+  const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);
+  return kind.resource === ENDPOINTS && labelled;
+}
+
+/** What other syncers' markers say about an object that would be ours by its name. */
+function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly ForeignSource[] {
+  const { markerPrefix, vcluster } = translator;
+  return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
+}
+
+/** Tells whether `host` is the copy of exactly this tenant object, by the syncer whose copies are to be adopted. */
+export function mayAdopt(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
+  if (rules.adopt === undefined) return false;
+  const source = foreignSources(rules, host).find(({ prefix }) => prefix === rules.adopt);
+  return source !== undefined && source.uid !== "" && source.uid === tenant.metadata.uid && sameKey(source, keyOf(tenant));
+}
+
+/** The object without anything of the syncer whose copies are adopted. */
+export function withoutForeignMarks({ adopt = "" }: Rules, host: KubeObject): KubeObject {
+  const theirs = (key: string) => key.startsWith(adopt);
+  const { labels = {}, annotations = {} } = host.metadata;
+  return { ...host, metadata: { ...host.metadata, labels: withoutKeys(labels, theirs), annotations: withoutKeys(annotations, theirs) } };
+}

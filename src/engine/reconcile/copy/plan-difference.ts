@@ -1,0 +1,160 @@
+/**
+ * What to write where a copy exists: the parts that differ are compared three ways, with what both sides were when they last agreed.
+ *
+ * @module
+ */
+import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
+import { writeMarkers } from "../../translate/markers.ts";
+import { agreedBase, changedSides } from "../agreement/base.ts";
+import type { Base, Unit, UnitId } from "../agreement/base.ts";
+import { withoutKeys } from "../rules/excluded-keys.ts";
+import { flowBackInPieces } from "../convert/flow-back.ts";
+import type { FlowBack } from "../convert/flow-back.ts";
+import { forwardInPieces } from "../convert/forward.ts";
+import type { Forward } from "../convert/forward.ts";
+import { readFlowed, stamped } from "../agreement/flow-stamp.ts";
+import { sourceOf, updatedCopy } from "./host-copy.ts";
+import { missingOwner } from "./owner.ts";
+import { rejection, reported } from "./plan-report.ts";
+import { recreation } from "../plan-types.ts";
+import type { Answer, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
+import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom } from "./room.ts";
+import type { Rules } from "../rules/rules.ts";
+import { unitsOf } from "../agreement/units.ts";
+
+/** Plans what becomes of the parts that differ between a copy and what it should be. */
+export function* planDifference(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  written: Base,
+  answer: Answer,
+): Generator<undefined, Plan> {
+  const wanted = yield* forwardInPieces(rules, input);
+  const parts = reported(wanted);
+  if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
+  const units = unitsOf(rules, input.tenant, wanted.object, input.host, written);
+  const flowed = readFlowed(rules, input, units, written);
+  const base = new Map([...written, ...flowed.units]);
+  const differing = units.filter((unit) => unit.desired !== unit.host);
+  const edits = differing.filter((unit) => onlyHostChanged(unit, base));
+  const standing = input.host.metadata.annotations;
+  const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
+  const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
+  const flowing = compared.filter((unit) => onlyHostChanged(unit, base));
+  const waiting = input.editsWait === true ? flowing : [];
+  const flow = yield* planFlow(rules, input, {
+    wanted,
+    written,
+    before: flowed.units,
+    edits: input.editsWait === true ? [] : flowing,
+  });
+  const refusals = flow.refusals.map(({ code, message }) => ({ code, message }));
+  const notes = [...parts.notes, ...conflicts(compared, base), ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
+  const outcomes = [...parts.outcomes, ...flow.outcomes];
+  if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
+  const left = new Set([...noRoom, ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
+  return answer("copied", {
+    ...parts,
+    outcomes,
+    notes,
+    operations: hostUpdate(rules, input, { wanted, units, left, waiting, base: written, edits }),
+  });
+}
+
+const OWNER = "The Service of the virtual cluster owns the copy now";
+
+interface Flow extends Pick<FlowBack, "refusals" | "outcomes"> {
+  readonly operation?: Operation;
+  /** Edits that the tenant object has no room for. */
+  readonly noRoom: readonly UnitId[];
+}
+
+/** The tenant write that lets edits flow, if any may: all of them, or where they are too long for the tenant object only the body. */
+function* planFlow(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  { edits, wanted, written, before }: Flowing,
+): Generator<undefined, Flow> {
+  const back = yield* flowBackInPieces(rules, input, edits);
+  if (back.flowing.length === 0) return { ...back, noRoom: [] };
+  const flowing = new Set(back.flowing);
+  const after = unitsOf(rules, back.tenant, wanted.object, input.host, written).filter(({ id }) => flowing.has(id));
+  const object = stamped(rules, input, back.tenant, after, before);
+  if (annotationsLength(object.metadata.annotations) > ANNOTATIONS_LENGTH_MAX) {
+    const body = edits.filter(({ id }) => id === "body");
+    const noRoom = back.flowing.filter((id) => id !== "body");
+    if (noRoom.length === 0) return { ...back, noRoom: back.flowing };
+    return { ...(yield* planFlow(rules, input, { edits: body, wanted, written, before })), noRoom };
+  }
+  const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
+  return { ...back, operation: { action: "update", side: "tenant", object, reason }, noRoom: [] };
+}
+
+interface Flowing {
+  readonly edits: readonly Unit[];
+  readonly wanted: Forward;
+  readonly written: Base;
+  /** What flowed before, and still holds. */
+  readonly before: Base;
+}
+
+/** What a copy has for annotations beside its units and its base. */
+function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: readonly Unit[]): StringMap {
+  const ids = new Set<string>(units.map(({ id }) => id));
+  const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
+  const kept = withoutKeys(input.host.metadata.annotations ?? {}, (key) => !isOther(key));
+  return { ...kept, ...writeMarkers(rules.translator.markerPrefix, sourceOf(rules, input)).annotations };
+}
+
+interface Difference {
+  readonly wanted: Forward;
+  readonly units: readonly Unit[];
+  /** Foreign keys, which stay where they are. */
+  readonly left: ReadonlySet<UnitId>;
+  /** Those of them that flow later: what both sides agreed on last is still known then. */
+  readonly waiting: readonly Unit[];
+  readonly base: Base;
+  readonly edits: readonly Unit[];
+}
+
+function hostUpdate(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  { wanted, units, left, waiting, base, edits }: Difference,
+): Operation[] {
+  if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
+  const owned = units.filter(({ id }) => !left.has(id));
+  const kept = waiting.flatMap(({ id }) => (base.has(id) ? [[id, base.get(id)!] as const] : []));
+  const newBase = new Map([...agreedBase(owned), ...kept]);
+  const changed = owned.filter((unit) => unit.desired !== unit.host);
+  const { host, owner } = input;
+  const agreed = changed.length === 0 && sameBase(base, newBase);
+  if (agreed && missingOwner(host, owner) === undefined) return [];
+  const object = updatedCopy({ rules, host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase, owner });
+  const restores = changed.length > 0 && changed.every(({ id }) => edits.some((edit) => edit.id === id));
+  const nothingElse = agreed ? OWNER : "Both sides agree anew";
+  const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
+  return [{ action: "update", side: "host", object, reason, ...(restores && { restores }) }];
+}
+
+function sameBase(left: Base, right: Base): boolean {
+  return left.size === right.size && [...left].every(([id, text]) => right.get(id) === text);
+}
+
+function onlyHostChanged(unit: Unit, base: Base): boolean {
+  const changed = changedSides(unit, base);
+  return changed.host && !changed.tenant;
+}
+
+/** A key that neither the tenant nor a patch knows. */
+function isForeign({ tenant, desired }: Unit): boolean {
+  return tenant === undefined && desired === undefined;
+}
+
+function conflicts(differing: readonly Unit[], base: Base): Note[] {
+  const both = differing.filter((unit) => {
+    const changed = changedSides(unit, base);
+    return changed.host && changed.tenant;
+  });
+  return both.map(({ id }) => ({ code: "BOTH_SIDES_CHANGED", message: `${id} changed on both sides; the tenant's value was taken` }));
+}

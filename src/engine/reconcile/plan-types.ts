@@ -1,0 +1,115 @@
+import type { Code } from "../../base/codes.ts";
+import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
+import type { FoundReference, Outcome } from "../patch/types.ts";
+import type { ForwardInput } from "./convert/forward.ts";
+import type { Surroundings } from "./rules/rules.ts";
+
+/** Everything a plan looks at. */
+export interface PlanInput extends Surroundings {
+  /** The tenant key that is reconciled. */
+  readonly key: ObjectKey;
+  readonly tenant: KubeObject | undefined;
+  /** The object at the host key, whoever's it is. */
+  readonly host: KubeObject | undefined;
+  /** Copies of this tenant object at other host keys, from before its namespace was mapped anew. */
+  readonly strays?: readonly KubeObject[];
+  /** Owner of copies, so that uninstalling the virtual cluster collects them. */
+  readonly owner?: OwnerReference | undefined;
+  /** The delete brake holds what an absent tenant object would take along. */
+  readonly deletesHeld?: boolean;
+  /** True when a live read said that the tenant object is no newer than this one. */
+  readonly sourceConfirmed?: boolean;
+  /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
+  readonly editsWait?: boolean;
+  /** True when this process has seen the copy, the last time or when it came back, and somebody else has deleted it. */
+  readonly vanished?: boolean;
+}
+
+/** One intended write. */
+export type Operation =
+  | {
+      readonly action: "create";
+      readonly side: "host" | "tenant";
+      readonly object: KubeObject;
+      readonly reason: string;
+    }
+  | {
+      readonly action: "update";
+      readonly side: "host" | "tenant";
+      readonly object: KubeObject;
+      readonly reason: string;
+      readonly restores?: boolean;
+    }
+  | {
+      readonly action: "delete";
+      readonly side: "host" | "tenant";
+      readonly key: ObjectKey;
+      readonly preconditions: DeletePreconditions;
+      readonly reason: string;
+      /**
+       * What a live read of the source has to find before the delete: nothing ("absent"), or the very version that the plan was
+       * made of ("unchanged"). The source is the tenant object of the planned key, for all but references. "none": the source
+       * has no say in it.
+       */
+      readonly confirm: "absent" | "unchanged" | "none";
+    };
+
+/** What must be known of the tenant object before a delete. */
+export type Confirm = Extract<Operation, { action: "delete" }>["confirm"];
+
+/** Something that people should know: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
+export interface Note {
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** What the plan amounts to. */
+export type PlanState =
+  /** The copy exists and is right once the operations are done. */
+  | "copied"
+  /** There is no copy, and there should be none. */
+  | "absent"
+  /** Something else must happen first. */
+  | "waiting"
+  /** Nothing is touched. */
+  | "left"
+  /** The object can not be copied as it is. */
+  | "refused"
+  /** The cached tenant object is older than what was copied already. */
+  | "stale";
+
+/** The answer of {@link plan}. */
+export interface Plan {
+  readonly state: PlanState;
+  readonly hostKey: ObjectKey | undefined;
+  readonly operations: readonly Operation[];
+  readonly notes: readonly Note[];
+  readonly outcomes: readonly Outcome[];
+  readonly references: readonly FoundReference[];
+  /**
+   * Clusters of whose Service the operations make so much that a cache's word is not enough: it is read live first, and all is
+   * planned anew.
+   */
+  readonly restsOnServices?: readonly ("host" | "tenant")[];
+  /** The operations make so much of the tenant object being there: it is read live first, and all is planned anew. Default false. */
+  readonly restsOnSource?: boolean;
+}
+
+/** Makes the plan for one key: its state, and what differs from a plan without anything. */
+export type Answer = (state: PlanState, parts?: Partial<Plan>) => Plan;
+/** The input of a plan for an object that is to be copied. */
+export type CopyInput = ForwardInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
+
+/** Deletes the host object as it was seen. */
+export function deletion(host: KubeObject, reason: string, confirm: Confirm): Operation {
+  const { uid, resourceVersion, name = "", namespace = "" } = host.metadata;
+  const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+  return { action: "delete", side: "host", key: { namespace, name }, preconditions, reason, confirm };
+}
+
+/** Deletes a copy that can not be changed into what it should be. */
+export function recreation(host: KubeObject): Operation {
+  return deletion(host, "A field that can not be changed differs; the copy is created anew", "unchanged");
+}

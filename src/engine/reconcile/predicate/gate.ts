@@ -1,0 +1,165 @@
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Code } from "../../../base/codes.ts";
+import { matchesSelector } from "../../../kube/object/selector.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import type { Translator } from "../../translate/translator.ts";
+import { hostServiceOwner } from "./host-service.ts";
+import { isMappedElsewhere } from "./mapped-elsewhere.ts";
+import type { Rules, Surroundings } from "../rules/rules.ts";
+
+/** What should become of an object's copy on the host. */
+export type Gate =
+  | { readonly action: "copy" }
+  /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */
+  | { readonly action: "remove"; readonly code: Code; readonly message: string; readonly restsOnServices?: readonly ["tenant" | "host"] }
+  /** Nothing is touched, a copy that exists stays as it is. */
+  | { readonly action: "leave"; readonly code: Code; readonly message: string }
+  /** The host's own controller is the writer from now on. */
+  | { readonly action: "hand-over"; readonly code: Code; readonly message: string; readonly restsOnServices: readonly ["host"] };
+
+const COPY: Gate = { action: "copy" };
+
+/** The way to the tenant's API server, which is the virtual cluster's own Service on the host. */
+const OWN_SERVICE = "default/kubernetes";
+
+/** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
+export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
+  return (
+    ownRules(rules, key, tenant) ??
+    (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??
+    COPY
+  );
+}
+
+/** A tenant Service that is being deleted has no copy any more, and nothing waits for one. */
+function lasting({ tenantService, ...around }: Surroundings): Surroundings {
+  return tenantService === undefined || isGoing(tenantService) ? around : { ...around, tenantService };
+}
+
+function isGoing({ metadata }: KubeObject): boolean {
+  return typeof metadata.deletionTimestamp === "string";
+}
+
+function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | undefined {
+  const name = formatKey(key);
+  if (!rules.enabled)
+    return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
+  if (name === OWN_SERVICE) {
+    return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
+  }
+  if (isGoing(tenant)) {
+    // A finalizer may hold it for long, and it can not come back.
+    return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
+  }
+  if (isPaused(rules.translator.markerPrefix, tenant)) {
+    return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };
+  }
+  if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
+    return { action: "remove", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
+  }
+  return undefined;
+}
+
+function serviceItself(tenant: KubeObject): Gate | undefined {
+  const external = (tenant as Service).spec?.type === "ExternalName";
+  return external
+    ? { action: "remove", code: "EXCLUDED", message: "A Service of type ExternalName has no Endpoints and gets no copy" }
+    : undefined;
+}
+
+/**
+ * Endpoints live beside the Service of their name, slices beside the one that a label names: whoever it belongs to on the host
+ * decides who writes them.
+ */
+function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: KubeObject }, around: Surroundings): Gate | undefined {
+  const { tenantService, hostService } = around;
+  const service = rules.kind.serviceOf(key, tenant);
+  if (service === undefined)
+    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so nobody would use its copy" };
+  if (formatKey(service) === OWN_SERVICE) {
+    return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
+  }
+  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
+    return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
+  }
+  if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
+    const message = "requireService is set, and there is no Service without selector of this name";
+    return { action: "remove", code: "EXCLUDED", message, restsOnServices: ["tenant"] };
+  }
+  const selector = hostService?.spec?.selector;
+  if (selector !== undefined && Object.keys(selector).length > 0) {
+    return {
+      // The controller writes into Endpoints of that very name, while its slices have names of their own.
+      action: rules.kind.resource === ENDPOINTS ? "hand-over" : "remove",
+      code: "HOST_SERVICE_SELECTOR",
+      message: `The host Service has a selector: the host's own controller writes its ${plural(rules)}`,
+      restsOnServices: ["host"],
+    };
+  }
+  return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
+}
+
+function plural({ kind }: Rules): string {
+  return kind.resource === ENDPOINTS ? "Endpoints" : "EndpointSlices";
+}
+
+function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): Gate | undefined {
+  const { hostService } = around;
+  if (hostService === undefined) {
+    return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
+  }
+  const owner = hostServiceOwner(rules, key, { ...around, hostService });
+  if (owner.whose === "this") return undefined;
+  return owner.whose === "other" ? besideCopy(owner.of, key) : besideForeign(rules, key);
+}
+
+function besideForeign(rules: Rules, key: ObjectKey): Gate {
+  return {
+    action: "leave",
+    code: "HOST_OBJECT_FOREIGN",
+    message: `The host Service for "${formatKey(key)}" belongs to somebody else; its ${plural(rules)} are not written`,
+  };
+}
+
+function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): Gate | undefined {
+  const { translator } = rules;
+  const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
+  if (hostService === undefined) {
+    // Written before its Service, an Endpoints object may be collected as a leftover by the host.
+    return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: missingService(translator, tenantService) } : undefined;
+  }
+  const source = ourMarkers(rules, hostService, SERVICES);
+  if (source === undefined) return besideForeign(rules, key);
+  return sameKey(source, key) ? undefined : (besideFormer(rules, source, key) ?? besideCopy(source, key));
+}
+
+function missingService({ markerPrefix }: Translator, tenantService: Service): string {
+  return isPaused(markerPrefix, tenantService)
+    ? "The Service of this name carries the pause annotation, so that it has no host Service"
+    : "The host Service does not exist yet";
+}
+
+function isPaused(markerPrefix: string, object: KubeObject): boolean {
+  return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
+}
+
+/** Its own object takes the host Service to another place, or the tenant Service of this name takes its place. */
+function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): Gate | undefined {
+  const here = translator.toHost(key, SERVICES);
+  if (here === undefined || !isMappedElsewhere(translator, SERVICES, other, here)) return undefined;
+  const message = `The host Service is still that of "${formatKey(other)}", which is mapped elsewhere now`;
+  return { action: "leave", code: "HOST_SERVICE_MISSING", message };
+}
+
+/** Endpoints beside the copy of another tenant Service with the same host name are its backends, and keep those of its own out. */
+function besideCopy(other: ObjectKey, key: ObjectKey): Gate {
+  return {
+    action: "remove",
+    code: "NAME_COLLISION",
+    message: `"${formatKey(key)}" and the Service "${formatKey(other)}" have the same host name`,
+    restsOnServices: ["host"],
+  };
+}

@@ -1,0 +1,13 @@
+import { sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Translator } from "../../translate/translator.ts";
+
+/**
+ * Tells whether a tenant object belongs to another place than `hostKey`, or to none: a copy of it that stands there is from before its
+ * namespace was mapped anew.
+ */
+export function isMappedElsewhere(translator: Translator, resource: ResourceType, source: ObjectKey, hostKey: ObjectKey): boolean {
+  const place = translator.toHost(source, resource);
+  return place === undefined || !sameKey(place, hostKey);
+}

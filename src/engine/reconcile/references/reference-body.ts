@@ -1,0 +1,137 @@
+/**
+ * What the copy of a referenced object looks like. Its body is the source's. Labels and annotations are the source's too; those
+ * that somebody else adds to the copy stay, which the base tells apart from what we wrote.
+ *
+ * @module
+ */
+import { isRecord, jsonEqual } from "../../../base/json.ts";
+import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
+import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../translate/markers.ts";
+import { agreement, readBase, writeBase } from "../agreement/base.ts";
+import type { Base, UnitId } from "../agreement/base.ts";
+import { withoutKeys } from "../rules/excluded-keys.ts";
+import { missingOwner, ownedBy } from "../copy/owner.ts";
+import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
+
+/** What a copy says that is not markers. */
+export interface DesiredCopy {
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A copy that exists and what it should say. */
+export interface CopyPair {
+  readonly target: KubeObject;
+  readonly desired: DesiredCopy;
+}
+
+/** What an object says beside metadata and status. Empty maps say nothing. */
+export function bodyOf(object: KubeObject): Record<string, unknown> {
+  const {
+    apiVersion: _apiVersion,
+    kind: _kind,
+    metadata: _metadata,
+    status: _status,
+    ...body
+  } = object as KubeObject & { status?: unknown };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && !isEmptyMap(value)));
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+/** What the copy of a source should say. */
+export function desiredCopy({ translator, excluded }: ReferenceRules, { kind, source }: SourcedInput): DesiredCopy {
+  const { labels = {}, annotations = {} } = source.metadata;
+  const kept = withoutKeys(labels, excluded);
+  return {
+    labels: kind.direction === "toHost" ? translator.labels(kept) : translator.tenantLabels(kept),
+    annotations: withoutKeys(annotations, (key) => excluded(key) || isMarkerKey(translator.markerPrefix, key)),
+    body: bodyOf(source),
+  };
+}
+
+/** A new copy, with markers, base and owner. */
+export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: DesiredCopy): KubeObject {
+  const { kind, key, hostKey } = input;
+  const { apiVersion, kind: name } = kind.resource;
+  const place = kind.direction === "toHost" ? hostKey : key;
+  const empty: KubeObject = { apiVersion, kind: name, metadata: { namespace: place.namespace, name: place.name } };
+  return refreshedCopy(rules, input, { target: empty, desired });
+}
+
+/** The copy with its owner, and with everything that is the source's as it should be. */
+export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): KubeObject {
+  const prefix = rules.translator.markerPrefix;
+  const before = readBase(prefix, target) ?? new Map<UnitId, string>();
+  const markers = markersOf(rules, input);
+  const merged = (field: "labels" | "annotations") => {
+    const written = (key: string) => before.has(`${field}/${key}`);
+    return { ...withoutKeys(target.metadata[field] ?? {}, written), ...desired[field] };
+  };
+  const { apiVersion, kind, metadata, status } = ownedBy(target, ownerOf(input)) as KubeObject & { status?: unknown };
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...metadata,
+      labels: { ...merged("labels"), ...markers.labels },
+      annotations: { ...merged("annotations"), ...markers.annotations, ...writeBase(prefix, baseOf(desired)) },
+    },
+    ...desired.body,
+    ...(status !== undefined && { status }),
+  };
+}
+
+/** Copies in the tenant cluster are no part of what goes with the virtual cluster. */
+function ownerOf({ kind, owner }: SourcedInput): OwnerReference | undefined {
+  return kind.direction === "toHost" ? owner : undefined;
+}
+
+function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, hostKey, source }: SourcedInput) {
+  const { uid = "", resourceVersion } = source.metadata;
+  return writeMarkers(translator.markerPrefix, {
+    vcluster: translator.vcluster.name,
+    vclusterNamespace: translator.vcluster.namespace,
+    kind: formatKind(kind.resource),
+    ...key,
+    uid,
+    hostName: hostKey.name,
+    hostNamespace: hostKey.namespace,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(clusterUid !== undefined && { clusterUid }),
+  });
+}
+
+/** Which labels and annotations are ours. Of the body nothing is recorded: not even a digest of secrets leaves it. */
+function baseOf({ labels, annotations }: DesiredCopy): Base {
+  const entries = (field: "labels" | "annotations", map: StringMap) =>
+    Object.entries(map).map(([key, value]): [UnitId, string] => [`${field}/${key}`, agreement(`${field}/${key}`, value, value)!]);
+  return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
+}
+
+/** How a copy differs from what it should say; `recreate` when it can not be changed into that. */
+export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
+  const body = bodyOf(target);
+  const bodyDiffers = !jsonEqual(body, desired.body);
+  if (bodyDiffers && (target["immutable"] === true || body["type"] !== desired.body["type"])) return "recreate";
+  const prefix = rules.translator.markerPrefix;
+  const base = readBase(prefix, target) ?? new Map<UnitId, string>();
+  const agrees =
+    !bodyDiffers &&
+    readMarkers(prefix, target)?.uid === (input.source.metadata.uid ?? "") &&
+    missingOwner(target, ownerOf(input)) === undefined &&
+    sameEntries(base, baseOf(desired)) &&
+    (["labels", "annotations"] as const).every((field) => contains(target.metadata[field] ?? {}, desired[field]));
+  return agrees ? "none" : "update";
+}
+
+function sameEntries(left: Base, right: Base): boolean {
+  return left.size === right.size && [...left].every(([id, text]) => right.get(id) === text);
+}
+
+function contains(map: StringMap, part: StringMap): boolean {
+  return Object.entries(part).every(([key, value]) => Object.hasOwn(map, key) && map[key] === value);
+}

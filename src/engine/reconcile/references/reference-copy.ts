@@ -1,0 +1,197 @@
+/**
+ * What to do about the copy of one object that reference patches name: a Secret, for example. The copy follows its source, and
+ * goes a while after the last reference to it. Pure, as `plan.ts` is.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
+import { SECRETS } from "../../../kube/object/resource.ts";
+import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
+import { formatKind, readMarkers } from "../../translate/markers.ts";
+import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
+import type { Note, Operation, Plan } from "../plan-types.ts";
+import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
+import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
+import { whyNotImported } from "./reference-source.ts";
+
+/** The answer of {@link planReferenceCopy}. */
+export interface ReferencePlan extends Plan {
+  /** When to plan again although nothing changes, in milliseconds. */
+  readonly againInMs?: number;
+  /** True when the copy may be deleted only if nobody refers to it by now. */
+  readonly confirmUnused?: boolean;
+  /** Of a stale plan: what the cache says of the source will do while its cluster can not be reached. */
+  readonly cacheSuffices?: boolean;
+}
+
+/** Types of Secrets that let somebody into the cluster that they are of. */
+const CREDENTIAL_TYPES: readonly unknown[] = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
+
+/** An object of the host that may be meant for somebody else is looked at again after this time, in milliseconds. */
+const FOREIGN_AGAIN_MS = 60_000;
+
+/**
+ * Decides what to do about one referenced object. Applying the operations and planning again yields none.
+ *
+ * @example
+ * planReferenceCopy(rules, { kind, key, hostKey, source: secret, target: undefined, unusedMs: undefined }).operations[0].action; // "create"
+ */
+export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput): ReferencePlan {
+  const { source, unusedMs } = input;
+  if (unusedMs !== undefined) return planUnused(rules, { ...input, unusedMs });
+  // Nobody may take a copy for a source: it is from before the configuration turned the direction round.
+  if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
+  if (source === undefined) return planMissing(rules, input);
+  if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"]))
+    return planRefused(rules, input, `is of type ${String(source["type"])}, which lets its holder into a cluster; it is not copied`);
+  const foreign = whyNotImported(rules, { ...input, source });
+  // Namespaces come and go unseen.
+  if (foreign !== undefined) return { ...planRefused(rules, input, `is not copied: ${foreign}`), againInMs: FOREIGN_AGAIN_MS };
+  return planWanted(rules, { ...input, source });
+}
+
+/** uid and version of an object, as text. */
+export function versionText(object: KubeObject): string {
+  return `${object.metadata.uid}/${object.metadata.resourceVersion}`;
+}
+
+function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
+  const { target, unusedMs, known } = input;
+  const leftMs = rules.retentionMs - unusedMs;
+  // A list may have left it out. Whoever forgets it now would not know it again when the next list has it.
+  const copy = target ?? known;
+  if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
+  if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
+  return {
+    ...answer(input, "absent", { operations: [deletion(input, copy, "Nobody refers to the object any more")] }),
+    confirmUnused: true,
+  };
+}
+
+function planTurned(input: ReferenceInput, source: KubeObject): ReferencePlan {
+  const notes = [missing(input)];
+  if (source.metadata.deletionTimestamp) return answer(input, "waiting", { notes });
+  const side = sourceSide(input);
+  const operation = { ...deletion(input, source, "The copy stands where its source belongs now"), side };
+  return answer(input, "waiting", { operations: [operation], notes });
+}
+
+function planMissing(rules: ReferenceRules, input: ReferenceInput): ReferencePlan {
+  const { target } = input;
+  const notes = [missing(input)];
+  if (!isLiveCopy(rules, input, target)) return answer(input, "waiting", { notes });
+  return answer(input, "waiting", { operations: [{ ...deletion(input, target, "The source is gone"), confirm: "absent" }], notes });
+}
+
+function planRefused(rules: ReferenceRules, input: ReferenceInput, reason: string): ReferencePlan {
+  const notes: Note[] = [{ code: "REFERENCE_REFUSED", message: `${named(input)} ${reason}` }];
+  const { target } = input;
+  if (!isLiveCopy(rules, input, target)) return answer(input, "refused", { notes });
+  return answer(input, "refused", { operations: [deletion(input, target, "The source must not be copied")], notes });
+}
+
+function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
+  const { target } = input;
+  const side = targetSide(input);
+  const desired = desiredCopy(rules, input);
+  if (target === undefined) {
+    // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
+    const { known, sourceConfirmed } = input;
+    if (known !== undefined && !sourceConfirmed) return { ...answer(input, "stale"), cacheSuffices: !isStale(rules, input, known) };
+    const reason = "The referenced object has no copy";
+    return answer(input, "copied", { operations: [{ action: "create", side, object: newCopy(rules, input, desired), reason }] });
+  }
+  const isOurs = isReferenceCopy(rules, input, target);
+  if (!isOurs && !isOfMovedSource(rules, input, target)) return planForeign(rules, { ...input, target });
+  if (target.metadata.deletionTimestamp) return answer(input, "waiting");
+  if (isOurs && isStale(rules, input, target)) return answer(input, "stale");
+  const difference = differsFrom(rules, input, { target, desired });
+  if (difference === "recreate") {
+    return answer(input, "copied", {
+      operations: [deletion(input, target, "A field that can not be changed differs; the copy is made anew")],
+    });
+  }
+  if (difference === "none") return answer(input, "copied");
+  const restores = input.writtenFrom === versionText(input.source);
+  const reason = restores ? "Edits of the copy are undone" : "The source changed";
+  const object = refreshedCopy(rules, input, { target, desired });
+  return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
+}
+
+/** Tells whether a copy stands here from before its namespace was mapped anew: it makes way in one write, as for other kinds. */
+function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
+  const { resource } = input.kind;
+  const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
+  return other !== undefined && isMappedElsewhere(rules.translator, resource, other, input.hostKey);
+}
+
+/** An object of somebody else that says the same is as good as a copy. */
+function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly target: KubeObject }): ReferencePlan {
+  const { target, source, kind } = input;
+  const isHost = targetSide(input) === "host";
+  const other = isHost ? ourMarkers(rules, target, kind.resource) : undefined;
+  if (other !== undefined) {
+    const message = `${named(input)} and "${formatKey(other)}" have the same host name`;
+    return answer(input, "refused", { notes: [{ code: "NAME_COLLISION", message }] });
+  }
+  if (jsonEqual(bodyOf(source), bodyOf(target))) return answer(input, "left");
+  const where = isHost ? "on the host under its host name" : "in the tenant cluster";
+  const message = `${named(input)} is not copied: another object, which is not ours, stands ${where}`;
+  return answer(input, "refused", { notes: [{ code: "REFERENCE_FOREIGN", message }] });
+}
+
+/** The fence: a cache that lags behind what was copied already must not undo it. */
+function isStale({ translator }: ReferenceRules, { source, sourceConfirmed }: SourcedInput, target: KubeObject): boolean {
+  const copied = readMarkers(translator.markerPrefix, target)!.resourceVersion;
+  const cached = source.metadata.resourceVersion;
+  return !sourceConfirmed && copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
+}
+
+/** Tells whether an object on either side is our copy of exactly the object that is planned. */
+export function isReferenceCopy(rules: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
+  const markers = readMarkers(rules.translator.markerPrefix, object);
+  return (
+    markers !== undefined &&
+    whose(rules, markers) === "ours" &&
+    markers.kind === formatKind(kind.resource) &&
+    sameKey(markers, key) &&
+    sameKey({ namespace: markers.hostNamespace, name: markers.hostName }, hostKey)
+  );
+}
+
+function isLiveCopy(rules: ReferenceRules, input: ReferenceInput, object: KubeObject | undefined): object is KubeObject {
+  return object !== undefined && !object.metadata.deletionTimestamp && isReferenceCopy(rules, input, object);
+}
+
+/** Where the source is. */
+export function sourceSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
+  return kind.direction === "toHost" ? "tenant" : "host";
+}
+
+/** Where the copy belongs. */
+export function targetSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
+  return kind.direction === "toHost" ? "host" : "tenant";
+}
+
+function deletion(input: ReferenceInput, { metadata }: KubeObject, reason: string): Extract<Operation, { action: "delete" }> {
+  const { uid, resourceVersion, name = "", namespace = "" } = metadata;
+  const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
+  return { action: "delete", side: targetSide(input), key: { namespace, name }, preconditions, reason, confirm: "none" };
+}
+
+/** Says no host name: the note becomes an Event in the tenant cluster. */
+function missing(input: ReferenceInput): Note {
+  const where = sourceSide(input) === "host" ? "on the host, from where it would be brought" : "in the tenant cluster";
+  return { code: "REFERENCE_MISSING", message: `${named(input)} does not exist ${where}` };
+}
+
+function named({ kind, key }: CopyPlace): string {
+  return `${kind.resource.kind} "${formatKey(key)}"`;
+}
+
+function answer({ hostKey }: ReferenceInput, state: Plan["state"], parts: Partial<ReferencePlan> = {}): ReferencePlan {
+  return { state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts };
+}

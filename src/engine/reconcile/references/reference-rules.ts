@@ -1,0 +1,61 @@
+/** The words that the rooms around referenced objects share. */
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { Direction } from "../../patch/patch-definition.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { KeyFilter } from "../rules/excluded-keys.ts";
+
+/** A kind whose objects are brought across, and which way. */
+export interface ReferenceKind {
+  readonly resource: ResourceType;
+  readonly direction: Direction;
+}
+
+/** What stays the same from one referenced object to the next. */
+export interface ReferenceRules {
+  /** Kinds that reference patches can name, but for those that are synced anyway. */
+  readonly kinds: readonly ReferenceKind[];
+  readonly translator: Translator;
+  /** Label and annotation keys that never cross. */
+  readonly excluded: KeyFilter;
+  /** A copy that nobody refers to stays so long, in milliseconds. */
+  readonly retentionMs: number;
+  /** So many objects are followed at most. */
+  readonly objectsMax: number;
+  /** uid of the tenant cluster's `kube-system` namespace; recorded on every copy. */
+  readonly clusterUid?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  readonly adoptCluster?: string;
+}
+
+/** Everything that a plan for one referenced object looks at. */
+export interface ReferenceInput {
+  readonly kind: ReferenceKind;
+  /** The object's key in the tenant cluster, where references name it. */
+  readonly key: ObjectKey;
+  /** Its key on the host. */
+  readonly hostKey: ObjectKey;
+  /** What the copy is of. */
+  readonly source: KubeObject | undefined;
+  /** What stands where the copy belongs, whoever's it is. */
+  readonly target: KubeObject | undefined;
+  /** How long nobody has referred to it, in milliseconds; undefined while somebody does. */
+  readonly unusedMs: number | undefined;
+  /** Owner of copies on the host. */
+  readonly owner?: OwnerReference | undefined;
+  /** True when a live read said that the source is no newer than this one. */
+  readonly sourceConfirmed?: boolean;
+  /** Of an import: another tenant namespace exists in which an object may be meant by the same host name; undefined before that is known. */
+  readonly namesakeExists?: boolean;
+  /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
+  readonly known?: KubeObject | undefined;
+  /** uid and version of the source that was written last: should the copy differ from it again, somebody has edited the copy. */
+  readonly writtenFrom?: string | undefined;
+}
+
+/** The input when there is a source. */
+export type SourcedInput = ReferenceInput & { readonly source: KubeObject };
+
+/** Both places of one referenced object. */
+export type CopyPlace = Pick<ReferenceInput, "kind" | "key" | "hostKey">;

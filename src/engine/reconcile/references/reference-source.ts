@@ -1,0 +1,52 @@
+/**
+ * Whether an object of the host may be brought into the tenant under the name that somebody there gave. Host names are not unique:
+ * `db-x-shop-x-a-x-blue` is `db-x-shop` of namespace `a`, and `db` of namespace `shop-x-a`.
+ *
+ * @module
+ */
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { isMarkedBySyncer, namesAnotherCluster, readForeignMarkers } from "../../translate/foreign-markers.ts";
+import { STANDS_FOR } from "../../translate/markers.ts";
+import type { CopyPlace, ReferenceRules, SourcedInput } from "./reference-rules.ts";
+
+/** Stands between the parts of a shared host name, and may stand within each of them. */
+const JOINT = "-x-";
+
+/**
+ * Other tenant namespaces in which an object may be meant by the same host name, whether they exist or not.
+ *
+ * @example
+ * namesakes(rules, { kind, key: { namespace: "a", name: "db-x-shop" }, hostKey }); // ["shop-x-a"]
+ */
+export function namesakes({ translator }: ReferenceRules, { kind, key, hostKey }: CopyPlace): readonly string[] {
+  const joined = `${key.name}${JOINT}${key.namespace}`;
+  const found = new Set<string>();
+  for (let at = joined.indexOf(JOINT); at >= 0; at = joined.indexOf(JOINT, at + 1)) {
+    const other = { name: joined.slice(0, at), namespace: joined.slice(at + JOINT.length) };
+    const place = other.name === "" || other.namespace === "" ? undefined : translator.toHost(other, kind.resource);
+    if (!sameKey(other, key) && place !== undefined && sameKey(place, hostKey)) found.add(other.namespace);
+  }
+  return [...found];
+}
+
+/** What the host's operator says of an object: that it stands for this tenant object, or for another one. */
+export function wordOf({ translator }: ReferenceRules, { key }: CopyPlace, { metadata }: KubeObject): "this" | "another" | undefined {
+  const said = metadata.annotations?.[translator.markerPrefix + STANDS_FOR];
+  return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";
+}
+
+/** Why a source on the host must not be brought into the tenant, in words that say nothing of the host; undefined when it may. */
+export function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | undefined {
+  const { kind, key, source, namesakeExists } = input;
+  if (kind.direction === "toHost") return undefined;
+  const { vcluster, markerPrefix } = rules.translator;
+  const about = { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix };
+  const [theirs] = readForeignMarkers(source, about);
+  const isTheirs = theirs !== undefined ? !sameKey(theirs, key) : isMarkedBySyncer(source) || namesAnotherCluster(source, about);
+  if (isTheirs) return "the object on the host belongs to somebody else";
+  const word = wordOf(rules, input, source);
+  if (word === "another") return "the object on the host is meant for another one";
+  if (word === "this" || namesakeExists !== true) return undefined;
+  return `the object on the host may be meant for another namespace, unless its annotation ${markerPrefix}${STANDS_FOR} says "${formatKey(key)}"`;
+}

@@ -1,0 +1,171 @@
+/**
+ * Which addresses of a tenant may appear on the host. A tenant can write any address into Endpoints, and the host's load
+ * balancers, proxies and policies trust what stands there (CVE-2021-25740); this is where that trust is limited.
+ *
+ * @module
+ */
+import { EngineError } from "../../../base/errors.ts";
+import { embeddedIpv4 } from "../../../kube/object/endpoints/embedded-ipv4.ts";
+import { cidrContains, formatIp, parseCidr, parseIp } from "../../../kube/object/endpoints/ip.ts";
+import type { Cidr, IpAddress } from "../../../kube/object/endpoints/ip.ts";
+import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../../../kube/object/types.ts";
+import { remembered } from "./remembered.ts";
+
+/**
+ * The operator's rules. `deny` beats `allow`; with a non-empty `allow` everything else is refused. An IPv6 address that stands for an
+ * IPv4 one (NAT64, 6to4, Teredo, IPv4-mapped, …) must pass as itself and as that one.
+ */
+export interface AddressPolicy {
+  /** CIDRs. Empty: every address that is not refused otherwise. */
+  readonly allow: readonly string[];
+  /** CIDRs. */
+  readonly deny: readonly string[];
+  /** What a refused address does to its object. */
+  readonly action: "drop-address" | "reject-object";
+}
+
+/** Refused whatever the settings say. */
+const ALWAYS_REFUSED: readonly (readonly [cidr: string, name: string])[] = [
+  ["0.0.0.0/8", "unspecified"],
+  ["::/128", "unspecified"],
+  ["127.0.0.0/8", "loopback"],
+  ["::1/128", "loopback"],
+  ["169.254.0.0/16", "link-local"],
+  ["fe80::/10", "link-local"],
+  ["224.0.0.0/4", "multicast"],
+  ["ff00::/8", "multicast"],
+  ["255.255.255.255/32", "broadcast"],
+  ["100.100.100.200/32", "cloud metadata"],
+  ["168.63.129.16/32", "cloud metadata"],
+  ["192.0.0.192/32", "cloud metadata"],
+  ["fd00:ec2::254/128", "cloud metadata"],
+];
+
+const REFUSED_ALWAYS: readonly { cidr: Cidr; name: string }[] = ALWAYS_REFUSED.map(([text, name]) => ({ cidr: parseCidr(text)!, name }));
+
+/** An address that was left out, and why. */
+export interface RefusedAddress {
+  readonly ip: string;
+  readonly reason: string;
+}
+
+/** Why `ip` is refused, or `undefined` when it may pass. */
+export type AddressCheck = (ip: string) => string | undefined;
+
+/** A policy that is ready to use. */
+export interface CompiledAddressPolicy {
+  readonly check: AddressCheck;
+  /** The same for a host name in the place of an address. */
+  readonly checkName: AddressCheck;
+  readonly action: AddressPolicy["action"];
+}
+
+/**
+ * Compiles a policy once.
+ *
+ * @throws CONFIG_VALUE when an entry of `allow` or `deny` is no CIDR.
+ * @example
+ * const { check } = compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"], action: "drop-address" });
+ * check("10.1.0.1"); // undefined
+ * check("169.254.169.254"); // "link-local"
+ */
+export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPolicy {
+  const [allow, deny] = [policy.allow.map(readCidr), policy.deny.map(readCidr)];
+  const judge = (address: IpAddress) => {
+    const always = REFUSED_ALWAYS.find(({ cidr }) => cidrContains(cidr, address));
+    if (always !== undefined) return always.name;
+    if (deny.some((cidr) => cidrContains(cidr, address))) return "denied by addressPolicy.deny";
+    if (allow.length > 0 && !allow.some((cidr) => cidrContains(cidr, address))) return "not in addressPolicy.allow";
+    return undefined;
+  };
+  const check = (ip: string) => {
+    const address = parseIp(ip);
+    if (address === undefined) return "not an address in canonical text";
+    return judge(address) ?? firstRefused(embeddedIpv4(address), judge);
+  };
+  const limited = allow.length + deny.length > 0;
+  const checkName = (name: string) => {
+    const local = nameProblem(name);
+    if (local !== undefined || !limited) return local;
+    return "a host name, whose address addressPolicy can not check";
+  };
+  return { check, checkName, action: policy.action };
+}
+
+/** An IPv6 address that stands for an IPv4 one is as good as that one: a translator on the way unwraps it. */
+function firstRefused(embedded: readonly IpAddress[], judge: (address: IpAddress) => string | undefined): string | undefined {
+  for (const address of embedded) {
+    const reason = judge(address);
+    if (reason !== undefined) return `it stands for ${formatIp(address)}: ${reason}`;
+  }
+  return undefined;
+}
+
+/** Nobody knows which address a name will stand for; those are refused that are an address in disguise, or the machine itself. */
+function nameProblem(name: string): string | undefined {
+  const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in the place of a host name";
+  return last === "localhost" ? "loopback" : undefined;
+}
+
+/** An entry that is skipped would open what the operator closed. */
+function readCidr(text: string): Cidr {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: wanted a CIDR in canonical text`);
+  return cidr;
+}
+
+/**
+ * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. The same reference comes back
+ * when nothing was refused. The list must not change.
+ */
+export function admitAddresses(
+  subsets: readonly EndpointSubset[],
+  check: AddressCheck,
+): { subsets: readonly EndpointSubset[]; refused: readonly RefusedAddress[] } {
+  if (passes(check)(subsets)) return { subsets, refused: [] };
+  const refused: RefusedAddress[] = [];
+  const admitted = (addresses: readonly EndpointAddress[] | undefined) =>
+    addresses?.filter(({ ip }) => {
+      const reason = check(ip);
+      if (reason !== undefined) refused.push({ ip, reason });
+      return reason === undefined;
+    });
+  const kept = subsets.map((subset) => {
+    const addresses = admitted(subset.addresses) ?? [];
+    const notReadyAddresses = admitted(subset.notReadyAddresses) ?? [];
+    return {
+      ...(addresses.length > 0 && { addresses }),
+      ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+      ...(subset.ports !== undefined && { ports: subset.ports }),
+    } satisfies EndpointSubset;
+  });
+  return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
+}
+
+/** Tells whether a policy has nothing to say about a list, which most changes of an object leave as it was. */
+const passes = remembered((check: AddressCheck) =>
+  remembered((subsets: readonly EndpointSubset[]): boolean => {
+    const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);
+    return subsets.every(({ addresses, notReadyAddresses }) => pass(addresses) && pass(notReadyAddresses));
+  }),
+);
+
+/**
+ * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, whoever took
+ * them. The same reference comes back when all stays.
+ */
+export function admitEndpoints(
+  endpoints: readonly SliceEndpoint[],
+  check: AddressCheck,
+): { endpoints: readonly SliceEndpoint[]; refused: readonly RefusedAddress[] } {
+  const refused: RefusedAddress[] = [];
+  const admitted = (address: string) => {
+    const reason = check(address);
+    if (reason !== undefined) refused.push({ ip: address, reason });
+    return reason === undefined;
+  };
+  const kept = endpoints.map((endpoint) => ({ ...endpoint, addresses: (endpoint.addresses ?? []).filter(admitted) }));
+  const filled = kept.filter(({ addresses }) => addresses.length > 0);
+  return { endpoints: refused.length === 0 && filled.length === endpoints.length ? endpoints : filled, refused };
+}

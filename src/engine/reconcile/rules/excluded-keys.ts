@@ -1,0 +1,31 @@
+import type { StringMap } from "../../../kube/object/types.ts";
+import { isSyncerKey } from "../../translate/foreign-markers.ts";
+
+/** Label and annotation keys that never cross, either way. */
+export type KeyFilter = (key: string) => boolean;
+
+/** Written by the endpoints controller with every change: copied along with a real change, but no change by itself. */
+export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/** Label by which the endpoints controller knows its own objects. */
+export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
+
+/**
+ * Compiles the list of excluded keys; a `*` at the end of an entry stands for any ending. The keys of syncers are excluded whatever the
+ * list says.
+ *
+ * @example
+ * compileExcludedKeys(["argocd.argoproj.io/*"])("argocd.argoproj.io/tracking-id"); // true
+ */
+export function compileExcludedKeys(entries: readonly string[]): KeyFilter {
+  const exact = new Set(entries.filter((entry) => !entry.endsWith("*")));
+  const prefixes = entries.filter((entry) => entry.endsWith("*")).map((entry) => entry.slice(0, -1));
+  return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || isSyncerKey(key);
+}
+
+/** The entries of `map` whose key is not excluded; the same reference when that is all of them. */
+export function withoutKeys(map: StringMap, excluded: KeyFilter): StringMap {
+  // Most maps have no such key, and each change asks of several.
+  for (const key in map) if (excluded(key)) return Object.fromEntries(Object.entries(map).filter(([name]) => !excluded(name)));
+  return map;
+}

@@ -1,0 +1,119 @@
+/**
+ * Everything a plan needs that stays the same from object to object: one immutable value per configuration.
+ *
+ * @module
+ */
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Selector } from "../../../kube/object/selector.ts";
+import type { KubeObject, Service, StringMap } from "../../../kube/object/types.ts";
+import type { CompiledPatch } from "../../patch/compile.ts";
+import type { NameRules, OnError, PatchEngine } from "../../patch/types.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { CompiledAddressPolicy } from "./address-policy.ts";
+import type { KeyFilter } from "./excluded-keys.ts";
+
+/** The settings that decide what is written. */
+export interface PlanSettings {
+  readonly onError: OnError;
+  readonly addressPolicy: CompiledAddressPolicy;
+  readonly selector: Selector;
+  readonly requireService: boolean;
+  readonly excluded: KeyFilter;
+  /** Fuel for all evaluations of one object in one direction. */
+  readonly objectFuel: number;
+}
+
+/** Who makes the host Services: this engine, or another syncer beside it. */
+export type ServicesMode = "managed" | "external";
+
+/** The EndpointSlices of one tenant Service, counted. */
+export interface SliceCount {
+  /** Slices that the tenant has. */
+  readonly total: number;
+  /** Those of them whose copies stand on the host and belong to the host Service. */
+  readonly copied: number;
+}
+
+/** What both sides look like around the object that is planned. */
+export interface Surroundings {
+  /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
+  readonly tenantService?: Service | undefined;
+  /** The host Service at the host key of that Service. */
+  readonly hostService?: Service | undefined;
+  /** An embedder says that the host Service is the one of the tenant Service, whatever stands on it. */
+  readonly ownsHostService?: boolean | undefined;
+  /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
+  readonly slices?: SliceCount | undefined;
+}
+
+/** What the labels of a copy depend on besides the tenant's. */
+export interface LabelSurroundings extends Surroundings {
+  readonly host: KubeObject | undefined;
+  readonly translator: Translator;
+}
+
+/** What is special about one synced kind. The body is everything but metadata. */
+export interface SyncedKind {
+  readonly resource: ResourceType;
+  /** Tells that the body's host edits may flow back (as one value). */
+  readonly bodyFlows: boolean;
+  /** Label keys of which the engine alone decides what stands on a copy. They cross in neither direction. */
+  readonly ownLabelKeys: readonly string[];
+  /** What the copy has under them; a key that is left out is not on the copy. Neither the tenant nor a patch has a say. */
+  ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
+  /** The tenant Service that an object belongs to; undefined when it belongs to none. */
+  serviceOf(key: ObjectKey, tenant: KubeObject): ObjectKey | undefined;
+  /** Who in the tenant cluster writes this object and would undo what flows back; undefined when nobody does. */
+  writerOf(tenant: KubeObject): string | undefined;
+  /** The body of the host object, before patches. */
+  translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
+  /** Checks and corrects the patched body; may refuse the whole object. */
+  admitBody(object: KubeObject, rules: Rules): Admission;
+  /** SHA-256 of what the owned part of a host object's body says: bodies that mean the same have the same. The object must not change. */
+  hostFingerprint(object: KubeObject): string;
+  /** The same for a tenant object's body. */
+  tenantFingerprint(object: KubeObject): string;
+  /**
+   * A host object with `desired`'s body, keeping what the host's API server assigned, without annotations that it would refuse
+   * beside that body.
+   */
+  withBody(host: KubeObject, desired: KubeObject): KubeObject;
+  /** The tenant object with the reversed body of a host object; `undefined` when it can not be reversed. */
+  tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined;
+  /** Tells that the host object must be deleted and created, because a field that differs can not be changed. */
+  mustRecreate(host: KubeObject, desired: KubeObject): boolean;
+}
+
+/** A body that may be written, with what was left out of it, or the reason why nothing may. */
+export interface Admission {
+  readonly object: KubeObject;
+  readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
+  /** Where something stood that the host's API server would refuse beside the rest. Default none. */
+  readonly leftOut?: readonly string[];
+  readonly rejected?: string;
+}
+
+/** See the module comment. */
+export interface Rules {
+  readonly kind: SyncedKind;
+  readonly enabled: boolean;
+  readonly patches: readonly CompiledPatch[];
+  readonly engine: PatchEngine;
+  readonly names: NameRules;
+  readonly translator: Translator;
+  readonly settings: PlanSettings;
+  readonly services: ServicesMode;
+  /** True when this engine syncs Services (managed and not switched off). */
+  readonly servicesEnabled: boolean;
+  /** `context.vcluster` of expressions. */
+  readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
+  /** Digest of this kind's patches and translation; recorded on every copy. */
+  readonly configHash: string;
+  /** Prefix of the markers of another syncer whose copies are taken over. */
+  readonly adopt?: string;
+  /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
+  readonly clusterUid?: string;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  readonly adoptCluster?: string;
+}

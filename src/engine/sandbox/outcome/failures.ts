@@ -1,0 +1,151 @@
+/**
+ * What went wrong in an evaluation, as errors with codes.
+ *
+ * @module
+ */
+import type { Code } from "../../../base/codes.ts";
+import { EngineError } from "../../../base/errors.ts";
+import type { ErrorDetails } from "../../../base/errors.ts";
+import { excerptOf, quote, showPlace } from "../../expression/excerpt.ts";
+import type { Place } from "../../expression/excerpt.ts";
+import { adviseOnResult, adviseOnThrown, kindOf } from "./advice.ts";
+import type { FuelBudget } from "../fuel.ts";
+import type { SandboxLimits } from "../limits.ts";
+import type { Outcome, Price, Stopped, Thrown } from "./outcome.ts";
+import { placeOf } from "../source.ts";
+
+const MESSAGE_MAX = 500;
+
+/** What an evaluation was given. */
+export interface Conditions {
+  readonly limits: SandboxLimits;
+  readonly budget: FuelBudget | undefined;
+  /** Its own limit, or what was left of the budget. */
+  readonly fuel: number;
+  readonly value: unknown;
+}
+
+type Failed = (Exclude<Outcome, { kind: "value" }> & Price) | Stopped;
+
+/** The error for an evaluation of `text` that gave no value. */
+export function failureOf(text: string, outcome: Failed, conditions: Conditions): EngineError {
+  switch (outcome.kind) {
+    case "threw":
+      return failureOfThrown(text, outcome, conditions);
+    case "stopped":
+      return failureOfStop(text, outcome, conditions);
+    case "noJson":
+      return failureOfResult(text, outcome, conditions);
+  }
+}
+
+/** What an evaluation took, for budgets that others keep. */
+function priceOf(outcome: Failed): ErrorDetails {
+  return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
+}
+
+/** The error for a text that the engine does not compile. */
+export function compileFailure(text: string, what: string, place: Place = { line: 1, column: 1 }): EngineError {
+  const message = `Cannot compile expression ${quote(text)}: ${what}${showPlace(text, place)}`;
+  return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
+}
+
+/** The error for a text whose compilation needs more than what is left of a budget. */
+export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
+  const { limit } = budget;
+  const what = `needs more than what is left of the ${limit} steps in which all expressions of a configuration are compiled`;
+  return failure(
+    "EXPRESSION_FUEL",
+    text,
+    { what, hint: "Write fewer or shorter expressions, or raise limits.configurationFuel" },
+    { fuel, limit },
+  );
+}
+
+/** What a message says behind the expression. */
+interface Words {
+  readonly what: string;
+  readonly hint: string | undefined;
+}
+
+function failure(code: Code, text: string, { what, hint }: Words, details: ErrorDetails, options: { cause?: unknown } = {}): EngineError {
+  const advice = hint === undefined ? {} : { hint };
+  return new EngineError(code, `Expression ${quote(text)} ${what}${hint === undefined ? "" : `. ${hint}`}`, {
+    details: { expression: text, ...details, ...advice },
+    ...options,
+  });
+}
+
+function failureOfResult(text: string, outcome: Extract<Failed, { kind: "noJson" }>, { limits, value }: Conditions): EngineError {
+  const { found, fuel } = outcome;
+  const limit = limits.resultBytes;
+  const wanted = found.startsWith("more than") ? `a JSON value of at most ${limit} bytes` : "a JSON value";
+  const words = { what: `must return ${wanted}, found ${found}; value is ${kindOf(value)}`, hint: adviseOnResult(found) };
+  return failure("EXPRESSION_RESULT", text, words, { fuel, limit, valueKind: kindOf(value), ...priceOf(outcome) });
+}
+
+function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): EngineError {
+  const { reason, cause, charged } = stopped;
+  const { limits } = conditions;
+  switch (reason) {
+    case "fuel":
+      return failureOfFuel(text, stopped, conditions);
+    case "overhead": {
+      const what = `made the engine search its own tables for more than its ${conditions.fuel} steps pay for (limits.fuel)`;
+      const hint = "Look for a loop that makes very many values, or for objects with many keys that are large round numbers";
+      return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
+    }
+    case "input": {
+      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than so much data may (limits.fuel)`;
+      const hint = "Match a smaller value, read single fields of context, or look for maps with many keys that are large round numbers";
+      return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
+    }
+    case "memory": {
+      const words = {
+        what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
+        hint: "Make fewer or shorter values at a time",
+      };
+      return failure("EXPRESSION_MEMORY", text, words, { fuel: charged, charged, limit: limits.memoryBytes });
+    }
+    case "stack": {
+      const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
+      return failure("EXPRESSION_STACK", text, words, { fuel: charged, charged, limit: limits.stackBytes });
+    }
+    case "fault":
+      return failure("EXPRESSION_ERROR", text, { what: "broke the engine", hint: undefined }, { fuel: charged, charged }, { cause });
+  }
+}
+
+function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budget, fuel: given }: Conditions): EngineError {
+  const shared = budget !== undefined && given < limits.fuel;
+  const limit = shared ? budget.limit : given;
+  const what = shared
+    ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
+    : `took more than ${limit} steps (limits.fuel)`;
+  const hint = "Look for a loop without end, a repeated group in a regular expression such as (a+)+, or a very long value";
+  return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });
+}
+
+function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" }>, { limits, value }: Conditions): EngineError {
+  const { thrown, fuel } = outcome;
+  const place = placeOf(thrown.stack, text);
+  const at = place === undefined ? "" : showPlace(text, place);
+  const where = place === undefined ? {} : { ...place, excerpt: excerptOf(text, place) };
+  if (isStackOverflow(thrown)) {
+    const words = {
+      what: `recursed too deep${at}`,
+      hint: `Calls nest in ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
+    };
+    return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where, ...priceOf(outcome) });
+  }
+  const what = `${thrown.name === "" ? "" : `${thrown.name}: `}${thrown.message}`.slice(0, MESSAGE_MAX);
+  const words = {
+    what: `threw ${what || "an error"}${at}; value is ${kindOf(value)}`,
+    hint: adviseOnThrown(thrown, { text, value, place }),
+  };
+  return failure("EXPRESSION_ERROR", text, words, { fuel, valueKind: kindOf(value), ...where, ...priceOf(outcome) });
+}
+
+function isStackOverflow({ byEngine, message }: Thrown): boolean {
+  return byEngine && message.includes("stack overflow");
+}

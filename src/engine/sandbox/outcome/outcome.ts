@@ -1,0 +1,41 @@
+import type { TrapReason } from "../quickjs/engine.ts";
+
+/** What an evaluation took from the fuel of its object, beside the expression's own steps. */
+export interface Price {
+  /** Everything but the context: the expression's own steps, its value, its result, and the work of the host for each evaluation. */
+  readonly charged: number;
+  /** Bringing in the context. It is the same whether an earlier evaluation has left it there; who evaluates often pays it once. */
+  readonly contextCharged: number;
+}
+
+/** What an evaluation came to, and what it took. */
+export type Priced = Outcome & Price;
+
+/** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
+export type Outcome =
+  | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
+  | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
+  | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
+
+/** What the realm says about a thrown value. Name and message are on one line, whatever the expression wrote into them. */
+export interface Thrown {
+  readonly name: string;
+  readonly message: string;
+  /** Empty for what is no error: any object can say anything of where it comes from. */
+  readonly stack: string;
+  /** It has the class of what the engine's calls and parsers throw when they nest too deep. */
+  readonly byEngine: boolean;
+}
+
+/** An evaluation that hit a limit, or a fault of the engine. */
+export interface Stopped {
+  readonly kind: "stopped";
+  /** "input": its value or context could not be brought in for a fair price. */
+  readonly reason: TrapReason | "input";
+  readonly fuel: number;
+  /** Everything that it took, with the price of what it broke. */
+  readonly charged: number;
+  /** JSON length of what was brought in, in code units. */
+  readonly inputLength: number;
+  readonly cause: unknown;
+}

@@ -1,0 +1,383 @@
+/**
+ * One instance of QuickJS, driven through the raw exports of its WASM module.
+ *
+ * The high-level binding is not used: its `dump` turns failures into values, its strings lose NUL and lone surrogates, and its
+ * interrupt handler does not bound time.
+ *
+ * Guarantees:
+ * - The instance can call {@link HOST_FUNCTIONS} of the host and nothing else. Only strings cross, and each call has its price in fuel.
+ * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
+ *
+ * After any exception from a method the instance is in an unknown state: ask {@link Engine.trapReason}, then drop it.
+ *
+ * @module
+ */
+import { assert } from "../../../base/errors.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import type { Units } from "./base64.ts";
+import { createImports } from "./engine-imports.ts";
+import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, KINDS, STRING_HEADER_BYTES } from "./engine-layout.ts";
+import type { Handle, Kind, RawExports } from "./engine-layout.ts";
+import { STEPS_MAX } from "./meter-function.ts";
+import { stepsLeft } from "./meter.ts";
+import { needsEscape, readUnits, writeText } from "./strings.ts";
+
+export type { Handle };
+
+/** Why an instance stopped: a limit, or a fault of the engine itself. */
+export type TrapReason = "fuel" | "overhead" | "memory" | "stack" | "fault";
+
+/** Steps of both counters: the program's own, and those inside the engine whose number depends on what ran before. */
+export interface Steps {
+  readonly fuel: number;
+  readonly overhead: number;
+}
+
+/** Bytes of one page of WASM memory. */
+export const PAGE_BYTES = 65_536;
+
+/** The module declares that it needs so many pages from the start. */
+export const INITIAL_PAGES = 256;
+
+/** Fuel for the host's own calls into the engine that free, compile or look at what was paid for when it was made. */
+export const HOST_FUEL = STEPS_MAX;
+
+/** Overhead that every allowance of fuel has besides as many steps as the fuel itself; ordinary programs need less than 1.2 per step. */
+const OVERHEAD_BASE = 200_000;
+
+/** How an instance is made. */
+export interface EngineOptions {
+  /** The metered module. */
+  readonly module: WebAssembly.Module;
+  /** The memory never grows beyond this, in bytes, nor beyond what {@link Engine.allowMemory} says. */
+  readonly memoryBytes: number;
+  /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
+  readonly stackBytes: number;
+  /** Answers the guest's questions to the outside, which are those of `virtualToHostDNS`. Must not throw. */
+  readonly callHost: (text: string) => string;
+}
+
+/** Where the parts of an instance lie in its memory. */
+interface Layout {
+  readonly context: number;
+  /** Space for arguments, then for short texts. */
+  readonly scratch: number;
+}
+
+/** An instance at rest: its memory pages that have contents, by number. */
+export interface Snapshot {
+  readonly pages: ReadonlyMap<number, Uint8Array>;
+  readonly layout: Layout;
+}
+
+/** How a source is evaluated. */
+export interface EvaluateSourceOptions {
+  /** Shown in stack traces. */
+  readonly file: string;
+  /** Only compiles; the value is good for nothing but freeing. */
+  readonly compileOnly?: boolean;
+}
+
+/** Every call has so many arguments. */
+const ARGUMENTS = 3;
+const ARGUMENTS_BYTES = ARGUMENTS * 4;
+const TEXT_BYTES = 16_384;
+/** A code unit takes at most three bytes of UTF-8; one byte is for the closing zero. */
+const SCRATCH_TEXT_MAX = Math.floor((TEXT_BYTES - 1) / 3);
+
+/** A running instance. */
+export class Engine {
+  readonly undefined: Handle;
+  readonly null: Handle;
+  readonly true: Handle;
+  readonly false: Handle;
+  readonly #options: EngineOptions;
+  readonly #memory: WebAssembly.Memory;
+  readonly #raw: RawExports;
+  readonly #layout: Layout;
+  #bytes: Uint8Array;
+  #words: Int32Array;
+  #growthRefused = false;
+  #memoryAllowed: number;
+  #given: Steps = { fuel: HOST_FUEL, overhead: STEPS_MAX };
+
+  /** Boots an instance, or continues one from its snapshot. */
+  constructor(options: EngineOptions, snapshot?: Snapshot) {
+    this.#options = options;
+    this.#memoryAllowed = options.memoryBytes;
+    const initial = INITIAL_PAGES;
+    this.#memory = new WebAssembly.Memory({ initial, maximum: Math.floor(options.memoryBytes / PAGE_BYTES) });
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#words = new Int32Array(this.#memory.buffer);
+    const imports = createImports({
+      memory: this.#memory,
+      growTo: (bytes) => this.#growTo(bytes),
+      callFunction: (id, values, count) => this.#callHost(id, values, count),
+    });
+    const { exports } = new WebAssembly.Instance(options.module, imports);
+    this.#raw = exports as unknown as RawExports;
+    this.refuel(HOST_FUEL);
+    this.#layout = snapshot === undefined ? this.#boot() : this.#restore(snapshot);
+    this.undefined = this.#raw.E();
+    this.null = this.#raw.F();
+    this.false = this.#raw.G();
+    this.true = this.#raw.H();
+  }
+
+  /** Steps that are left; the instance traps when they fall below zero. */
+  get fuel(): number {
+    return stepsLeft(this.#raw.fuelLeft());
+  }
+
+  /** Allows `fuel` from now on, and `overhead`: by default as much as so much fuel can need. */
+  refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
+    this.#given = { fuel, overhead: Math.min(STEPS_MAX, overhead) };
+    this.#raw.refuel(fuel, this.#given.overhead);
+  }
+
+  /** What was taken since the last {@link refuel}; at most what was given, also after a trap. */
+  get taken(): Steps {
+    const { fuel, overhead } = this.#given;
+    return { fuel: Math.min(fuel, fuel - this.fuel), overhead: Math.min(overhead, overhead - this.#raw.overheadLeft()) };
+  }
+
+  /** Lets the memory grow to `bytes` from now on, but never beyond its limit. */
+  allowMemory(bytes: number): void {
+    this.#memoryAllowed = Math.min(bytes, this.#options.memoryBytes);
+  }
+
+  /** Size of the memory now, in bytes. */
+  get memoryBytes(): number {
+    return this.#bytes.length;
+  }
+
+  /** What stopped the instance, given what one of its methods threw. */
+  trapReason(error: unknown): TrapReason {
+    if (this.#growthRefused) return "memory";
+    if (this.fuel < 0) return "fuel";
+    if (this.#raw.overheadLeft() < 0) return "overhead";
+    return error instanceof RangeError ? "stack" : "fault";
+  }
+
+  /** Copies what the memory holds. Take it at rest only: the stack of a running call is not complete in memory. */
+  snapshot(): Snapshot {
+    const pages = new Map<number, Uint8Array>();
+    for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {
+      if (hasContents(this.#words, page)) pages.set(page, this.#bytes.slice(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+    }
+    return { pages, layout: this.#layout };
+  }
+
+  /** Evaluates `source` as strict code. The value is an exception when it does not compile or throws. */
+  evaluateSource(source: string, options: EvaluateSourceOptions): Handle {
+    const flags = EVAL_STRICT | (options.compileOnly === true ? EVAL_COMPILE_ONLY : 0);
+    const file = this.#allocateText(options.file);
+    const text = this.#allocateText(source);
+    const length = this.#bytes.indexOf(0, text) - text;
+    const value = this.#raw.pa(this.#layout.context, text, length, file, 0, flags);
+    this.#raw.M(text);
+    this.#raw.M(file);
+    return value;
+  }
+
+  /** Calls a function without `this` and with up to three arguments. The value is an exception when it throws. */
+  call(callee: Handle, first: Handle, second: Handle = this.undefined, third: Handle = this.undefined): Handle {
+    const { context, scratch } = this.#layout;
+    const at = scratch >> 2;
+    this.#words[at] = first;
+    this.#words[at + 1] = second;
+    this.#words[at + 2] = third;
+    return this.#raw.ma(context, callee, this.undefined, ARGUMENTS, scratch);
+  }
+
+  /** What the exception `value` threw. */
+  takeThrown(value: Handle): Handle {
+    return this.#raw.na(this.#layout.context, value);
+  }
+
+  free(value: Handle): void {
+    this.#raw.P(this.#layout.context, value);
+  }
+
+  /** The engine's own global object. It must never reach an expression. */
+  globalObject(): Handle {
+    return this.#raw.ua(this.#layout.context);
+  }
+
+  /** The function by which the guest calls the host's function `name`, with one flat string. */
+  hostFunction(name: HostFunction): Handle {
+    return this.#raw.Da(this.#layout.context, this.#scratchText(name), 1, 0, HOST_FUNCTIONS.indexOf(name));
+  }
+
+  property(object: Handle, key: string): Handle {
+    const name = this.newPlainText(key);
+    const value = this.#raw.ha(this.#layout.context, object, name);
+    this.free(name);
+    return value;
+  }
+
+  newNumber(value: number): Handle {
+    return this.#raw.Y(this.#layout.context, value);
+  }
+
+  /** A string value; undefined when `text` has NUL or lone surrogates, which have to come in as JSON. */
+  newText(text: string): Handle | undefined {
+    if (text.length > SCRATCH_TEXT_MAX) return needsEscape(text) ? undefined : this.#newLongText(text);
+    const address = this.#layout.scratch + ARGUMENTS_BYTES;
+    return writeText(this.#bytes, address, text) ? this.#raw._(this.#layout.context, address) : undefined;
+  }
+
+  /** A string value of text that is known to be free of NUL and lone surrogates. */
+  newPlainText(text: string): Handle {
+    const value = this.newText(text);
+    assert(value !== undefined, "the text is plain");
+    return value;
+  }
+
+  #newLongText(text: string): Handle {
+    const address = this.#allocateText(text);
+    const value = this.#raw._(this.#layout.context, address);
+    this.#raw.M(address);
+    return value;
+  }
+
+  kind(value: Handle): Kind {
+    return KINDS[this.#words[(value >> 2) + 1]!] ?? "number";
+  }
+
+  readNumber(value: Handle): number {
+    return this.#raw.Z(this.#layout.context, value);
+  }
+
+  readBoolean(value: Handle): boolean {
+    return this.#words[value >> 2] !== 0;
+  }
+
+  /** Length in code units of the string `value`. */
+  lengthOf(value: Handle): number {
+    return this.#words[(this.#words[value >> 2]! >> 2) + 1]! & 0x7fff_ffff;
+  }
+
+  /** The text of the string `value`. */
+  readText(value: Handle): string {
+    return readUnits(this.#unitsOf(value));
+  }
+
+  /** The code units of the string `value`, in place: good until the memory grows or the value is freed. */
+  #unitsOf(value: Handle): Units {
+    const address = this.#words[value >> 2]! + STRING_HEADER_BYTES;
+    const header = this.#words[(this.#words[value >> 2]! >> 2) + 1]!;
+    const length = header & 0x7fff_ffff;
+    // The top bit of the length tells 16-bit units from bytes.
+    return header >= 0 ? this.#bytes.subarray(address, address + length) : new Uint16Array(this.#bytes.buffer, address, length);
+  }
+
+  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and written over before anybody has seen it. */
+  #newLatin1(units: Uint8Array): Handle {
+    const address = this.#raw.v(units.length + 1);
+    this.#bytes.fill(FILLER, address, address + units.length)[address + units.length] = 0;
+    const value = this.#raw._(this.#layout.context, address);
+    this.#raw.M(address);
+    if (units.length === 0) return value;
+    const string = this.#words[value >> 2]!;
+    assert(this.#words[string >> 2] === 1, "a new string belongs to nobody else");
+    this.#bytes.set(units, string + STRING_HEADER_BYTES);
+    return value;
+  }
+
+  #boot(): Layout {
+    this.#raw.u();
+    const runtime = this.#raw.K();
+    this.#disableCollector(runtime);
+    this.#raw.D(runtime, this.#options.stackBytes);
+    const intrinsics = Object.values(INTRINSICS).reduce((all: number, one) => all | one, 0);
+    return { context: this.#raw.N(runtime, intrinsics), scratch: this.#raw.v(ARGUMENTS_BYTES + TEXT_BYTES) };
+  }
+
+  /**
+   * Keeps the engine from looking for cycles of garbage. When it did so would depend on what earlier evaluations left, and its
+   * steps would count. Cycles stay until the memory has grown, then the instance is dropped as a whole.
+   */
+  #disableCollector(runtime: number): void {
+    const fields = this.#words.subarray(runtime >> 2, (runtime >> 2) + RUNTIME_WORDS);
+    const field = fields.indexOf(COLLECT_FROM);
+    assert(field >= 0 && fields.indexOf(COLLECT_FROM, field + 1) < 0, "the runtime has one threshold for its collector");
+    fields[field] = -1;
+  }
+
+  #restore(snapshot: Snapshot): Layout {
+    for (const [page, contents] of snapshot.pages) this.#bytes.set(contents, page * PAGE_BYTES);
+    return snapshot.layout;
+  }
+
+  #scratchText(text: string): number {
+    const address = this.#layout.scratch + ARGUMENTS_BYTES;
+    writeText(this.#bytes, address, text);
+    return address;
+  }
+
+  #allocateText(text: string): number {
+    const address = this.#raw.v(text.length * 3 + 1);
+    writeText(this.#bytes, address, text);
+    return address;
+  }
+
+  #growTo(bytes: number): void {
+    this.#growthRefused = true;
+    if (bytes > this.#memoryAllowed) throw new RangeError("The memory limit is reached");
+    this.#memory.grow(Math.ceil((bytes - this.#bytes.length) / PAGE_BYTES));
+    this.#growthRefused = false;
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#words = new Int32Array(this.#memory.buffer);
+  }
+
+  #callHost(id: number, values: number, count: number): Handle {
+    assert(count === 1 && this.kind(values) === "string", "the realm calls the host with one flat string");
+    const name = HOST_FUNCTIONS[id]!;
+    if (name === "callHost") {
+      // The realm refuses longer ones; this holds should it ever not.
+      this.#charge(HOST_CALL_FUEL + this.lengthOf(values));
+      const answer = this.#options.callHost(this.readText(values));
+      // Names of hosts have no such characters; what has is hardly worth a way around.
+      return this.newText(answer) ?? this.newPlainText(answer.replace(NOT_PLAIN, "\ufffd"));
+    }
+    this.#charge(BASE64_FUEL + this.lengthOf(values));
+    const units = this.#unitsOf(values);
+    const converted = name === "encodeBase64" ? encodeBase64(units) : decodeBase64(units);
+    return converted === undefined ? 0 : this.#newLatin1(converted);
+  }
+
+  /** Takes `steps` for work of the host, or stops the instance before that work is done. */
+  #charge(steps: number): void {
+    const left = this.fuel - steps;
+    this.#raw.refuel(Math.max(left, -1), this.#raw.overheadLeft());
+    if (left < 0) throw new Error("The fuel does not pay for the work of the host");
+  }
+}
+
+/**
+ * What the realm can call outside of the engine, by number. `callHost` is the instance's own; the other two answer base64 text and the
+ * text behind it, or undefined when there is none.
+ */
+export const HOST_FUNCTIONS = ["callHost", "encodeBase64", "decodeBase64"] as const;
+
+/** Name of a function that the realm can call outside of the engine. */
+export type HostFunction = (typeof HOST_FUNCTIONS)[number];
+
+const FILLER = 0x61;
+/** What {@link Engine.newText} can not bring in. */
+const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
+/** Price of a call of the host, about what it takes there. */
+const HOST_CALL_FUEL = 1000;
+/** Price of a call that converts base64, besides one step for each code unit that comes in. */
+const BASE64_FUEL = 100;
+/** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
+const RUNTIME_WORDS = 64;
+const COLLECT_FROM = 256 * 1024;
+
+/** A loop, since a call for each of four million words would take longer than everything else that a start of the engine does. */
+function hasContents(words: Int32Array, page: number): boolean {
+  const end = ((page + 1) * PAGE_BYTES) / 4;
+  for (let at = (page * PAGE_BYTES) / 4; at < end; at += 1) if (words[at] !== 0) return true;
+  return false;
+}

@@ -1,0 +1,31 @@
+import { buildRealm } from "./realm.ts";
+import type { RealmImage } from "./realm.ts";
+import { readMeteredEngine } from "../quickjs/metered-engine.ts";
+
+/** The metered engine and an image of its realm; both are read-only and shared by all sandboxes of the process. */
+export interface LoadedRealm {
+  readonly module: WebAssembly.Module;
+  readonly image: RealmImage;
+}
+
+let metered: Promise<WebAssembly.Module> | undefined;
+const images = new Map<number, RealmImage>();
+
+/**
+ * The engine, metered and with its realm, for a stack of `stackBytes`.
+ *
+ * Metering takes tens of milliseconds and booting as long again, so both are done once in a process.
+ */
+export async function loadRealm(stackBytes: number): Promise<LoadedRealm> {
+  metered ??= readMeteredEngine().then((bytes) => WebAssembly.compile(bytes));
+  const module = await metered;
+  let image = images.get(stackBytes);
+  if (image === undefined) {
+    image = buildRealm({ module, stackBytes, memoryBytes: BOOT_MEMORY_BYTES, callHost: () => "" });
+    images.set(stackBytes, image);
+  }
+  return { module, image };
+}
+
+/** An image must fit into the smallest memory that a limit allows. */
+const BOOT_MEMORY_BYTES = 16 * 1024 * 1024;

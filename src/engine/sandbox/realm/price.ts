@@ -1,0 +1,68 @@
+/**
+ * What an evaluation costs beside the steps of its expression: what it is given, what it answers, and what the host does for it.
+ *
+ * @module
+ */
+import type { Steps } from "../quickjs/engine.ts";
+
+/**
+ * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 9.6 million, that is
+ * less than 50 ms. What the value and the context take is no longer there for the expression.
+ */
+export const STEPS_PER_FUEL = 2.4;
+
+/**
+ * Steps for bringing in data, besides those for each code unit of its JSON text: three times what the dearest data needs, which are
+ * short lists in a list. Keys that fall into one chain of a table would need the square of their number.
+ */
+const INPUT_BASE = { fuel: 100_000, overhead: 100_000 };
+const INPUT_PER_UNIT = { fuel: 128, overhead: 40 };
+
+/** The most that bringing in `length` code units of JSON may take. */
+export function inputAllowance(length: number): Steps {
+  return {
+    fuel: INPUT_BASE.fuel + INPUT_PER_UNIT.fuel * length,
+    overhead: INPUT_BASE.overhead + INPUT_PER_UNIT.overhead * length,
+  };
+}
+
+/** Price of an evaluation for its own sake: what the host does before and after, about a microsecond. */
+export const EVALUATION_FUEL = 500;
+/** Price of one code unit of a result, which the host reads, parses and compares. */
+export const RESULT_UNIT_FUEL = 4;
+
+/**
+ * What a stopped evaluation costs beyond its steps, besides compiling its expression again: its instance has to be replaced, which
+ * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
+ */
+const REPLACEMENT_FUEL = 1_000_000;
+
+/** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
+const GROWTH_FUEL_PER_MIB = 128_000;
+
+/** Price of another engine in place of one that grew by so many bytes. */
+export function replacementFuel(grownBytes: number): number {
+  return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
+}
+
+/** What it took to bring something in. */
+export interface InputCost {
+  /** Of both counters together. */
+  readonly steps: number;
+  /** The same for whoever brings the same in, whatever ran before. */
+  readonly charged: number;
+}
+
+/** The steps of an input were within each bound of its own, but not within those that the evaluation has left. */
+export class InputTooDear extends Error {}
+
+/** Price of steps. Overhead counts where there is more of it than any ordinary program has: how much exactly depends on the past. */
+export function chargeOf({ fuel, overhead }: Steps): number {
+  return Math.max(fuel, overhead - OVERHEAD_FREE);
+}
+
+/** Overhead that costs nothing. */
+const OVERHEAD_FREE = 5_000;
+
+/** Bringing in a text of so many code units is part of the price of an evaluation. */
+export const FREE_TEXT_MAX = 1024;

@@ -1,0 +1,53 @@
+import { assert } from "../../../base/errors.ts";
+import { Engine, HOST_FUNCTIONS } from "../quickjs/engine.ts";
+import type { EngineOptions, Handle, Snapshot } from "../quickjs/engine.ts";
+import { REALM_SOURCE } from "./realm-source.ts";
+
+/** The realm's functions for the host. */
+export interface RealmTools {
+  /** JSON text → value. */
+  readonly parse: Handle;
+  /** Value → JSON text, or undefined where there is none. */
+  readonly stringify: Handle;
+  /** JSON text → deeply frozen value. */
+  readonly freezeParsed: Handle;
+  /** (frozen object, path) → frozen object with the member `path`. */
+  readonly withPath: Handle;
+  /** Thrown value → JSON text of its name, message and stack. */
+  readonly describe: Handle;
+}
+
+/** An instance whose realm is ready for expressions, at rest: what every further one starts from. */
+export interface RealmImage {
+  readonly snapshot: Snapshot;
+  readonly tools: RealmTools;
+}
+
+/** Shown in stack traces for the realm's own functions. */
+const REALM_FILE = "builtin";
+
+/** Boots an instance and makes its realm the scope of expressions. */
+export function buildRealm(options: EngineOptions): RealmImage {
+  const engine = new Engine(options);
+  const build = expectValue(engine, engine.evaluateSource(REALM_SOURCE, { file: REALM_FILE }));
+  const global = engine.globalObject();
+  const hostFunctions = HOST_FUNCTIONS.map((name) => engine.hostFunction(name)) as [Handle, Handle, Handle];
+  const withGlobal = expectValue(engine, engine.call(build, global));
+  const made = expectValue(engine, engine.call(withGlobal, ...hostFunctions));
+  const tool = (name: keyof RealmTools) => engine.property(made, name);
+  const tools = {
+    parse: tool("parse"),
+    stringify: tool("stringify"),
+    freezeParsed: tool("freezeParsed"),
+    withPath: tool("withPath"),
+    describe: tool("describe"),
+  };
+  for (const value of [global, ...hostFunctions, build, withGlobal, made]) engine.free(value);
+  return { snapshot: engine.snapshot(), tools };
+}
+
+function expectValue(engine: Engine, value: Handle): Handle {
+  if (engine.kind(value) !== "exception") return value;
+  const message = engine.property(engine.takeThrown(value), "message");
+  assert(false, `the realm builds: ${engine.readText(message)}`);
+}

@@ -1,0 +1,306 @@
+/**
+ * Runs the expressions of a configuration. The only room that knows QuickJS.
+ *
+ * Guarantees:
+ * - An evaluation is a function of its text and scope: no clock, no chance, nothing left over from another evaluation.
+ * - It ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch the end.
+ * - It reaches its scope and `toHostDns`, nothing else; only strings cross.
+ * - A failing evaluation harms no other one: after a trap the instance is dropped and a fresh one continues.
+ *
+ * @module
+ */
+import { assert, EngineError, isEngineError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { checkExpression } from "../expression/check.ts";
+import type { CheckedExpression } from "../expression/check.ts";
+import { usedParts } from "./context.ts";
+import type { EvaluationContext } from "./context.ts";
+import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
+import type { EngineOptions, TrapReason } from "./quickjs/engine.ts";
+import { compileBudgetFailure, compileFailure, failureOf } from "./outcome/failures.ts";
+import type { FuelBudget } from "./fuel.ts";
+import { createHostCall } from "./host-call.ts";
+import { Instance } from "./realm/instance.ts";
+import type { Evaluation } from "./realm/instance.ts";
+import { resolveLimits } from "./limits.ts";
+import type { SandboxLimits } from "./limits.ts";
+import { loadRealm } from "./realm/load.ts";
+import type { LoadedRealm } from "./realm/load.ts";
+import type { Priced, Stopped, Thrown } from "./outcome/outcome.ts";
+import { replacementFuel } from "./realm/price.ts";
+import { placeOf } from "./source.ts";
+
+export { createFuelBudget } from "./fuel.ts";
+export type { EvaluationContext, FuelBudget, SandboxLimits };
+
+/** What the names of an expression stand for. */
+export interface Scope {
+  /** The matched value: JSON data. The expression gets a copy of its own. */
+  readonly value: unknown;
+  /** Default true. */
+  readonly valueExists?: boolean;
+  /** Deeply read-only for the expression. Its objects must not change while the sandbox lives: they are told apart by identity. */
+  readonly context: EvaluationContext;
+}
+
+/** A compiled expression, good for the sandbox that compiled it. */
+export interface Expression {
+  readonly text: string;
+}
+
+/** Conditions of compiling, or of one evaluation. */
+export interface BudgetOptions {
+  /** Shared with others of its kind; this one takes no more than what is left of it. */
+  readonly budget?: FuelBudget;
+}
+
+/** A value, and the steps it took to compute it. */
+export interface Evaluated {
+  /** JSON data. */
+  readonly value: unknown;
+  /** The expression's own steps. */
+  readonly fuel: number;
+  /** What the evaluation takes from the fuel of its object: its own steps, and those for its value, its result and the host's work. */
+  readonly charged: number;
+  /** What bringing in its context takes, whether it was still there or not; to be paid once by who evaluates an expression often. */
+  readonly contextCharged: number;
+}
+
+/** Runs expressions. */
+export interface Sandbox {
+  /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
+  readonly limits: SandboxLimits;
+  /**
+   * Compiles an expression; nothing of it runs. The same text gives the same answer again, and costs nothing again.
+   *
+   * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
+   * @throws EXPRESSION_FUEL when it needs more steps than what is left of the budget; details: expression, fuel, limit.
+   * @throws USAGE after {@link dispose}, and within `toHostDns`.
+   */
+  compile(text: string, options?: BudgetOptions): Expression;
+  /**
+   * Evaluates an expression.
+   *
+   * @throws EXPRESSION_ERROR when it throws; details: expression, fuel, line, column where they are known.
+   * @throws EXPRESSION_RESULT when its result is no JSON value, or too long; details: expression, fuel, limit.
+   * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or its value or context costs more than data of
+   *   that size may; details: expression, fuel, limit.
+   * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.
+   * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
+   *
+   * All of them have details.charged: what the evaluation took from the fuel of its object, its context included where it was stopped.
+   *
+   * @throws USAGE when the scope is not JSON data or lacks its context, for an expression of another sandbox, after {@link dispose}, and
+   *   within `toHostDns`; nothing was evaluated.
+   */
+  evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
+  /**
+   * Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
+   *
+   * @throws USAGE for an expression of another sandbox.
+   */
+  readsHostObject(expression: Expression): boolean;
+  /**
+   * Frees the engine. Later calls throw USAGE.
+   *
+   * @throws USAGE within `toHostDns`.
+   */
+  dispose(): void;
+}
+
+/** How a sandbox is made. */
+export interface SandboxOptions {
+  /** Replaces single limits; `DEFAULT_LIMITS` of limits.ts are the others. */
+  readonly limits?: Partial<SandboxLimits>;
+  /**
+   * What `virtualToHostDNS` answers. May throw DNS_NAME_INVALID: the expression sees an Error with its message.
+   * Default: every call throws.
+   */
+  readonly toHostDns?: (name: string) => string;
+}
+
+/** An expression with what it cost to compile it. */
+interface CompiledExpression extends CheckedExpression {
+  readonly compileFuel: number;
+  /** It needs more memory than a used instance may take: each of its evaluations has an instance of its own. */
+  needsMemory: boolean;
+}
+
+/** An evaluation in a used instance that needed more memory than what its predecessors have left. */
+interface Crowded {
+  readonly kind: "crowded";
+  readonly charged: number;
+}
+
+/** A used instance may not grow beyond this: what earlier evaluations left in it must not decide how much memory this one gets. */
+const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
+
+/** Compiled texts that a sandbox remembers. */
+const COMPILED_MAX = 1000;
+
+/**
+ * A sandbox with an engine of its own.
+ *
+ * @throws CONFIG_VALUE when a limit is out of its range.
+ * @example
+ * const sandbox = await createSandbox();
+ * const context = { vcluster: { name: "blue", namespace: "team-a", config: {} }, hostObject: null, virtualObject: null, path: "metadata.name" };
+ * sandbox.evaluate(sandbox.compile("value + '-' + context.vcluster.name"), { value: "db", context }).value; // "db-blue"
+ */
+export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const limits = resolveLimits(options.limits);
+  const realm = await loadRealm(limits.stackBytes);
+  return new QuickJsSandbox({ limits, realm, callHost: createHostCall(options.toHostDns) });
+}
+
+class QuickJsSandbox implements Sandbox {
+  readonly limits: SandboxLimits;
+  readonly #options: EngineOptions;
+  readonly #realm: LoadedRealm;
+  readonly #compiled = new Map<string, CompiledExpression>();
+  /** Every expression that this sandbox has compiled, also those whose text it no longer remembers. */
+  readonly #own = new WeakSet<Expression>();
+  /** Kept from one evaluation to the next while it is as small as a fresh one. */
+  #instance: Instance | undefined;
+  #busy = false;
+  #disposed = false;
+
+  constructor({ limits, realm, callHost }: { limits: SandboxLimits; realm: LoadedRealm; callHost: (text: string) => string }) {
+    const { memoryBytes, stackBytes } = limits;
+    this.limits = limits;
+    this.#realm = realm;
+    this.#options = { module: realm.module, memoryBytes, stackBytes, callHost };
+    this.#instance = this.#newInstance();
+  }
+
+  compile(text: string, { budget }: BudgetOptions = {}): Expression {
+    this.#mustBeFree("compile");
+    const known = this.#compiled.get(text);
+    if (known !== undefined) return known;
+    const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes });
+    const compiled = this.#compileInEngine(checked, budget);
+    if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value!);
+    this.#compiled.set(text, compiled);
+    this.#own.add(compiled);
+    return compiled;
+  }
+
+  evaluate(expression: Expression, scope: Scope, { budget }: BudgetOptions = {}): Evaluated {
+    this.#mustBeFree("evaluate");
+    const compiled = this.#mustBeOwn(expression);
+    mustHaveContext(scope);
+    const { limits } = this;
+    const fuel = Math.min(limits.fuel, budget?.remaining ?? limits.fuel);
+    const { value, valueExists = true, context } = scope;
+    const outcome = this.#run(compiled, { value, valueExists, context, fuel, resultBytes: limits.resultBytes });
+    budget?.spend(outcome.charged + (outcome.kind === "stopped" ? 0 : outcome.contextCharged));
+    if (outcome.kind === "value") {
+      const { value, fuel, charged, contextCharged } = outcome;
+      return { value, fuel, charged, contextCharged };
+    }
+    throw failureOf(expression.text, outcome, { limits, budget, fuel, value });
+  }
+
+  readsHostObject(expression: Expression): boolean {
+    return usedParts(this.#mustBeOwn(expression).reads).hostObject;
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#mustBeFree("dispose of the sandbox");
+    this.#disposed = true;
+    this.#instance = undefined;
+    this.#compiled.clear();
+  }
+
+  #mustBeFree(task: string): void {
+    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it after its last evaluation`);
+    if (this.#busy)
+      throw misuse(`Cannot ${task} in the middle of an evaluation. toHostDns and the data of a scope must not use the sandbox`);
+  }
+
+  #mustBeOwn(expression: Expression): CompiledExpression {
+    if (this.#own.has(expression)) return expression as CompiledExpression;
+    throw misuse("Cannot use an expression that this sandbox has not compiled. Give its text to compile first");
+  }
+
+  #newInstance(): Instance {
+    return new Instance(this.#options, this.#realm.image);
+  }
+
+  #run(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped {
+    const first = this.#attempt(expression, evaluation);
+    if (first.kind !== "crowded") return first;
+    // What earlier evaluations left must not decide this one's fate. The next instance is fresh, so that its answer is final.
+    const second = this.#attempt(expression, evaluation);
+    assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
+    return { ...second, charged: second.charged + first.charged };
+  }
+
+  #attempt(expression: CompiledExpression, evaluation: Evaluation): Priced | Stopped | Crowded {
+    const instance = (expression.needsMemory ? undefined : this.#instance) ?? this.#newInstance();
+    const isFresh = !instance.used;
+    instance.engine.allowMemory(isFresh ? this.limits.memoryBytes : USED_MEMORY_BYTES);
+    const replacement = () => expression.compileFuel + replacementFuel(instance.engine.memoryBytes - USED_MEMORY_BYTES);
+    this.#busy = true;
+    try {
+      const outcome = instance.evaluate(expression, evaluation);
+      if (instance.engine.memoryBytes <= USED_MEMORY_BYTES) {
+        this.#instance ??= instance;
+        return outcome;
+      }
+      // It stays as large as it is, and so would every context that it keeps.
+      expression.needsMemory = true;
+      if (this.#instance === instance) this.#instance = undefined;
+      return { ...outcome, charged: outcome.charged + replacement() };
+    } catch (cause) {
+      if (this.#instance === instance) this.#instance = undefined;
+      if (isEngineError(cause, "USAGE")) throw cause;
+      const { reason, charged, inputLength } = instance.stopped(cause);
+      const price = { charged: charged + replacement(), contextCharged: 0 };
+      if (instance.fallback !== undefined) return { ...instance.fallback, ...price };
+      if (reason === "memory" && !isFresh) return { kind: "crowded", charged: price.charged };
+      if (reason === "memory") expression.needsMemory = true;
+      const fuel = reason === "fuel" ? evaluation.fuel : reason === "input" ? 0 : instance.engine.taken.fuel;
+      return { kind: "stopped", reason, cause, fuel, inputLength, charged: price.charged };
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #compileInEngine(checked: CheckedExpression, budget: FuelBudget | undefined): CompiledExpression {
+    const given = Math.min(this.limits.fuel, budget?.remaining ?? this.limits.fuel);
+    const compiled = { ...checked, compileFuel: 0, needsMemory: false };
+    const { problem, fuel } = this.#tryToCompile(compiled, given);
+    budget?.spend(fuel);
+    if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
+    if (problem === "fuel" && budget !== undefined && given < this.limits.fuel) throw compileBudgetFailure(checked.text, budget, fuel);
+    if (typeof problem === "string") throw compileFailure(checked.text, `it is too much work for the compiler (${problem})`);
+    throw compileFailure(checked.text, problem.message, placeOf(problem.stack, checked.text));
+  }
+
+  #tryToCompile(
+    expression: CheckedExpression,
+    given: number,
+  ): { readonly problem: Thrown | TrapReason | undefined; readonly fuel: number } {
+    const instance = (this.#instance ??= this.#newInstance());
+    try {
+      return instance.compile(expression, given);
+    } catch (error) {
+      this.#instance = undefined;
+      return { problem: instance.engine.trapReason(error), fuel: instance.engine.taken.fuel };
+    }
+  }
+}
+
+function mustHaveContext(scope: Scope): void {
+  const context: unknown = isRecord(scope) ? scope.context : undefined;
+  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Give it as in the documentation of EvaluationContext");
+  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
+  if (typeof context["path"] !== "string")
+    throw misuse("Cannot evaluate: context.path is missing. It is a text, empty where there is no path");
+}
+
+function misuse(message: string): EngineError {
+  return new EngineError("USAGE", message);
+}

@@ -1,0 +1,288 @@
+/**
+ * Notices that another cluster answers in place of the one that was followed first: a restored address, a wrong DNS entry, a load
+ * balancer that leads elsewhere.
+ *
+ * The uid of `kube-system` is compared
+ * - after each list, before anybody sees it;
+ * - once a watch is open that follows a failure, or an end that came too early, before its first event is passed on;
+ * - before the first event of any other watch, so that nothing is asked at rest;
+ * - before the first call after a failure.
+ *
+ * Who asks at the same time shares one request.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { EngineError, isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { ClusterClient, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { ClusterIdentity } from "./access.ts";
+import { CLUSTER_NAMESPACE } from "./identity.ts";
+
+/** How a cluster is guarded. */
+export interface ClusterGuardOptions {
+  readonly client: ClusterClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Label of the metric and of log lines. */
+  readonly cluster: string;
+}
+
+/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to whoever asks {@link verify}. */
+export interface ClusterGuard extends ClusterIdentity {
+  readonly client: ClusterClient;
+}
+
+/** After another cluster has answered, it is asked no more often than this, in milliseconds. */
+const ASK_AGAIN_MS = 1_000;
+/** A watch that opens this soon after an answer needs no other one, in milliseconds. */
+const JUST_NOW_MS = 1_000;
+/** A watch may end so much before its time without being suspicious, in milliseconds. */
+const EARLY_MS = 1_000;
+
+/**
+ * Guards a cluster. The first answer says which one is the right one, for as long as the guard lives. Without the permission to see
+ * `kube-system`, nothing is asked a second time and everything passes.
+ *
+ * @example
+ * const guard = createClusterGuard({ client, clock, logger, metrics, cluster: "tenant" });
+ * await guard.client.list(ENDPOINTS); // throws CLUSTER_IDENTITY when another cluster answered
+ */
+export function createClusterGuard(options: ClusterGuardOptions): ClusterGuard {
+  return new GuardedCluster(options);
+}
+
+type Verdict = { readonly error: unknown } | undefined;
+
+class GuardedCluster implements ClusterGuard {
+  readonly #options: ClusterGuardOptions;
+  readonly client: ClusterClient;
+  /** Of the right cluster, once it was seen. */
+  #uid: string | undefined;
+  /** The uid can not be seen. */
+  #blind = false;
+  /** Failures so far, and how many of them had happened when the last answer that was right was asked for. */
+  #troubles = 1;
+  #troublesForgiven = 0;
+  #rightMs = -Infinity;
+  #askedMs = -Infinity;
+  /** Never rejects. */
+  #running: Promise<Verdict> = Promise.resolve(undefined);
+  #next: Promise<Verdict> | undefined;
+  wrong: EngineError | undefined;
+
+  constructor(options: ClusterGuardOptions) {
+    const { client } = options;
+    this.#options = options;
+    this.client = {
+      get: (resource, key) => this.#get(resource, key),
+      list: (resource, scope) => this.#list(resource, scope),
+      watch: (resource, scope) => this.#watch(resource, scope),
+      create: (resource, object) => this.#heard(client.create(resource, object)),
+      update: (resource, object) => this.#heard(client.update(resource, object)),
+      patch: (resource, key, type, body) => this.#heard(client.patch(resource, key, type, body)),
+      delete: (resource, key, preconditions) => this.#heard(client.delete(resource, key, preconditions)),
+      close: () => client.close(),
+    };
+  }
+
+  async verify(): Promise<void> {
+    if (this.#blind) return;
+    const since = this.#options.clock.monotonic() - this.#askedMs;
+    if (this.wrong !== undefined && since < ASK_AGAIN_MS) throw this.wrong;
+    if (this.wrong !== undefined || this.#suspicious) await this.#askAnew();
+  }
+
+  get #suspicious(): boolean {
+    return this.#troubles !== this.#troublesForgiven;
+  }
+
+  /** Resolves after an answer to a question that was not asked before now. */
+  async #askAnew(): Promise<void> {
+    if (this.#blind) return;
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return (this.#running = this.#judge());
+    });
+    const verdict = await this.#next;
+    if (verdict !== undefined) throw verdict.error;
+  }
+
+  async #judge(): Promise<Verdict> {
+    try {
+      await this.#ask();
+      return undefined;
+    } catch (error) {
+      // Nobody can tell; nothing is worse than before.
+      if (isEngineError(error, "API_FORBIDDEN")) return this.wrong && { error: this.wrong };
+      return { error };
+    }
+  }
+
+  /** @throws CLUSTER_IDENTITY when another cluster answers. */
+  async #ask(): Promise<KubeObject | undefined> {
+    const { client, clock } = this.#options;
+    const troubles = this.#troubles;
+    try {
+      const object = await client.get(NAMESPACES, CLUSTER_NAMESPACE);
+      this.#compare(object?.metadata.uid);
+      this.#troublesForgiven = troubles;
+      this.#rightMs = clock.monotonic();
+      return object;
+    } catch (error) {
+      if (isEngineError(error, "API_FORBIDDEN")) this.#blind = this.#uid === undefined;
+      throw error;
+    } finally {
+      this.#askedMs = clock.monotonic();
+    }
+  }
+
+  #compare(uid: string | undefined): void {
+    if (this.#uid === undefined) {
+      this.#uid = uid;
+      this.#tell(0);
+      this.#blind = uid === undefined;
+    } else if (uid !== this.#uid) throw this.#notice(uid);
+    else if (this.wrong !== undefined) this.#recover();
+  }
+
+  #notice(uid: string | undefined): EngineError {
+    const { logger, cluster } = this.#options;
+    const message = `Another cluster answers in place of the ${cluster} cluster: it was ${this.#uid}, and now it is ${uid ?? "one without a uid"}`;
+    const error = new EngineError("CLUSTER_IDENTITY", message, {
+      details: { hint: "Lead the address back to the right cluster, or restart if it was rebuilt on purpose" },
+    });
+    if (this.wrong === undefined) logger.error("Nothing is synced", { cluster, code: error.code, error: message });
+    this.wrong = error;
+    this.#tell(1);
+    return error;
+  }
+
+  #recover(): void {
+    const { logger, cluster } = this.#options;
+    this.wrong = undefined;
+    this.#tell(0);
+    logger.info("The right cluster answers again", { cluster });
+  }
+
+  #tell(another: 0 | 1): void {
+    const { metrics, cluster } = this.#options;
+    metrics.gauge("endpoint_sync_cluster_is_another", another, { cluster });
+  }
+
+  async #heard<Result>(call: Promise<Result>): Promise<Result> {
+    try {
+      return await call;
+    } catch (error) {
+      if (isEngineError(error, "API_UNAVAILABLE")) this.#troubles += 1;
+      throw error;
+    }
+  }
+
+  async #get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+    if (resource === NAMESPACES && key.name === CLUSTER_NAMESPACE.name) return this.#heard(this.#ask());
+    await this.verify();
+    return this.#heard(this.#options.client.get(resource, key));
+  }
+
+  async #list(resource: ResourceType, scope?: ListOptions): Promise<ObjectList> {
+    // Spares the right cluster's successor a list for each attempt.
+    if (this.wrong !== undefined) await this.verify();
+    const list = await this.#heard(this.#options.client.list(resource, scope));
+    if (list.continue === undefined) await this.#askAnew();
+    return list;
+  }
+
+  async *#watch(resource: ResourceType, scope: WatchOptions): AsyncGenerator<WatchEvent> {
+    if (this.wrong !== undefined) await this.verify();
+    const { clock, client } = this.#options;
+    const startedMs = clock.monotonic();
+    const stream = new GuardedStream(scope, {
+      ask: () => this.#askAnew(),
+      known: this.#blind || (!this.#suspicious && startedMs - this.#rightMs < JUST_NOW_MS),
+      suspicious: this.#suspicious && !this.#blind,
+    });
+    const agreedMs = (scope.timeoutSeconds ?? 0) * 1_000 - EARLY_MS;
+    let ended = false;
+    try {
+      for await (const event of client.watch(resource, stream.options)) {
+        await stream.pass(event);
+        yield event;
+      }
+      await stream.settle();
+      ended = true;
+    } finally {
+      stream.close();
+      const early = clock.monotonic() - startedMs < agreedMs;
+      // What the caller ends before its time, nobody needs any more.
+      if (scope.signal.aborted ? !early : early || !ended) this.#troubles += 1;
+    }
+  }
+}
+
+interface StreamChecks {
+  ask(): Promise<void>;
+  /** It is known already who answers. */
+  readonly known: boolean;
+  /** Asks as soon as it is open. */
+  readonly suspicious: boolean;
+}
+
+/** One watch of which nothing is passed on before it is known who answers. */
+class GuardedStream {
+  readonly #checks: StreamChecks;
+  readonly #ending = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #end = () => this.#ending.abort();
+  #known: boolean;
+  #failure: { readonly error: unknown } | undefined;
+  #asked: Promise<void> | undefined;
+  readonly options: WatchOptions;
+
+  constructor(scope: WatchOptions, checks: StreamChecks) {
+    this.#checks = checks;
+    this.#known = checks.known;
+    this.#outer = scope.signal;
+    if (this.#outer.aborted) this.#end();
+    this.#outer.addEventListener("abort", this.#end, { once: true });
+    this.options = { ...scope, signal: this.#ending.signal, onOpen: () => void this.#opened(scope.onOpen) };
+  }
+
+  async #opened(tell: WatchOptions["onOpen"]): Promise<void> {
+    if (this.#checks.suspicious) await this.#askOnce();
+    if (this.#failure === undefined) tell?.();
+  }
+
+  /** Never rejects. */
+  #askOnce(): Promise<void> {
+    return (this.#asked ??= this.#checks.ask().then(
+      () => void (this.#known = true),
+      (error: unknown) => {
+        this.#failure = { error };
+        this.#end();
+      },
+    ));
+  }
+
+  async pass({ type }: WatchEvent): Promise<void> {
+    // A bookmark changes nothing, and is all that comes at rest.
+    if (!this.#known && (type !== "BOOKMARK" || this.#asked !== undefined)) await this.#askOnce();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Waits for an answer that was asked for, at the end of the stream. */
+  async settle(): Promise<void> {
+    await this.#asked;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  close(): void {
+    this.#outer.removeEventListener("abort", this.#end);
+    this.#end();
+  }
+}

@@ -1,0 +1,65 @@
+import { EngineError, isEngineError } from "../../../base/errors.ts";
+import { NAMESPACES } from "../../../kube/object/resource.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { readCopyMarkers, whose } from "../../translate/identity.ts";
+import type { Source } from "../../translate/markers.ts";
+import type { ClusterCaches, Writer } from "./access.ts";
+
+/** The object whose uid tells one cluster from another: no cluster is without it, and it is never made anew. */
+export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
+
+/** The uid that tells a cluster from others; `undefined` when it can not be seen. */
+export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<string | undefined> {
+  try {
+    return (await cluster.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;
+  } catch (error) {
+    // Without this permission everything works but the checks of this file.
+    if (isEngineError(error, "API_FORBIDDEN")) return undefined;
+    throw error;
+  }
+}
+
+/** Both clusters, with what tells the host from others; undefined when that can not be seen. */
+export interface CheckedClusters {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  readonly hostUid: string | undefined;
+}
+
+/**
+ * Refuses to go on when the tenant cluster is not the one that the copies on the host came from: every one of them would look like
+ * an orphan. Copies of another virtual cluster of the same name are none of its business.
+ *
+ * @throws CLUSTER_IDENTITY when copies of this virtual cluster name another tenant cluster, or when the clusters are swapped.
+ */
+export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules: readonly Rules[]): void {
+  if (hostUid !== undefined) refuseSwapped(tenant, rules, hostUid);
+  const former = rules.flatMap((rule) => copiesIn(host, rule).filter((source) => whose(rule, source) === "former"));
+  const [first] = former;
+  if (first === undefined) return;
+  const { translator, clusterUid } = rules[0]!;
+  const { name, namespace } = translator.vcluster;
+  const uid = first.clusterUid!;
+  const count = former.filter((source) => source.clusterUid === uid).length;
+  const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host came from tenant cluster ${uid}, and the tenant cluster is ${clusterUid}`;
+  const hint =
+    `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster ${uid}: ` +
+    `those ${count} copies are kept current then, and deleted where the rebuilt cluster has no such object`;
+  throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
+}
+
+/** Copies that were made of the given host stand where its copies go to: in the host of another direction, which is the given tenant. */
+function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: string): void {
+  const copies = rules.flatMap((rule) => copiesIn(tenant, rule).filter(({ clusterUid }) => clusterUid === hostUid));
+  const [first] = copies;
+  if (first === undefined) return;
+  const example = `${first.kind} ${first.hostNamespace}/${first.hostName}`;
+  const message = `Cannot start: the tenant cluster holds ${copies.length} copies that were made from the host cluster, ${example} for example`;
+  const hint = "The clusters are swapped: give --tenant-kubeconfig what --host-kubeconfig has, and the other way round";
+  throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint } });
+}
+
+function copiesIn(cluster: ClusterCaches, { kind: { resource }, translator }: Rules): Source[] {
+  const objects = cluster.source(resource).list();
+  return objects.flatMap((object) => readCopyMarkers(translator.markerPrefix, object, resource) ?? []);
+}

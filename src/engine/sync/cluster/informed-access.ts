@@ -1,0 +1,137 @@
+import { systemChance } from "../../../base/chance.ts";
+import type { Chance } from "../../../base/chance.ts";
+import { systemClock } from "../../../base/clock.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import type { Logger, LogFields } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { ClusterClient, ListScope } from "../../../kube/object/cluster-client.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { createInformer } from "../../../kube/runtime/informer/informer.ts";
+import type { Informer } from "../../../kube/runtime/informer/informer.ts";
+import { listAll } from "../../../kube/runtime/informer/list-all.ts";
+import type { ClusterAccess, ClusterIdentity, FollowedSource } from "./access.ts";
+import { createClusterGuard } from "./cluster-guard.ts";
+
+/** One cluster with informers of its own over one client. */
+export interface InformedAccess extends ClusterAccess {
+  /** Kinds that were asked for and are not listed yet, `endpointslices.discovery.k8s.io` for example. */
+  unsynced(): readonly string[];
+  /** Kinds that were listed and cannot be followed now, with the monotonic time since when. */
+  lost(): readonly LostKind[];
+  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  retryNow(): void;
+  readonly identity: ClusterIdentity;
+  /** Stops every informer. The client stays open. */
+  stop(): Promise<void>;
+}
+
+/** A kind that cannot be followed. */
+export interface LostKind {
+  readonly kind: string;
+  /** Monotonic time. */
+  readonly sinceMs: number;
+}
+
+/** What the informers need. */
+export interface InformedAccessOptions {
+  readonly client: ClusterClient;
+  /** Which objects of each kind are followed: one namespace, or all. */
+  readonly scope?: ListScope;
+  /** Tells this cluster from the other one in metrics and log lines. Default "". */
+  readonly cluster?: string;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** Objects per page of a list. */
+const PAGE_SIZE = 500;
+
+/** For those who bring no caches: an informer per kind, started when the kind is first asked for, and one per followed object. */
+export function createInformedAccess(options: InformedAccessOptions): InformedAccess {
+  const { scope = {}, cluster, clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
+  const rest = { ...(cluster !== undefined && { cluster }), clock, chance, logger, metrics };
+  const guard = createClusterGuard({ client: options.client, clock, logger, metrics, cluster: cluster ?? "" });
+  const { client } = guard;
+  const informers = new Map<string, Informer>();
+  const followed = new Set<Informer>();
+  const stopping = new AbortController();
+  return {
+    writer: client,
+    identity: guard,
+    source(resource: ResourceType) {
+      const id = qualifiedPlural(resource);
+      const known = informers.get(id);
+      if (known !== undefined) return known;
+      const informer = createInformer({ client, resource, scope, ...rest });
+      informers.set(id, informer);
+      informer.start();
+      return informer;
+    },
+    follow(resource, key) {
+      const informer = createInformer({ client, resource, scope: scopeOf(key), ...rest, ...discreet(rest) });
+      followed.add(informer);
+      informer.start();
+      return stoppable(informer, async () => {
+        followed.delete(informer);
+        await informer.stop();
+      });
+    },
+    async list(resource, within) {
+      const { items } = await listAll({ client, resource, scope: within, pageSize: PAGE_SIZE, signal: stopping.signal });
+      return items;
+    },
+    unsynced: () => [...informers].flatMap(([kind, { synced }]) => (synced ? [] : [kind])),
+    lost: () => [...informers].flatMap(([kind, { lostMs }]) => (lostMs === undefined ? [] : [{ kind, sinceMs: lostMs }])),
+    retryNow() {
+      for (const informer of [...informers.values(), ...followed]) informer.retryNow();
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([...informers.values(), ...followed].map((informer) => informer.stop()));
+    },
+  };
+}
+
+function scopeOf({ namespace, name }: ObjectKey): ListScope {
+  return { ...(namespace !== "" && { namespace }), fieldSelector: `metadata.name=${name}` };
+}
+
+/**
+ * What is followed one by one may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
+ * speak of all objects of a kind, which nobody knows here.
+ */
+function discreet({ logger, metrics }: { logger: Logger; metrics: Metrics }): { logger: Logger; metrics: Metrics } {
+  const without = ({ error: _error, ...fields }: LogFields = {}): LogFields => fields;
+  return {
+    logger: {
+      debug: (message, fields) => logger.debug(message, without(fields)),
+      info: (message, fields) => logger.info(message, without(fields)),
+      warn: (message, fields) => logger.warn(message, without(fields)),
+      error: (message, fields) => logger.error(message, without(fields)),
+    },
+    metrics: { ...noMetrics, count: (name, labels, by) => metrics.count(name, labels, by) },
+  };
+}
+
+function stoppable(informer: Informer, stop: () => Promise<void>): FollowedSource {
+  return {
+    get: (key) => informer.get(key),
+    list: () => informer.list(),
+    onChange: (listener) => informer.onChange(listener),
+    expect: (object, written) => informer.expect?.(object, written),
+    relist: () => informer.relist?.(),
+    get synced() {
+      return informer.synced;
+    },
+    get current() {
+      return informer.current;
+    },
+    stop,
+  };
+}

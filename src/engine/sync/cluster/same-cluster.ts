@@ -1,0 +1,67 @@
+import type { Clock } from "../../../base/clock.ts";
+import { EngineError } from "../../../base/errors.ts";
+import type { ClusterAccess, Writer } from "./access.ts";
+import { readClusterUid } from "./identity.ts";
+
+/** For so long the tenant cluster counts as the same, after it was asked who it is, in milliseconds. */
+const SAME_CLUSTER_MS = 1_000;
+
+/** What a guarded writer knows of its cluster. */
+export interface SameClusterOptions {
+  /** uid of `kube-system` at the start; undefined when it could not be seen, and then what is absent is not doubted. */
+  readonly clusterUid: string | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * The same writer, but an object that is absent in another cluster, which answers in place of the right one, is not absent: its
+ * `get` throws CLUSTER_IDENTITY then.
+ */
+export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
+  let sameUntilMs = 0;
+
+  async function check(): Promise<void> {
+    if (clusterUid === undefined || clock.monotonic() < sameUntilMs) return;
+    const uid = await readClusterUid(writer);
+    if (uid !== clusterUid) {
+      const found = uid ?? "one that does not say who it is";
+      throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} answers`);
+    }
+    sameUntilMs = clock.monotonic() + SAME_CLUSTER_MS;
+  }
+
+  return {
+    async get(resource, key) {
+      const object = await writer.get(resource, key);
+      if (object === undefined) await check();
+      return object;
+    },
+    create: (resource, object) => writer.create(resource, object),
+    update: (resource, object) => writer.update(resource, object),
+    delete: (resource, key, preconditions) => writer.delete(resource, key, preconditions),
+  };
+}
+
+/** Where writes go, and where what is written comes from. */
+export interface IdentityOptions {
+  readonly to: Pick<ClusterAccess, "identity">;
+  readonly from: Pick<ClusterAccess, "identity">;
+}
+
+/**
+ * The same writer, of which no write begins while another cluster answers in place of the one it goes to or the one it comes from.
+ * A source that can not be reached is no obstacle: its copy is that of the right cluster.
+ */
+export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
+  const verified = async <Result>(write: () => Promise<Result>): Promise<Result> => {
+    await to.identity?.verify();
+    if (from.identity?.wrong !== undefined) throw from.identity.wrong;
+    return write();
+  };
+  return {
+    get: (resource, key) => writer.get(resource, key),
+    create: (resource, object) => verified(() => writer.create(resource, object)),
+    update: (resource, object) => verified(() => writer.update(resource, object)),
+    delete: (resource, key, preconditions) => verified(() => writer.delete(resource, key, preconditions)),
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * The syncer without promises: what it knows, and reconciles that say what to ask a cluster next. Whoever drives it sends the
+ * requests, in real life or in a simulation.
+ *
+ * @module
+ */
+import type { Clock } from "../../base/clock.ts";
+import { EngineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { sameKey } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { SERVICES } from "../../kube/object/resource.ts";
+import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
+import { DEFAULT_BRAKE_LIMITS } from "../reconcile/brake.ts";
+import type { BrakeLimits } from "../reconcile/brake.ts";
+import { CONTRADICTIONS_TOLD, createMachine, sourceVersion } from "../reconcile/machine.ts";
+import type { Planner, Request } from "../reconcile/machine.ts";
+import type { Note } from "../reconcile/plan-types.ts";
+import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
+import type { Rules } from "../reconcile/rules/rules.ts";
+import type { ClusterCaches } from "./cluster/access.ts";
+import { createDeleteBrake } from "./guards/brake.ts";
+import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
+import type { DeleteConfirmation } from "./state/delete-confirmation.ts";
+import { createGather, ownerReference } from "./run/gather.ts";
+import { createKeyRouter } from "./run/key-router.ts";
+import { createLoopGuard } from "./guards/loop-guard.ts";
+import type { LoopGuardLimits } from "./guards/loop-guard.ts";
+import { createSyncMemory } from "./state/memory.ts";
+import type { SyncMemory } from "./state/memory.ts";
+import { createRecords } from "./state/records.ts";
+import type { SyncRecord } from "./state/records.ts";
+import { createReferenceCopies } from "./references/reference-copies.ts";
+import { createMissingNamespaces } from "./state/missing-namespaces.ts";
+import { parseSyncId, syncId } from "./state/sync-id.ts";
+import type { FormerUser } from "./references/reference-turn.ts";
+import { beginTurn } from "./run/turn.ts";
+import type { Books, SyncHooks, Tracked, Turn } from "./run/turn.ts";
+import { createWriteBrake } from "./guards/write-brake.ts";
+
+/** What the syncer needs to know before it begins. */
+export interface SyncCoreOptions {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  /** One entry per synced kind. */
+  readonly rules: readonly Rules[];
+  /** How objects that reference patches name are brought across; left out, they are not. */
+  readonly references?: ReferenceRules;
+  /** The host Service that owns copies, if it exists. */
+  readonly ownerService?: ObjectKey;
+  readonly loopGuard: LoopGuardLimits;
+  /** Default {@link DEFAULT_BRAKE_LIMITS}. */
+  readonly deleteBrake?: BrakeLimits;
+  /** Deletes that the brake need not hold. Default none. */
+  readonly deletesConfirmed?: DeleteConfirmation;
+  /** Hears when the delete brake engages. */
+  readonly braked?: (note: Note) => void;
+  /** What an earlier core over the same caches knew. Default nothing. */
+  readonly memory?: SyncMemory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly hooks?: SyncHooks;
+  /** What decides in the place of `plan`: for tests of the tests, which must notice a planner that is wrong. */
+  readonly planner?: Planner;
+  /** Receives the keys to reconcile. */
+  enqueue(id: string): void;
+}
+
+/** What the syncer knows, and what it does with that. */
+export interface SyncCore {
+  /**
+   * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
+   * most one turn of an id may be under way. Its lines go to `logger`, if one is given. Stops where something else may have its turn.
+   */
+  begin(id: string, context?: TurnContext): Generator<undefined, Turn>;
+  /** True once every cache was complete for the first time. */
+  readonly synced: boolean;
+  /** Takes note of a copy of a referenced object that an earlier process has made; there is none where none are made. */
+  readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
+  /** What is known of every object that was looked at. */
+  records(): readonly SyncRecord[];
+  /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
+  contradicted(): readonly string[];
+  close(): void;
+}
+
+/** What belongs to one turn only. */
+export interface TurnContext {
+  readonly logger?: Logger | undefined;
+  /** Hears what the turn costs the thread, in milliseconds. */
+  readonly charge?: ((costMs: number) => void) | undefined;
+}
+
+function nothingToDo(requeueAfterMs: number | undefined): Request {
+  return { type: "done", ending: { result: "settled", ...(requeueAfterMs !== undefined && { requeueAfterMs }) } };
+}
+
+/** Subscribes to the caches and hands out the ids of what they hold. Starts nothing. */
+export function createSyncCore(options: SyncCoreOptions): SyncCore {
+  const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
+  const memory = options.memory ?? createSyncMemory();
+  const tracked = rules.map((rule) => ({
+    rules: rule,
+    tenant: memory.latest(tenant.source(rule.kind.resource)),
+    host: memory.latest(host.source(rule.kind.resource)),
+  }));
+  const records = createRecords(clock);
+  const router = createKeyRouter({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
+  const guard = createLoopGuard(clock, options.loopGuard);
+  const writeBrake = createWriteBrake({ clock, limits: options.loopGuard, logger, metrics });
+  const references =
+    options.references && createReferenceCopies({ ...options, guard, writeBrake, hooks, rules: options.references, user, owner });
+  const missingNamespaces = createMissingNamespaces(options.enqueue, referencesWaiting);
+  const books: Books = { records, router, guard, writeBrake, missingNamespaces, outdated: new Map(), references };
+  const brake = createDeleteBrake({
+    ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
+    limits: options.deleteBrake ?? DEFAULT_BRAKE_LIMITS,
+    confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
+    strays: (rule, key) => router.strays(rule, key),
+    engaged: (note) => options.braked?.(note),
+  });
+  const gather = createGather({
+    tenant,
+    host,
+    tracked,
+    router,
+    brake,
+    ownerService,
+    ownsHostService: hooks.ownsHostService?.bind(hooks),
+  });
+  const machine = createMachine(options.planner);
+
+  function sideOf(plural: string): Tracked | undefined {
+    return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
+  }
+
+  function user(id: string): FormerUser | undefined {
+    const { plural, key } = parseSyncId(id);
+    const side = sideOf(plural);
+    return side && { resource: side.rules.kind.resource, key, object: side.tenant.get(key) };
+  }
+
+  function owner(): OwnerReference | undefined {
+    return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
+  }
+
+  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it is there. */
+  let ownerUid = owner()?.uid;
+  const endOwner = host.source(SERVICES).onChange((key) => {
+    if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;
+    ownerUid = owner()?.uid;
+    if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) options.enqueue(syncId(resource, tenantKey));
+  });
+
+  /** Copies of referenced objects are not tried by themselves while what refers to them waits. */
+  function referencesWaiting(namespace: string): readonly string[] {
+    const waiting = (references?.records() ?? []).filter(({ hostKey, notes }) => hostKey?.namespace === namespace && notes.length > 0);
+    return waiting.map(({ resource, tenantKey }) => syncId(resource, tenantKey));
+  }
+
+  function allRecords(): readonly SyncRecord[] {
+    return [...records.list(), ...(references?.records() ?? [])];
+  }
+
+  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, Turn> {
+    const { plural, key } = parseSyncId(id);
+    const side = sideOf(plural);
+    const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
+    if (referenced !== undefined) return referenced;
+    if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
+    const seen = gather(id, side, key);
+    const version = sourceVersion(seen.tenant);
+    const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
+    const input = vanished ? { ...seen, vanished } : seen;
+    if (records.settled(id, input)) {
+      books.outdated.delete(id);
+      return { resource: side.rules.kind.resource, request: nothingToDo(writeBrake.rests(id)), *answer() {} };
+    }
+    router.claim(side.rules, key);
+    const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
+    const limits = { ...fights, ...writeBrake.restraint(id, version) };
+    const start = { input, ...limits, outdatedTimes: books.outdated.get(id) ?? 0 };
+    return yield* beginTurn({ id, tracked: side, start, machine, books, hooks, metrics, logger: labelled });
+  }
+
+  return {
+    begin,
+    get synced() {
+      return router.synced;
+    },
+    ...(references && { found: (kind, copy) => references.found(kind, copy) }),
+    records: allRecords,
+    contradicted: () => [...books.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
+    close() {
+      endOwner();
+      references?.close();
+      router.close();
+      brake.close();
+      if (options.memory === undefined) memory.close();
+    },
+  };
+}

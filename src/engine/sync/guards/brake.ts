@@ -1,0 +1,233 @@
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ChangeSign } from "../../../kube/object/object-source.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { brakeTrips } from "../../reconcile/brake.ts";
+import type { BrakeLimits } from "../../reconcile/brake.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import type { ClusterCaches } from "../cluster/access.ts";
+import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
+import { syncId } from "../state/sync-id.ts";
+
+/** Holds deletions back while suspiciously many tenant objects are missing. */
+export interface DeleteBrake {
+  /** True while the copy of this object must stay, should its tenant object be absent. */
+  holds(id: string): boolean;
+  close(): void;
+}
+
+/** What the brake watches and whom it tells. */
+export interface DeleteBrakeOptions {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  readonly rules: readonly Rules[];
+  readonly limits: BrakeLimits;
+  readonly confirmation: DeleteConfirmation;
+  /** Host keys of copies of one tenant object that stand at other keys than its own. */
+  strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  /** Receives the ids of the objects that were held, when they are no longer. */
+  enqueue(id: string): void;
+  /** Hears when the brake engages. */
+  engaged(note: Note): void;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** One copy whose tenant object is absent. */
+interface Missing {
+  readonly id: string;
+  readonly plural: string;
+  readonly sign: ChangeSign | "confirmed";
+}
+
+/** Deletions remembered; of one that is forgotten the brake believes that only a list says so. */
+const DELETED_MAX = 4_096;
+
+const METRIC = "endpoint_sync_delete_brake_engaged";
+
+/** A brake that has not looked yet: it does so before the first answer. */
+export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
+  return new WatchingBrake(options);
+}
+
+/** Holds an entry per copy without tenant object, which is none most of the time, and nothing for the others. */
+class WatchingBrake implements DeleteBrake {
+  readonly #options: DeleteBrakeOptions;
+  readonly #rules: readonly Rules[];
+  readonly #unsubscribe: readonly (() => void)[];
+  /** By kind and host key. */
+  readonly #missing = new Map<string, Missing>();
+  /** By plural: how many of them a list did not have, and how many copies there were when that was last looked at. */
+  readonly #listed = new Map<string, number>();
+  readonly #copies = new Map<string, number>();
+  /** Ids of objects that were said to be deleted, oldest first. Their copies may still be on the way. */
+  readonly #deleted = new Set<string>();
+  #looked = false;
+  /** More are missing than when that was last judged. */
+  #grown = false;
+  #engaged = false;
+
+  constructor(options: DeleteBrakeOptions) {
+    this.#options = options;
+    const { tenant, host, rules, metrics } = options;
+    // Where the sync is switched off nothing is deleted.
+    this.#rules = rules.filter(({ enabled }) => enabled);
+    this.#unsubscribe = this.#rules.flatMap((rule) => [
+      tenant.source(rule.kind.resource).onChange((key, sign) => this.#tenantChanged(rule, key, sign)),
+      host.source(rule.kind.resource).onChange((key) => this.#hostChanged(rule, key)),
+    ]);
+    metrics.gauge(METRIC, 0);
+  }
+
+  holds(id: string): boolean {
+    if (!this.#looked) this.#look();
+    if (this.#grown) this.#judge();
+    // The lists may lack what is there: whoever is asked again while it holds has them read again.
+    if (this.#engaged) for (const { kind } of this.#rules) this.#options.tenant.source(kind.resource).relist?.();
+    return this.#engaged && !this.#options.confirmation.has(id);
+  }
+
+  close(): void {
+    for (const end of this.#unsubscribe) end();
+  }
+
+  /** What was there before anybody listened. */
+  #look(): void {
+    const { tenant, host } = this.#options;
+    const sources = this.#rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);
+    this.#looked = sources.every(({ synced }) => synced);
+    for (const rule of this.#rules) {
+      for (const object of host.source(rule.kind.resource).list()) this.#hostChanged(rule, keyOf(object));
+    }
+  }
+
+  #tenantChanged(rule: Rules, key: ObjectKey, sign: ChangeSign = "list"): void {
+    const id = syncId(rule.kind.resource.plural, key);
+    if (this.#options.tenant.source(rule.kind.resource).get(key) === undefined) return this.#vanished(rule, { id, key, sign });
+    this.#deleted.delete(id);
+    this.#options.confirmation.forget(id);
+    if (this.#missing.size === 0) return;
+    for (const place of this.#places(rule, key)) this.#remove(rule, place);
+    if (this.#engaged) this.#judge();
+  }
+
+  #vanished(rule: Rules, { id, key, sign }: { id: string; key: ObjectKey; sign: ChangeSign }): void {
+    if (sign === "event") this.#rememberDeleted(id);
+    for (const place of this.#places(rule, key)) if (sourceOf(rule, this.#options.host, place) === id) this.#add(rule, place, id);
+  }
+
+  #rememberDeleted(id: string): void {
+    this.#deleted.add(id);
+    if (this.#deleted.size > DELETED_MAX) this.#deleted.delete(this.#deleted.values().next().value!);
+  }
+
+  #places(rule: Rules, key: ObjectKey): readonly ObjectKey[] {
+    const hostKey = rule.translator.toHost(key, rule.kind.resource);
+    return [...(hostKey === undefined ? [] : [hostKey]), ...this.#options.strays(rule, key)];
+  }
+
+  #hostChanged(rule: Rules, hostKey: ObjectKey): void {
+    const { tenant, host } = this.#options;
+    const object = host.source(rule.kind.resource).get(hostKey);
+    const source = object && sourceKey(rule, object);
+    if (source === undefined) return this.#remove(rule, hostKey);
+    const objects = tenant.source(rule.kind.resource);
+    // Before the first list all objects are missing; the first look comes after it.
+    if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, syncId(rule.kind.resource.plural, source));
+  }
+
+  #add(rule: Rules, hostKey: ObjectKey, id: string): void {
+    const { plural } = rule.kind.resource;
+    const place = syncId(plural, hostKey);
+    if (this.#missing.has(place)) return;
+    const sign = this.#deleted.has(id) ? "event" : "list";
+    const entry = { id, plural, sign: this.#options.confirmation.has(id) ? "confirmed" : sign } as const;
+    this.#missing.set(place, entry);
+    this.#grown = true;
+    if (entry.sign === "list") this.#countListed(plural, 1);
+  }
+
+  #remove(rule: Rules, hostKey: ObjectKey): void {
+    const place = syncId(rule.kind.resource.plural, hostKey);
+    const entry = this.#missing.get(place);
+    this.#missing.delete(place);
+    if (entry?.sign === "list") this.#countListed(entry.plural, -1);
+  }
+
+  #countListed(plural: string, change: number): void {
+    this.#listed.set(plural, (this.#listed.get(plural) ?? 0) + change);
+  }
+
+  #judge(): void {
+    // Counting all copies at each return would cost too much; before it lets go, it counts again.
+    const engaged = (this.#engaged && !this.#grown && this.#trips()) || this.#tripsNow();
+    this.#grown = false;
+    this.#set(engaged && !this.#confirm());
+  }
+
+  #trips(): boolean {
+    const kinds = [...this.#listed].map(([plural, absent]) => ({ absent, copies: this.#copies.get(plural) ?? 0 }));
+    return brakeTrips(this.#options.limits, kinds);
+  }
+
+  #tripsNow(): boolean {
+    if ([...this.#listed.values()].every((absent) => absent <= this.#options.limits.count)) return false;
+    for (const rule of this.#rules) {
+      const { plural } = rule.kind.resource;
+      const objects = this.#options.host.source(rule.kind.resource).list();
+      this.#copies.set(plural, objects.filter((object) => sourceKey(rule, object) !== undefined).length);
+    }
+    return this.#trips();
+  }
+
+  get #pending(): readonly [string, Missing][] {
+    return [...this.#missing].filter(([, { sign }]) => sign !== "confirmed");
+  }
+
+  #confirm(): boolean {
+    const pending = this.#pending;
+    if (!this.#options.confirmation.confirm(pending.map(([, { id }]) => id))) return false;
+    for (const [place, entry] of pending) {
+      this.#missing.set(place, { ...entry, sign: "confirmed" });
+      if (entry.sign === "list") this.#countListed(entry.plural, -1);
+    }
+    this.#options.logger.warn("Deletes confirmed", { deletes: pending.length });
+    return true;
+  }
+
+  #set(engaged: boolean): void {
+    if (engaged === this.#engaged) return;
+    this.#engaged = engaged;
+    const { logger, metrics, enqueue } = this.#options;
+    metrics.gauge(METRIC, engaged ? 1 : 0);
+    if (engaged) return this.#tell();
+    logger.info("Delete brake released", { pending: this.#pending.length });
+    for (const { id } of this.#missing.values()) enqueue(id);
+  }
+
+  #tell(): void {
+    const [pending, copies] = [this.#pending.length, [...this.#copies.values()].reduce((sum, count) => sum + count, 0)];
+    this.#options.logger.error("Delete brake engaged", { pending, copies });
+    this.#options.engaged({
+      code: "DELETE_BRAKE",
+      message: `${pending} of ${copies} copies would be deleted, because their objects are missing in the tenant cluster; none is deleted before these return, or before a start with --confirm-deletes ${pending}`,
+    });
+  }
+}
+
+/** The tenant key that an object is our copy of. */
+function sourceKey(rule: Rules, object: KubeObject): ObjectKey | undefined {
+  const source = ourMarkers(rule, object, rule.kind.resource);
+  return source && { namespace: source.namespace, name: source.name };
+}
+
+/** The id of the tenant object that the object at a host key is our copy of. */
+function sourceOf(rule: Rules, host: ClusterCaches, hostKey: ObjectKey): string | undefined {
+  const object = host.source(rule.kind.resource).get(hostKey);
+  const key = object && sourceKey(rule, object);
+  return key && syncId(rule.kind.resource.plural, key);
+}

@@ -1,0 +1,70 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { WriteBrakeLimits } from "./write-brake.ts";
+
+/** How much fighting is too much. */
+export interface LoopGuardLimits extends WriteBrakeLimits {
+  /** This many undone host edits, or copies that were deleted and came back, within the window are a fight. Default 5. */
+  readonly restorations: number;
+  /** Length of the window in minutes. Default 10. */
+  readonly minutes: number;
+}
+
+/**
+ * Notices that somebody on the host keeps undoing what the syncer writes. Who edits a copy again and again gets his way until the
+ * source changes. Without its copy an object is down, so that one that is deleted again and again does come back, but seldom.
+ */
+export interface LoopGuard {
+  /** Counts one undone host edit. */
+  restored(id: string, sourceVersion: string): void;
+  /** The version of its source at which the object is left alone, if it is. */
+  stoppedAt(id: string): string | undefined;
+  /** Counts a copy that somebody deleted and that was made again. */
+  recreated(id: string, sourceVersion: string): void;
+  /** True while a copy of this version that came back counts. */
+  hasRecreated(id: string, sourceVersion: string): boolean;
+  /** Milliseconds until the copy of this version may come back once more; 0 for at once. */
+  recreationWaitMs(id: string, sourceVersion: string): number;
+  forget(id: string): void;
+}
+
+/** A guard with nothing on its record. Keeps a few numbers per fought-over object, none for others. */
+export function createLoopGuard(clock: Clock, limits: LoopGuardLimits): LoopGuard {
+  const restorations = new Map<string, Fight>();
+  const recreations = new Map<string, Fight>();
+  const windowMs = limits.minutes * 60_000;
+
+  function recent(fights: ReadonlyMap<string, Fight>, id: string, sourceVersion: string): readonly number[] {
+    const known = fights.get(id);
+    if (known?.sourceVersion !== sourceVersion) return [];
+    return known.times.filter((time) => clock.monotonic() - time < windowMs);
+  }
+
+  function count(fights: Map<string, Fight>, id: string, sourceVersion: string): void {
+    fights.set(id, { sourceVersion, times: [...recent(fights, id, sourceVersion), clock.monotonic()] });
+  }
+
+  return {
+    restored: (id, sourceVersion) => count(restorations, id, sourceVersion),
+    stoppedAt(id) {
+      const fight = restorations.get(id);
+      return fight !== undefined && fight.times.length >= limits.restorations ? fight.sourceVersion : undefined;
+    },
+    recreated: (id, sourceVersion) => count(recreations, id, sourceVersion),
+    hasRecreated: (id, sourceVersion) => recent(recreations, id, sourceVersion).length > 0,
+    recreationWaitMs(id, sourceVersion) {
+      const times = recent(recreations, id, sourceVersion);
+      if (times.length < limits.restorations) return 0;
+      return Math.max(0, times.at(-1)! + windowMs / limits.restorations - clock.monotonic());
+    },
+    forget(id) {
+      restorations.delete(id);
+      recreations.delete(id);
+    },
+  };
+}
+
+/** What was undone of one version, and when. */
+interface Fight {
+  readonly sourceVersion: string;
+  readonly times: readonly number[];
+}

@@ -1,0 +1,202 @@
+/**
+ * A brake on writes of one object that no new version of its source asked for: two syncers that disagree, an expression that flips
+ * on what it wrote, a webhook that reverts.
+ *
+ * Each version of the source pays for one write to the other side. Every further one counts, and so does every write to the source
+ * itself, whichever process made the version: syncers that write into the source ask each other for nothing that way. After a burst of
+ * such writes the next ones wait, each twice as long as the one before, until the object rests; then all is forgotten.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { SlowedTimes } from "../../reconcile/machine.ts";
+
+/** When writes are slowed. */
+export interface WriteBrakeLimits {
+  /** So many writes that nothing asked for may happen within a minute. Default 10. */
+  readonly writes?: number;
+  /** The longest wait between two of them after that, in minutes. Default 5. */
+  readonly slowestMinutes?: number;
+}
+
+/** How long writes of one object must wait, in milliseconds; 0 for not at all. */
+export interface Restraint {
+  /** A turn that writes to the copy only. */
+  readonly writeWaitMs: number;
+  /** A turn that writes to the source, too. */
+  readonly flowWaitMs: number;
+  /** While writes are slowed: since when, and until when the next one waits at the longest. */
+  readonly slowed?: SlowedTimes;
+}
+
+/** See the module comment. */
+export interface WriteBrake {
+  /** What holds for a turn that begins with this version of the source. */
+  restraint(id: string, version: string): Restraint;
+  /** Counts a write to the copy, made of this version of the source. */
+  wrote(id: string, version: string): void;
+  /** Counts a write to the source, which made this version of it. */
+  flowed(id: string, version: string): void;
+  /** Notes that a write waits. */
+  held(id: string): void;
+  /** Notes that there is nothing to write. Returns after how many milliseconds to look again, should a slowed object have rested then. */
+  rests(id: string): number | undefined;
+  /** Objects of which anything is remembered. */
+  readonly remembered: number;
+}
+
+/** What a brake works with. */
+export interface WriteBrakeOptions {
+  readonly clock: Clock;
+  readonly limits: WriteBrakeLimits;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The burst counts within this time, in milliseconds; an object that needs no write for so long rests. */
+const WINDOW_MS = 60_000;
+const FIRST_WAIT_MS = 1_000;
+/** A change of the source waits at most so long together with a host edit that is to flow, in milliseconds. */
+const ASKED_WAIT_MS = 1_000;
+
+const FREE: Restraint = { writeWaitMs: 0, flowWaitMs: 0 };
+
+interface Entry {
+  /** The version of the source that the copy was last written from. */
+  served: string | undefined;
+  /** The version of the source that our own write made last. */
+  ours: string | undefined;
+  /** Times of the writes that count. */
+  times: readonly number[];
+  /** The last write of any kind. */
+  lastMs: number;
+  /** The wait after it; 0 while nothing is slowed. */
+  waitMs: number;
+  /** Since when writes are slowed. */
+  sinceMs: number;
+  held: boolean;
+}
+
+/** A brake that has seen nothing. Remembers a few numbers per object that was written within the last minute, or that is slowed. */
+export function createWriteBrake(options: WriteBrakeOptions): WriteBrake {
+  return new CountingBrake(options);
+}
+
+class CountingBrake implements WriteBrake {
+  readonly #options: WriteBrakeOptions;
+  readonly #writes: number;
+  readonly #slowestMs: number;
+  /** Objects that are not slowed, the longest not written first. */
+  readonly #free = new Map<string, Entry>();
+  readonly #slowed = new Map<string, Entry>();
+
+  constructor(options: WriteBrakeOptions) {
+    this.#options = options;
+    const { writes = 10, slowestMinutes = 5 } = options.limits;
+    this.#writes = writes;
+    this.#slowestMs = slowestMinutes * 60_000;
+    options.metrics.count("endpoint_sync_braked_writes_total", {}, 0);
+    this.#tell();
+  }
+
+  get remembered(): number {
+    this.#sweep();
+    return this.#free.size + this.#slowed.size;
+  }
+
+  restraint(id: string, version: string): Restraint {
+    const entry = this.#slowedNow(id);
+    if (entry === undefined) return FREE;
+    const { clock } = this.#options;
+    const at = (monotonicMs: number) => clock.now() + monotonicMs - clock.monotonic();
+    const slowed = { sinceMs: at(entry.sinceMs), untilMs: at(entry.lastMs + entry.waitMs) };
+    const leftMs = (waitMs: number) => Math.max(0, entry.lastMs + waitMs - clock.monotonic());
+    const isAsked = version !== entry.served && version !== entry.ours;
+    if (isAsked) return { writeWaitMs: 0, flowWaitMs: leftMs(Math.min(entry.waitMs, ASKED_WAIT_MS)), slowed };
+    return { writeWaitMs: leftMs(entry.waitMs), flowWaitMs: leftMs(entry.waitMs), slowed };
+  }
+
+  wrote(id: string, version: string): void {
+    const entry = this.#touch(id);
+    const isAsked = version !== entry.served;
+    entry.served = version;
+    if (!isAsked) this.#count(id, entry);
+  }
+
+  flowed(id: string, version: string): void {
+    const entry = this.#touch(id);
+    entry.ours = version;
+    this.#count(id, entry);
+  }
+
+  held(id: string): void {
+    const entry = this.#slowed.get(id);
+    if (entry !== undefined) entry.held = true;
+    this.#options.metrics.count("endpoint_sync_braked_writes_total");
+  }
+
+  rests(id: string): number | undefined {
+    const known = this.#slowed.get(id);
+    if (known !== undefined) known.held = false;
+    const entry = this.#slowedNow(id);
+    return entry && endMs(entry) - this.#options.clock.monotonic();
+  }
+
+  #touch(id: string): Entry {
+    this.#sweep();
+    const slowed = this.#slowedNow(id);
+    const entry = slowed ?? this.#free.get(id) ?? newEntry();
+    entry.lastMs = this.#options.clock.monotonic();
+    entry.held = false;
+    this.#free.delete(id);
+    if (slowed === undefined) this.#free.set(id, entry);
+    return entry;
+  }
+
+  #count(id: string, entry: Entry): void {
+    const now = this.#options.clock.monotonic();
+    if (entry.waitMs > 0) return void (entry.waitMs = Math.min(2 * entry.waitMs, this.#slowestMs));
+    entry.times = [...entry.times.filter((time) => now - time < WINDOW_MS), now];
+    if (entry.times.length < this.#writes) return;
+    entry.waitMs = FIRST_WAIT_MS;
+    entry.sinceMs = now;
+    this.#free.delete(id);
+    this.#slowed.set(id, entry);
+    this.#tell();
+    this.#options.logger.warn("Writes slowed", { id, writes: entry.times.length });
+  }
+
+  /** What is remembered of a slowed object, unless it has rested. */
+  #slowedNow(id: string): Entry | undefined {
+    const entry = this.#slowed.get(id);
+    const now = this.#options.clock.monotonic();
+    if (entry === undefined || entry.held || now < endMs(entry)) return entry;
+    this.#slowed.delete(id);
+    this.#tell();
+    this.#options.logger.info("Writes no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
+    return undefined;
+  }
+
+  #sweep(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [id, entry] of this.#free) {
+      if (now < endMs(entry)) return;
+      this.#free.delete(id);
+    }
+  }
+
+  #tell(): void {
+    this.#options.metrics.gauge("endpoint_sync_braked_objects", this.#slowed.size);
+  }
+}
+
+function newEntry(): Entry {
+  return { served: undefined, ours: undefined, times: [], lastMs: 0, waitMs: 0, sinceMs: 0, held: false };
+}
+
+/** When an object has rested that is not written any more. */
+function endMs({ lastMs, waitMs }: Entry): number {
+  return lastMs + Math.max(waitMs, WINDOW_MS);
+}

@@ -1,0 +1,137 @@
+/**
+ * What is not on the host as it should be: every copy is derived again, by a preview, and compared with what stands there.
+ *
+ * @module
+ */
+import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import { objectChanges } from "./object-changes.ts";
+import type { ObjectChange } from "./object-changes.ts";
+import type { MarkedCopy } from "./marked-copies.ts";
+import type { Preview } from "./preview.ts";
+import type { SyncRecord } from "../state/records.ts";
+import { parseSyncId, syncId } from "../state/sync-id.ts";
+
+/** What can be wrong with one object. */
+export type FindingKind =
+  /** Ours, and its source is gone. */
+  | "orphan"
+  /** Ours, and not what it should be. */
+  | "stale"
+  /** Somebody else's object has the name of a copy. */
+  | "foreign"
+  /** The copy of another tenant object has the name. */
+  | "collision"
+  /** Ours, and not synced (any more), although its source is there or nobody looks. */
+  | "leftover"
+  /** There should be a copy, and there is none. */
+  | "missing";
+
+/** One object that is not as it should be. */
+export interface Finding {
+  readonly finding: FindingKind;
+  readonly resource: ResourceType;
+  /** Undefined when the object has no place on the host. */
+  readonly host: ObjectKey | undefined;
+  /** The tenant object that it is, or would be, the copy of. */
+  readonly tenant: ObjectKey;
+  readonly message: string;
+}
+
+/** What is compared. */
+export interface AuditOptions {
+  readonly preview: Preview;
+  readonly tenant: ClusterView;
+  readonly host: ClusterView;
+  readonly translator: Translator;
+  /** Every kind of which there may be copies. */
+  readonly kinds: readonly ResourceType[];
+  /** Everything on the host that is ours, of kinds that are not synced too. */
+  readonly copies: readonly MarkedCopy[];
+}
+
+/**
+ * All findings, in the order of kinds and names.
+ *
+ * @example
+ * auditCopies({ preview: await preview(options), tenant, host, translator, kinds, copies }).map(({ finding }) => finding); // ["stale"]
+ */
+export function auditCopies(options: AuditOptions): Finding[] {
+  const written = objectChanges(options.preview.writes, options).map((change) => changeFinding(options, change));
+  const noted = options.preview.records.flatMap((record) => notedFinding(options, record) ?? []);
+  const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
+  // What a run would write says most; of the same object there is one finding.
+  const byPlace = new Map([...standing, ...noted, ...written].map((finding) => [placeText(finding), finding]));
+  return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
+}
+
+function placeText({ resource, host, tenant }: Finding): string {
+  return [qualifiedPlural(resource), host === undefined ? `tenant ${formatKey(tenant)}` : formatKey(host)].join(" ");
+}
+
+/** A copy that a run would write is not as it should be. An edit that would flow back is on the host already. */
+function changeFinding({ tenant, translator }: AuditOptions, { id, side, resource, key, reasons, before, after }: ObjectChange): Finding {
+  const source = parseSyncId(id).key;
+  const host = side === "host" ? key : translator.toHost(source, resource);
+  const shared = { resource, host, tenant: source, message: [...new Set(reasons)].join("; ") };
+  if (before === undefined) return { ...shared, finding: "missing" };
+  if (after !== undefined) return { ...shared, finding: "stale" };
+  const hasSource = side === "host" && tenant.before(resource, source) !== undefined;
+  return { ...shared, finding: hasSource ? "leftover" : "orphan" };
+}
+
+/** What keeps a copy from being made or kept current. */
+const OBSTACLES = new Map<string, FindingKind>([
+  ["NAME_COLLISION", "collision"],
+  ["HOST_OBJECT_FOREIGN", "foreign"],
+  ["REFERENCE_FOREIGN", "foreign"],
+  ["HOST_NAMESPACE_MISSING", "missing"],
+]);
+
+function notedFinding(
+  { host, kinds }: AuditOptions,
+  { resource: plural, tenantKey, hostKey, state, notes }: SyncRecord,
+): Finding | undefined {
+  const resource = kinds.find((kind) => kind.plural === plural || qualifiedPlural(kind) === plural);
+  if (resource === undefined) return undefined;
+  const shared = { resource, host: hostKey, tenant: tenantKey };
+  const obstacle = notes.find(({ code }) => OBSTACLES.has(code));
+  if (obstacle !== undefined) return { ...shared, finding: OBSTACLES.get(obstacle.code)!, message: obstacle.message };
+  if (state !== "refused") return undefined;
+  const stands = hostKey !== undefined && host.before(resource, hostKey) !== undefined;
+  return { ...shared, finding: stands ? "stale" : "missing", message: notes.map(({ message }) => message).join("; ") };
+}
+
+/** A copy that stands, and that a run would leave where it is although it should not be there. */
+function standingFinding({ preview, translator }: AuditOptions, { resource, object, source: markers }: MarkedCopy): Finding | undefined {
+  const source = { namespace: markers.namespace, name: markers.name };
+  const shared = { resource, host: keyOf(object), tenant: source };
+  if (object.metadata.deletionTimestamp) return { ...shared, finding: "leftover", message: `It is being deleted${heldBy(object)}` };
+  const place = translator.toHost(source, resource);
+  if (place === undefined || !sameKey(place, keyOf(object))) {
+    const belongs = place === undefined ? "has no place on the host" : `has its copy at ${formatKey(place)}`;
+    return { ...shared, finding: "leftover", message: `The tenant object ${belongs} now; a cleanup removes this one` };
+  }
+  if (isReferenced(preview, resource, source)) return undefined;
+  const look = preview.looks.get(syncId(resource.plural, source));
+  if (look === undefined || !look.rules.enabled) {
+    return { ...shared, finding: "leftover", message: `${resource.kind} objects are not synced; the copy stays until a cleanup` };
+  }
+  if (look.input.tenant !== undefined) return undefined;
+  return { ...shared, finding: "orphan", message: look.plan.notes[0]?.message ?? "The tenant object is gone" };
+}
+
+/** Copies of referenced objects have records, and no plans of their own. */
+function isReferenced({ records, looks }: Preview, resource: ResourceType, key: ObjectKey): boolean {
+  if (looks.has(syncId(resource.plural, key))) return false;
+  return records.some((record) => record.resource === qualifiedPlural(resource) && formatKey(record.tenantKey) === formatKey(key));
+}
+
+function heldBy({ metadata: { finalizers = [] } }: KubeObject): string {
+  return finalizers.length === 0 ? "" : `, and held by ${finalizers.join(", ")}`;
+}

@@ -1,0 +1,58 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import { isOurs } from "../../translate/identity.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { MarkedCopy } from "./marked-copies.ts";
+
+/** What became of one copy. */
+export interface Removal {
+  readonly copy: MarkedCopy;
+  /** `held`: it goes when its finalizers let it. `left`: somebody changed it meanwhile, and it is not ours any more, or of another tenant cluster. */
+  readonly result: "removed" | "held" | "left";
+}
+
+/** Who removes. */
+export interface RemovalOptions {
+  readonly client: Pick<ClusterClient, "get" | "delete">;
+  readonly translator: Translator;
+}
+
+/** An object that changes more often than this between two looks is somebody's who works on it. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Removes copies one after the other: each one only as it was seen, so that nothing goes that is not ours.
+ *
+ * @throws API_… when the cluster refuses a delete or can not answer; what was yielded before is done.
+ * @example
+ * for await (const { result } of removeCopies(copies, { client, translator })) count(result);
+ */
+export async function* removeCopies(copies: readonly MarkedCopy[], options: RemovalOptions): AsyncGenerator<Removal> {
+  for (const copy of copies) yield { copy, result: await removeCopy(copy, options) };
+}
+
+async function removeCopy(
+  { resource, object, source: { clusterUid } }: MarkedCopy,
+  { client, translator }: RemovalOptions,
+): Promise<Removal["result"]> {
+  let found: typeof object | undefined = object;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    if (found === undefined) return "removed";
+    if (!isOurs({ translator, clusterUid }, found, resource)) return "left";
+    const { uid, resourceVersion, finalizers = [], deletionTimestamp } = found.metadata;
+    // It was asked to go before.
+    if (deletionTimestamp) return "held";
+    try {
+      await client.delete(resource, keyOf(found), {
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      });
+      return finalizers.length > 0 ? "held" : "removed";
+    } catch (error) {
+      if (!isEngineError(error, "API_CONFLICT")) throw error;
+      found = await client.get(resource, keyOf(object));
+    }
+  }
+  return "left";
+}

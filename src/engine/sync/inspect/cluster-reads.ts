@@ -1,0 +1,40 @@
+import { EngineError } from "../../../base/errors.ts";
+import type { ClusterClient, ListScope } from "../../../kube/object/cluster-client.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { listAll } from "../../../kube/runtime/informer/list-all.ts";
+
+/** What of a client reads lists. */
+export type ListClient = Pick<ClusterClient, "list">;
+
+/** Reads of one cluster, all of them by lists: what may not be written must not even have the means. */
+export interface ClusterReads {
+  /** All objects of one kind. */
+  list(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
+  /** One object by its name, with no more permissions than a watch of it takes. */
+  one(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;
+}
+
+/** Objects per page. */
+const PAGE_SIZE = 500;
+
+/**
+ * Reads through a client, until `signal` aborts.
+ *
+ * @example
+ * const endpoints = await createClusterReads({ client, signal }).list(ENDPOINTS, { namespace: "vc-blue" });
+ */
+export function createClusterReads({ client, signal }: { client: ListClient; signal: AbortSignal }): ClusterReads {
+  const list = async (resource: ResourceType, scope: ListScope) => {
+    if (signal.aborted) throw new EngineError("API_UNAVAILABLE", `The list of ${resource.plural} was stopped`);
+    return (await listAll({ client, resource, scope, pageSize: PAGE_SIZE, signal })).items;
+  };
+  return {
+    list,
+    async one(resource, { namespace, name }) {
+      const scope = { ...(namespace !== "" && { namespace }), fieldSelector: `metadata.name=${name}` };
+      return (await list(resource, scope)).find(({ metadata }) => metadata.name === name);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * Why an object looks as it does on the host: everything that the planner looked at and decided, for one object.
+ *
+ * @module
+ */
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { FoundReference, Outcome } from "../../patch/types.ts";
+import { changedSides, readBase } from "../../reconcile/agreement/base.ts";
+import type { UnitId } from "../../reconcile/agreement/base.ts";
+import { readFlowed } from "../../reconcile/agreement/flow-stamp.ts";
+import { forward } from "../../reconcile/convert/forward.ts";
+import { gate } from "../../reconcile/predicate/gate.ts";
+import type { Gate } from "../../reconcile/predicate/gate.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import type { Note, PlanState } from "../../reconcile/plan-types.ts";
+import { unitsOf } from "../../reconcile/agreement/units.ts";
+import { isOurs } from "../../translate/identity.ts";
+import { readMarkers } from "../../translate/markers.ts";
+import type { Source } from "../../translate/markers.ts";
+import type { FirstLook, Preview } from "./preview.ts";
+import { syncId } from "../state/sync-id.ts";
+
+/** One of both objects. */
+export interface Seen {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  /** True while finalizers keep it. */
+  readonly isGoing: boolean;
+}
+
+/** What stands at the host key. */
+export interface SeenOnHost extends Seen {
+  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: somebody else's. */
+  readonly whose: "copy" | "other-copy" | "foreign";
+  readonly markers: Source | undefined;
+  /** Whether it says what both sides last agreed on. */
+  readonly base: "readable" | "none";
+}
+
+/** One label, annotation or body, where the two sides differ or have changed since they agreed. */
+export interface DifferingPart {
+  readonly part: UnitId;
+  readonly changed: "tenant" | "host" | "both" | "neither";
+  /** Whether the host has what it should have. */
+  readonly isAsWanted: boolean;
+}
+
+/** One write for the object that is still to come. */
+export interface PendingWrite {
+  readonly cluster: "tenant" | "host";
+  readonly action: "create" | "update" | "delete";
+  readonly reason: string;
+}
+
+/** See the module comment. */
+export interface Explanation {
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+  readonly tenant: Seen | undefined;
+  readonly hostKey: ObjectKey | undefined;
+  readonly host: SeenOnHost | undefined;
+  /** Copies of it at other host keys. */
+  readonly strays: readonly ObjectKey[];
+  /** Whether it is to be copied; undefined when there is no tenant object. */
+  readonly decision: Gate | undefined;
+  readonly state: PlanState;
+  readonly patches: readonly Outcome[];
+  readonly references: readonly (FoundReference & { readonly notes: readonly Note[] })[];
+  readonly notes: readonly Note[];
+  readonly parts: readonly DifferingPart[];
+  readonly writes: readonly PendingWrite[];
+  /** False when there would be something to write for ever. */
+  readonly settles: boolean;
+}
+
+/**
+ * Explains one object that a preview has looked at; undefined when the kind is not synced.
+ *
+ * @example
+ * explain(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"
+ */
+export function explain(preview: Preview, resource: ResourceType, key: ObjectKey): Explanation | undefined {
+  const id = syncId(resource.plural, key);
+  const look = preview.looks.get(id);
+  if (look === undefined) return undefined;
+  const { rules, input, plan } = look;
+  const { tenant, host, strays = [] } = input;
+  return {
+    ...{ resource, key, hostKey: plan.hostKey, state: plan.state, patches: plan.outcomes },
+    tenant: tenant && seen(tenant),
+    host: host && seenOnHost(look, host),
+    strays: strays.map(keyOf),
+    decision: tenant && gate(rules, key, tenant, input),
+    references: plan.references.map((reference) => ({ ...reference, notes: notesOfReference(preview, reference) })),
+    notes: notesOf(preview, look),
+    parts: partsOf(look),
+    writes: preview.writes
+      .filter((write) => write.id === id)
+      .map(({ operation: { side, action, reason } }) => ({ cluster: side, action, reason })),
+    settles: !preview.unsettled.some((unsettled) => unsettled.id === id),
+  };
+}
+
+function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObject): Seen {
+  return { uid, resourceVersion, isGoing: typeof deletionTimestamp === "string" };
+}
+
+function seenOnHost({ rules, input }: FirstLook, host: KubeObject): SeenOnHost {
+  const { markerPrefix } = rules.translator;
+  const ours = isOurs(rules, host, rules.kind.resource);
+  const whose = isCopyOf(rules, host, input.key) ? "copy" : ours ? "other-copy" : "foreign";
+  const base = readBase(markerPrefix, host) === undefined ? "none" : "readable";
+  return { ...seen(host), whose, markers: readMarkers(markerPrefix, host), base };
+}
+
+/** What the first look said, and what came out only when its plan was carried out. */
+function notesOf({ records }: Preview, { rules, input, plan }: FirstLook): readonly Note[] {
+  const record = records.find(
+    ({ resource, tenantKey }) => resource === rules.kind.resource.plural && formatKey(tenantKey) === formatKey(input.key),
+  );
+  const said = new Set(plan.notes.map(({ code, message }) => code + message));
+  return [...plan.notes, ...(record?.notes ?? []).filter(({ code, message }) => !said.has(code + message))];
+}
+
+function notesOfReference({ records }: Preview, { kind, tenant }: FoundReference): readonly Note[] {
+  const isOfKind = (resource: string) => resource.split(".")[0] === `${kind.toLowerCase()}s`;
+  return records.find(({ resource, tenantKey }) => isOfKind(resource) && formatKey(tenantKey) === formatKey(tenant))?.notes ?? [];
+}
+
+function partsOf({ rules, input, plan: { hostKey } }: FirstLook): DifferingPart[] {
+  const { tenant, host } = input;
+  if (tenant === undefined || host === undefined || hostKey === undefined || !isCopyOf(rules, host, input.key)) return [];
+  const written = readBase(rules.translator.markerPrefix, host);
+  if (written === undefined) return [];
+  const wanted = forward(rules, { ...input, tenant, host, hostKey });
+  const units = unitsOf(rules, tenant, wanted.object, host, written);
+  const base = new Map([...written, ...readFlowed(rules, { tenant, host }, units, written).units]);
+  return units.flatMap((unit) => {
+    const sides = changedSides(unit, base);
+    const changed = sides.tenant ? (sides.host ? "both" : "tenant") : sides.host ? "host" : "neither";
+    const isAsWanted = unit.desired === unit.host;
+    return isAsWanted && changed === "neither" ? [] : [{ part: unit.id, changed, isAsWanted } as const];
+  });
+}

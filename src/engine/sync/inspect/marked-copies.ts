@@ -1,0 +1,89 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import type { ListScope } from "../../../kube/object/cluster-client.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { readCopyMarkers } from "../../translate/identity.ts";
+import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
+import type { Source } from "../../translate/markers.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { ClusterReads } from "./cluster-reads.ts";
+
+/** One object on the host that is a copy, with what its markers say. */
+export interface MarkedCopy {
+  readonly resource: ResourceType;
+  readonly object: KubeObject;
+  readonly source: Source;
+}
+
+/** A kind that the cluster does not show. */
+export interface HiddenKind {
+  readonly resource: ResourceType;
+  readonly error: EngineError;
+}
+
+/** What was found. */
+export interface MarkedCopies {
+  readonly copies: readonly MarkedCopy[];
+  /** Kinds that could not be listed, and why. */
+  readonly hidden: readonly HiddenKind[];
+  /** Kinds that could be listed only in the namespaces where the configuration puts copies; undefined when all could be seen everywhere. */
+  readonly narrowed: { readonly kinds: readonly ResourceType[]; readonly namespaces: readonly string[] } | undefined;
+}
+
+/** Where to look. */
+export interface MarkedCopiesOptions {
+  readonly reads: Pick<ClusterReads, "list">;
+  readonly translator: Translator;
+  readonly kinds: readonly ResourceType[];
+}
+
+/**
+ * Every copy on the host that names a virtual cluster of our name, whichever of that name it is; objects that merely inherited
+ * markers are not among them. All namespaces are looked at where that is allowed: an earlier configuration may have put copies
+ * anywhere. Else those are that the configuration names.
+ *
+ * @throws API_… when the cluster can not answer; a kind that may not be listed, or that it does not have, is `hidden`.
+ * @example
+ * const { copies } = await findMarkedCopies({ reads, translator, kinds: [SERVICES, ENDPOINTS] });
+ * const ours = copies.filter(({ source }) => whose(identity, source) === "ours");
+ */
+export async function findMarkedCopies({ reads, translator, kinds }: MarkedCopiesOptions): Promise<MarkedCopies> {
+  const { markerPrefix, vcluster } = translator;
+  const labelSelector = `${markerPrefix}${MANAGED_BY}=${managedByValue(vcluster.name)}`;
+  const targets = translator.targetNamespaces();
+  const known: readonly ListScope[] = targets === "all" ? [{}] : targets.map((namespace) => ({ namespace }));
+  const copies: MarkedCopy[] = [];
+  const hidden: HiddenKind[] = [];
+  const narrowed: ResourceType[] = [];
+
+  async function list(resource: ResourceType, scopes: readonly ListScope[]): Promise<KubeObject[]> {
+    const lists = await Promise.all(scopes.map((scope) => reads.list(resource, { ...scope, labelSelector })));
+    return lists.flat();
+  }
+
+  async function listWidely(resource: ResourceType): Promise<KubeObject[]> {
+    try {
+      return await list(resource, [{}]);
+    } catch (error) {
+      if (!isEngineError(error, "API_FORBIDDEN") || targets === "all") throw error;
+      const objects = await list(resource, known);
+      narrowed.push(resource);
+      return objects;
+    }
+  }
+
+  for (const resource of kinds) {
+    try {
+      for (const object of await listWidely(resource)) {
+        const source = readCopyMarkers(markerPrefix, object, resource);
+        if (source?.vcluster === vcluster.name) copies.push({ resource, object, source });
+      }
+    } catch (error) {
+      if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw error;
+      hidden.push({ resource, error });
+    }
+  }
+  const places = targets === "all" ? [] : targets;
+  return { copies, hidden, narrowed: narrowed.length === 0 ? undefined : { kinds: narrowed, namespaces: places } };
+}

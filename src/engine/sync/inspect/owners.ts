@@ -1,0 +1,70 @@
+import { whose } from "../../translate/identity.ts";
+import type { Translator } from "../../translate/translator.ts";
+import type { MarkedCopy } from "./marked-copies.ts";
+
+/** One virtual cluster of our name, as its copies tell of it. */
+export interface Owner {
+  /** Host namespace of the virtual cluster; undefined when no copy of it says that, and where they are tells nothing. */
+  readonly namespace: string | undefined;
+  /** uid of its tenant cluster; undefined for copies that do not say it. */
+  readonly clusterUid: string | undefined;
+  /** Tells whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
+  readonly isOurs: boolean;
+  readonly copies: readonly MarkedCopy[];
+}
+
+/**
+ * Copies by the virtual cluster that they are of, without asking any tenant cluster. Copies of earlier versions do not name the
+ * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them says it or stands in it.
+ *
+ * @example
+ * groupByOwner(translator, copies).map(({ namespace, clusterUid }) => [namespace, clusterUid]); // [["vc-blue", "4f0c"]]
+ */
+export function groupByOwner(translator: Translator, copies: readonly MarkedCopy[]): readonly Owner[] {
+  const clusters = groupBy(copies, ({ source }) => source.clusterUid);
+  return [...clusters].flatMap(([clusterUid, ofCluster]) => {
+    const namespaces = groupBy(ofCluster, ({ source }) => source.vclusterNamespace);
+    const unnamed = namespaces.get(undefined) ?? [];
+    namespaces.delete(undefined);
+    if (clusterUid === undefined) return ownersWithoutCluster(translator, namespaces, unnamed);
+    const [first, ...others] = namespaces.keys();
+    const only = others.length === 0 ? (first ?? ownNamespaceOf(translator, unnamed)) : undefined;
+    if (unnamed.length > 0) namespaces.set(only, [...(namespaces.get(only) ?? []), ...unnamed]);
+    return [...namespaces].map(([namespace, theirs]) => ownerOf(translator, { namespace, clusterUid, copies: theirs }));
+  });
+}
+
+function ownersWithoutCluster(
+  translator: Translator,
+  namespaces: ReadonlyMap<string | undefined, readonly MarkedCopy[]>,
+  unnamed: readonly MarkedCopy[],
+): Owner[] {
+  const byPlace = groupBy(unnamed, (copy) => ownNamespaceOf(translator, [copy]));
+  const all = [...new Set([...namespaces.keys(), ...byPlace.keys()])];
+  return all.map((namespace) => {
+    const theirs = [...(namespaces.get(namespace) ?? []), ...(byPlace.get(namespace) ?? [])];
+    return ownerOf(translator, { namespace, clusterUid: undefined, copies: theirs });
+  });
+}
+
+/** Our namespace, if copies that name none are in it, or all where ours can be. */
+function ownNamespaceOf(translator: Translator, unnamed: readonly MarkedCopy[]): string | undefined {
+  const { namespace } = translator.vcluster;
+  const isThere = unnamed.some(({ source }) => source.hostNamespace === namespace);
+  return isThere || unnamed.every(({ source }) => whose({ translator }, source) === "ours") ? namespace : undefined;
+}
+
+function ownerOf({ vcluster }: Translator, owner: Omit<Owner, "isOurs">): Owner {
+  return { ...owner, isOurs: owner.namespace === vcluster.namespace };
+}
+
+function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,196 @@
+/**
+ * What the syncer would do now, found by letting it do it: the same core and the same planner, on copies of both clusters in
+ * memory, until nothing is left to do.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import { EVENTS } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { plan } from "../../reconcile/plan.ts";
+import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { Writer } from "../cluster/access.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import type { DeleteConfirmation } from "../state/delete-confirmation.ts";
+import type { EngineParts } from "../reconciler.ts";
+import type { SyncRecord } from "../state/records.ts";
+import { syncId } from "../state/sync-id.ts";
+import { createSyncLoop } from "../syncer.ts";
+import type { SyncLoop } from "../syncer.ts";
+
+/** What a preview is made of; all but the clusters as the syncer gets it. */
+export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {
+  readonly tenant: ClusterView;
+  readonly host: ClusterView;
+  readonly deletesConfirmed?: DeleteConfirmation;
+  /** Looked at even if neither cluster has anything of them. */
+  readonly ids?: readonly string[];
+  readonly clock: Clock;
+}
+
+/** The first look at one object. */
+export interface FirstLook {
+  readonly rules: Rules;
+  readonly input: PlanInput;
+  readonly plan: Plan;
+}
+
+/** One write that took place in memory. */
+export interface PlannedWrite {
+  /** Of the tenant object, or of the referenced one, that it is for. */
+  readonly id: string;
+  readonly resource: ResourceType;
+  readonly operation: Operation;
+}
+
+/** A tenant object for which there is always something left to do. */
+export interface Unsettled {
+  readonly id: string;
+  /** The write that would come next. */
+  readonly operation: Operation;
+}
+
+/** What would happen. */
+export interface Preview {
+  /** In order. */
+  readonly writes: readonly PlannedWrite[];
+  /** By id. Referenced objects have none. */
+  readonly looks: ReadonlyMap<string, FirstLook>;
+  /** What is known of every object in the end. */
+  readonly records: readonly SyncRecord[];
+  /** Empty when nothing is left to do after the writes. */
+  readonly unsettled: readonly Unsettled[];
+}
+
+/** Copying, taking an edit back, and creating anew all at once take four; whatever takes more does not come to rest. */
+const WRITES_PER_OBJECT_MAX = 8;
+
+/**
+ * Plays the syncer's next run to its end. Both views stand as the clusters would stand after it.
+ *
+ * @throws API_… when an object that is referenced can not be read.
+ * @example
+ * const { writes, unsettled } = await preview({ tenant, host, rules, deleteBrake: DEFAULT_BRAKE_LIMITS, clock: systemClock });
+ */
+export async function preview(options: PreviewOptions): Promise<Preview> {
+  const run = new PreviewRun(options);
+  try {
+    return await run.play();
+  } finally {
+    run.close();
+  }
+}
+
+class PreviewRun {
+  readonly #options: PreviewOptions;
+  readonly #queue = new Set<string>();
+  /** Looked at again once anything has changed. */
+  readonly #later = new Set<string>();
+  readonly #looks = new Map<string, FirstLook>();
+  readonly #writes: PlannedWrite[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #unsettled = new Map<string, Operation>();
+  readonly #loop: SyncLoop;
+  /** What is worked on. */
+  #id = "";
+  #operation: Operation | undefined;
+  /** Writes at the end of the last round. */
+  #written = 0;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+    const { ids = [], ...parts } = options;
+    this.#loop = createSyncLoop({
+      ...parts,
+      tenant: this.#noting(options.tenant),
+      host: this.#noting(options.host),
+      // A pair that answers itself for ever is to be seen, not stopped.
+      loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
+      planner: (rules, input) => this.#plan(rules, input),
+      hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
+      enqueue: (id) => void this.#queue.add(id),
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
+    for (const id of ids) this.#queue.add(id);
+  }
+
+  async play(): Promise<Preview> {
+    do await this.#workOff();
+    while (await this.#mayGoOn());
+    const unsettled = [...this.#unsettled].map(([id, operation]) => ({ id, operation }));
+    return { writes: this.#writes, looks: this.#looks, records: this.#loop.records(), unsettled };
+  }
+
+  close(): void {
+    this.#loop.close();
+  }
+
+  async #workOff(): Promise<void> {
+    // What is added on the way is met on the way.
+    for (const id of this.#queue) {
+      this.#queue.delete(id);
+      this.#id = id;
+      const { requeueAfterMs } = await this.#loop.reconcile(id);
+      if (requeueAfterMs !== undefined) this.#later.add(id);
+    }
+  }
+
+  /** Something has been read or written since the last round, so that what waits may go on. */
+  async #mayGoOn(): Promise<boolean> {
+    const { tenant, host } = this.#options;
+    const wasReading = (await Promise.all([tenant.loaded(), host.loaded()])).includes(true);
+    const hasWritten = this.#writes.length > this.#written;
+    this.#written = this.#writes.length;
+    if (wasReading || hasWritten) for (const id of this.#later) this.#queue.add(id);
+    this.#later.clear();
+    return this.#queue.size > 0;
+  }
+
+  #plan(rules: Rules, input: PlanInput): Plan {
+    const planned = plan(rules, input);
+    const id = syncId(rules.kind.resource.plural, input.key);
+    // Behind a stale look comes one that has read the source anew.
+    const first = this.#looks.get(id);
+    if (first === undefined || first.plan.state === "stale") this.#looks.set(id, { rules, input, plan: planned });
+    return planned;
+  }
+
+  #beforeWrite(operation: Operation): Operation | "refuse" {
+    const count = this.#counts.get(this.#id) ?? 0;
+    this.#operation = operation;
+    if (count < WRITES_PER_OBJECT_MAX) return operation;
+    this.#unsettled.set(this.#id, operation);
+    return "refuse";
+  }
+
+  #noting(view: ClusterView): ClusterView {
+    const noted =
+      <Arguments extends readonly unknown[], Result>(write: (resource: ResourceType, ...rest: Arguments) => Promise<Result>) =>
+      async (resource: ResourceType, ...rest: Arguments): Promise<Result> => {
+        const result = await write(resource, ...rest);
+        // An Event is written without being planned.
+        if (resource !== EVENTS) this.#noteWrite(resource, this.#operation!);
+        return result;
+      };
+    const { get, create, update, delete: remove } = view.writer;
+    return {
+      source: (resource) => view.source(resource),
+      follow: (resource, key) => view.follow!(resource, key),
+      list: (resource, scope) => view.list!(resource, scope),
+      before: (resource, key) => view.before(resource, key),
+      now: (resource, key) => view.now(resource, key),
+      madeUp: (version) => view.madeUp(version),
+      loaded: () => view.loaded(),
+      writer: { get, create: noted(create), update: noted(update), delete: noted(remove) } satisfies Writer,
+    };
+  }
+
+  #noteWrite(resource: ResourceType, operation: Operation): void {
+    this.#writes.push({ id: this.#id, resource, operation });
+    this.#counts.set(this.#id, (this.#counts.get(this.#id) ?? 0) + 1);
+  }
+}

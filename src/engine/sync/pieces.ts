@@ -1,0 +1,122 @@
+/**
+ * The syncer's work on the thread that all share, in pieces: between two of them sockets are read, timers fire and probes are answered.
+ * Answers that are there already, as those of a cluster in the same process, would otherwise let nothing else have its turn.
+ *
+ * @module
+ */
+import { nextMacrotask } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { FairLane } from "../../kube/runtime/queue/fair-lane.ts";
+import { namespaceOfId } from "./state/sync-id.ts";
+
+/** After so much work in a row everything else has its turn, in milliseconds. */
+const BREATH_MS = 10;
+/** A piece that takes longer is counted and told, in milliseconds. */
+export const LONG_PIECE_MS = 50;
+/** Objects of which it is remembered that a long piece was told. */
+const TOLD_MAX = 1_000;
+
+/** What a piece belongs to. */
+export interface PieceOf {
+  /** The id of the object. */
+  readonly id: string;
+  /** Hears how long it took, in milliseconds. */
+  readonly charge?: ((costMs: number) => void) | undefined;
+}
+
+/** Runs pieces of work, see the module comment. */
+export interface Pieces {
+  /**
+   * Runs work that stops by itself. After some of it everything else has its turn, and then whoever waits for the next piece, one tenant
+   * namespace after the other by what their pieces have cost. Rejects with what the work throws.
+   */
+  runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
+}
+
+/** What pieces are measured with. */
+export interface PiecesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Resolves when everything else has had its turn. Default: the machine's event loop decides. */
+  readonly breathe?: () => Promise<void>;
+}
+
+/** No work yet. */
+export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
+  const told = new Set<string>();
+  const waiting = new FairLane<() => void>(flowOfPlace);
+  let places = 0;
+  let workedMs = 0;
+  /** Somebody is about to work, or everything else has its turn. */
+  let taken = false;
+  metrics.count("endpoint_sync_long_pieces_total", {}, 0);
+
+  function tell(id: string, tookMs: number): void {
+    metrics.count("endpoint_sync_long_pieces_total");
+    if (told.has(id) || told.size >= TOLD_MAX) return;
+    told.add(id);
+    logger.info("An object takes long in one piece", { id, tookMs: Math.round(tookMs) });
+  }
+
+  async function handOn(): Promise<void> {
+    if (taken || waiting.size === 0) return;
+    taken = true;
+    if (workedMs >= BREATH_MS) {
+      await breathe();
+      workedMs = 0;
+    }
+    waiting.shift()![1]();
+  }
+
+  /** Resolves when the next piece is this object's. */
+  async function turnOf(id: string): Promise<void> {
+    if (!taken && waiting.size === 0 && workedMs < BREATH_MS) {
+      taken = true;
+      return;
+    }
+    places += 1;
+    await new Promise<void>((go) => {
+      waiting.push(`${places} ${id}`, go);
+      void handOn();
+    });
+  }
+
+  function run<Result>({ id, charge }: PieceOf, work: () => Result): Result {
+    const begunMs = clock.monotonic();
+    try {
+      return work();
+    } finally {
+      const tookMs = clock.monotonic() - begunMs;
+      workedMs += tookMs;
+      waiting.charge(namespaceOfId(id), tookMs);
+      charge?.(tookMs);
+      if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
+      taken = false;
+      void handOn();
+    }
+  }
+
+  return {
+    async runAll(of, work) {
+      const untilTired = () => {
+        const begunMs = clock.monotonic();
+        let step = work.next();
+        while (!step.done && clock.monotonic() - begunMs < BREATH_MS) step = work.next();
+        return step;
+      };
+      for (;;) {
+        await turnOf(of.id);
+        const step = run(of, untilTired);
+        if (step.done) return step.value;
+      }
+    },
+  };
+}
+
+/** A place in the row: a number that tells it from others, and the id of an object. */
+function flowOfPlace(place: string): string {
+  return namespaceOfId(place.slice(place.indexOf(" ") + 1));
+}

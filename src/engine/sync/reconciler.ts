@@ -1,0 +1,170 @@
+/**
+ * The syncer for those who bring a queue and workers of their own.
+ *
+ * @module
+ */
+import { systemChance } from "../../base/chance.ts";
+import type { Chance } from "../../base/chance.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import { silentLogger, withFields } from "../../base/logger.ts";
+import type { Logger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { BrakeLimits } from "../reconcile/brake.ts";
+import type { ReferenceRules } from "../reconcile/references/reference-rules.ts";
+import type { Rules } from "../reconcile/rules/rules.ts";
+import type { VCluster } from "../translate/name.ts";
+import type { Translator } from "../translate/translator.ts";
+import type { ClusterAccess } from "./cluster/access.ts";
+import type { SyncCoreOptions } from "./core.ts";
+import { createDeleteConfirmation } from "./state/delete-confirmation.ts";
+import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
+import type { LoopGuardLimits } from "./guards/loop-guard.ts";
+import { checkOtherSyncers } from "./cluster/other-syncers.ts";
+import type { SyncRecord } from "./state/records.ts";
+import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
+import { createSyncLoop } from "./syncer.ts";
+import type { SyncHooks } from "./run/turn.ts";
+
+/** What a compiled configuration says about the sync; what `createEngine` answers is one. */
+export interface SyncEngine {
+  readonly rules: readonly Rules[];
+  readonly references: ReferenceRules | undefined;
+  readonly translator: Translator;
+  readonly vcluster: VCluster;
+  readonly settings: { readonly setOwner: boolean; readonly loopGuard: LoopGuardLimits; readonly deleteBrake: BrakeLimits };
+}
+
+/** What a reconciler is made of. */
+export interface ReconcilerOptions {
+  /** From `createEngine`. Whoever made it disposes of it, after {@link Reconciler.close}. */
+  readonly engine: SyncEngine;
+  /** Caches of and writes to the tenant cluster. Nothing is started or stopped of them. */
+  readonly tenant: ClusterAccess;
+  /** The same for the host cluster. */
+  readonly host: ClusterAccess;
+  /**
+   * Receives the key of every object that has to be looked at; at the start, of all. A key is plain text that a queue can hold; what it
+   * looks like is nobody's business. It may be given several times, and must be reconciled once more after the last time.
+   */
+  enqueue(key: string): void;
+  readonly hooks?: SyncHooks;
+  /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
+  readonly confirmDeletes?: number;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** Makes the ids of reconciles in the log. Default: the machine's. */
+  readonly chance?: Chance;
+  /** Default: says nothing. */
+  readonly logger?: Logger;
+  /** Default: keeps nothing. */
+  readonly metrics?: Metrics;
+}
+
+/** What a reconcile that went well asks for. */
+export interface Reconciled {
+  /** Reconcile the key again after this many milliseconds. */
+  readonly requeueAfterMs?: number;
+}
+
+/** See {@link createReconciler}. */
+export interface Reconciler {
+  /** True once every cache was complete. Keys are only put off before that. */
+  readonly synced: boolean;
+  /**
+   * Brings one object to its wanted state, from the present state only. Different keys may be reconciled at the same time, one key
+   * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
+   *
+   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
+   * @throws API_… when a cluster can not answer now.
+   */
+  reconcile(key: string): Promise<Reconciled>;
+  /** What is known of every object that was looked at. */
+  records(): readonly SyncRecord[];
+  /** Hears no more changes. Reconciles that run are finished by their caller. */
+  close(): void;
+}
+
+/** A key is looked at again so long after its caches were not complete yet, in milliseconds. */
+const NOT_SYNCED_MS = 100;
+/** Characters of a UUID: enough to tell the reconciles of one log apart. */
+const ID_LENGTH = 8;
+
+/**
+ * Subscribes to the caches, hands out the keys of what they hold, and waits to be called for each. Opens no watch, starts nothing
+ * and keeps no timer.
+ *
+ * @throws API_… when the tenant cluster can not be asked who it is.
+ * @example
+ * const engine = await createEngine({ config, vcluster, services: "external" });
+ * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });
+ * const { requeueAfterMs } = await reconciler.reconcile(await queue.take());
+ */
+export async function createReconciler(options: ReconcilerOptions): Promise<Reconciler> {
+  const { engine, tenant, host, hooks, confirmDeletes, enqueue } = options;
+  const { clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
+  const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
+  const wired = engineParts(engine, clusterUid);
+  const loop = createSyncLoop({
+    ...wired,
+    ...{ clock, logger, metrics },
+    tenant: withWriter(tenant, verifiedOnly(sameClusterOnly(tenant.writer, { clusterUid, clock }), { to: tenant, from: host })),
+    host: withWriter(host, verifiedOnly(host.writer, { to: host, from: tenant })),
+    deletesConfirmed: createDeleteConfirmation(confirmDeletes),
+    ...(hooks && { hooks }),
+    enqueue: (key) => enqueue(key),
+  });
+  let checked = false;
+
+  /** Copies of somebody else can be told from ours only when all of them are known. */
+  function check(): void {
+    checkIdentity({ tenant, host, hostUid }, wired.rules);
+    checkOtherSyncers(host, wired.rules);
+    checked = true;
+  }
+
+  return {
+    get synced() {
+      return loop.synced;
+    },
+    async reconcile(key) {
+      if (!checked && !loop.synced) return { requeueAfterMs: NOT_SYNCED_MS };
+      if (!checked) check();
+      return loop.reconcile(key, { logger: withFields(logger, { reconcileID: chance.uuid().slice(0, ID_LENGTH) }) });
+    },
+    records: () => loop.records(),
+    close: () => loop.close(),
+  };
+}
+
+/** What an engine says to a sync loop. */
+export type EngineParts = Pick<SyncCoreOptions, "rules" | "references" | "ownerService" | "loopGuard"> & {
+  readonly deleteBrake: BrakeLimits;
+};
+
+/** An engine in the words of the sync loop. Rules and references also say which tenant cluster copies come from. */
+export function engineParts(
+  { rules, references, translator, vcluster, settings }: SyncEngine,
+  clusterUid: string | undefined,
+): EngineParts {
+  const owned = settings.setOwner && translator.mode === "single-namespace";
+  const from = clusterUid !== undefined && { clusterUid };
+  return {
+    rules: clusterUid === undefined ? rules : rules.map((rule) => ({ ...rule, clusterUid })),
+    ...(references && { references: { ...references, ...from } }),
+    ...(owned && { ownerService: { namespace: vcluster.namespace, name: vcluster.name } }),
+    loopGuard: settings.loopGuard,
+    deleteBrake: settings.deleteBrake,
+  };
+}
+
+/** One cluster with another writer. */
+export function withWriter(access: ClusterAccess, writer: ClusterAccess["writer"]): ClusterAccess {
+  return {
+    source: (resource) => access.source(resource),
+    ...(access.follow && { follow: access.follow.bind(access) }),
+    ...(access.list && { list: access.list.bind(access) }),
+    writer,
+  };
+}

@@ -1,0 +1,52 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { ListScope } from "../../../kube/object/cluster-client.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { targetSide } from "../../reconcile/references/reference-copy.ts";
+import type { ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
+import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
+import type { ClusterAccess } from "../cluster/access.ts";
+import { withoutWords } from "./reference-turn.ts";
+
+/** Stands in the queue for the look at what earlier processes have copied. */
+export const FIND_COPIES = "reference-copies|";
+
+/** Where copies are looked for. */
+export interface FindCopiesOptions {
+  readonly rules: ReferenceRules;
+  readonly tenant: ClusterAccess;
+  readonly host: ClusterAccess;
+  readonly logger: Logger;
+  found(kind: ReferenceKind, copy: KubeObject): void;
+}
+
+/**
+ * Lists the copies of referenced objects that earlier processes have made, so that those which nobody refers to any more go in
+ * their time. Without the permission for that they stay; everything else works.
+ *
+ * @throws API_… when a cluster can not answer now.
+ */
+export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<void> {
+  for (const kind of rules.kinds) {
+    const cluster = targetSide({ kind });
+    try {
+      for (const copy of await listCopies(clusters[cluster], kind, scopeOf(rules, cluster))) found(kind, copy);
+    } catch (error) {
+      if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw withoutWords(error);
+      const resource = qualifiedPlural(kind.resource);
+      logger.warn("Cannot look for copies of referenced objects", { cluster, resource, code: error.code });
+    }
+  }
+}
+
+async function listCopies(access: ClusterAccess, { resource }: ReferenceKind, scope: ListScope): Promise<readonly KubeObject[]> {
+  return access.list === undefined ? access.source(resource).list() : access.list(resource, scope);
+}
+
+function scopeOf({ translator }: ReferenceRules, cluster: "tenant" | "host"): ListScope {
+  const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
+  const namespaces = translator.targetNamespaces();
+  if (cluster === "tenant" || namespaces === "all" || namespaces.length > 1) return { labelSelector };
+  return { labelSelector, namespace: namespaces[0]! };
+}

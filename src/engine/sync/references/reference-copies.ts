@@ -1,0 +1,340 @@
+/**
+ * Objects that reference patches name, brought across: who refers to what, one cache per name and side, and copies that nobody
+ * refers to any more. They stand in the queue beside the objects that refer to them, under ids of their own.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
+import type { FoundReference } from "../../patch/types.ts";
+import type { Note, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import { isReferenceCopy, sourceSide, targetSide, versionText } from "../../reconcile/references/reference-copy.ts";
+import type { ReferencePlan } from "../../reconcile/references/reference-copy.ts";
+import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
+import { referencesInUse } from "../../reconcile/references/references-in-use.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { readMarkers } from "../../translate/markers.ts";
+import type { ClusterCaches, FollowedSource } from "../cluster/access.ts";
+import { createLatest } from "../state/latest.ts";
+import type { Latest } from "../state/latest.ts";
+import type { LoopGuard } from "../guards/loop-guard.ts";
+import type { SyncRecord } from "../state/records.ts";
+import { createNoticeTurn, createReferenceTurn, isRecreation } from "./reference-turn.ts";
+import type { FormerUser } from "./reference-turn.ts";
+import { createReferencePlaces } from "./reference-places.ts";
+import type { ReferencePlaces } from "./reference-places.ts";
+import { createReferences } from "./references.ts";
+import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
+import type { ReferenceBook, SyncHooks, Turn } from "../run/turn.ts";
+import type { WriteBrake } from "../guards/write-brake.ts";
+
+/** See the module comment. */
+export interface ReferenceCopies extends ReferenceBook {
+  /** Takes note of a copy that an earlier process has made. */
+  found(kind: ReferenceKind, copy: KubeObject): void;
+  /** Begins a turn, if `id` is one of a referenced object. Its lines go to `logger`. */
+  begin(id: string, logger: Logger): Turn | undefined;
+  records(): readonly SyncRecord[];
+  /** Caches that are open now. */
+  readonly followed: number;
+  close(): void;
+}
+
+/** What the copies are made of. */
+export interface ReferenceCopiesOptions {
+  readonly rules: ReferenceRules;
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  readonly guard: LoopGuard;
+  readonly writeBrake: WriteBrake;
+  readonly hooks: SyncHooks;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** A tenant object by its id, as it is known now. */
+  user(id: string): FormerUser | undefined;
+  /** Owner of copies on the host. */
+  owner(): OwnerReference | undefined;
+  enqueue(id: string): void;
+}
+
+/** An object that is followed. */
+interface Entry {
+  readonly kind: ReferenceKind;
+  readonly key: ObjectKey;
+  readonly hostKey: ObjectKey;
+  readonly source: FollowedSource;
+  readonly target: FollowedSource;
+  readonly latest: Latest;
+  readonly stop: () => void;
+  /** Looks at caches that were not complete yet. */
+  waits: number;
+  outdatedTimes: number;
+  /** Monotonic time since when nobody refers to it; undefined while somebody does. */
+  unusedSince: number | undefined;
+  lastUser: string | undefined;
+  writtenFrom: string | undefined;
+  /** The copy as it was written or seen last; undefined when we have deleted it since. */
+  known: KubeObject | undefined;
+}
+
+/** How a turn ended. */
+interface Settled {
+  readonly plan: ReferencePlan;
+  readonly notes: readonly Note[];
+  readonly input: ReferenceInput;
+}
+
+/** A cache that has just been opened is looked at again after this time, in milliseconds, then after twice that, and so on. */
+const WAIT_MS = 20;
+const WAIT_MAX_MS = 10_000;
+
+/** Follows nothing yet. */
+export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {
+  return new FollowedReferences(options);
+}
+
+class FollowedReferences implements ReferenceCopies {
+  readonly #options: ReferenceCopiesOptions;
+  readonly #references = createReferences();
+  readonly #entries = new Map<string, Entry>();
+  readonly #records = new Map<string, SyncRecord>();
+  /** Copies of an earlier process that nobody has looked at yet. */
+  readonly #found = new Map<string, KubeObject>();
+  readonly #places: ReferencePlaces;
+
+  constructor(options: ReferenceCopiesOptions) {
+    this.#options = options;
+    this.#places = createReferencePlaces(options.rules.objectsMax, (id) => this.#entries.get(id)?.known === undefined);
+  }
+
+  get followed(): number {
+    return 2 * this.#entries.size;
+  }
+
+  records(): readonly SyncRecord[] {
+    return [...this.#records.values()];
+  }
+
+  planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void {
+    if (!rules.patches.some(({ reference }) => reference !== undefined)) return;
+    const references = referencesInUse(rules, input, plan);
+    if (references === undefined) return;
+    const ids = references.flatMap((reference) => this.#idOf(reference) ?? []);
+    for (const changed of this.#references.refer(id, ids)) {
+      const entry = this.#entries.get(changed);
+      if (entry !== undefined) entry.lastUser = id;
+      this.#options.enqueue(changed);
+    }
+  }
+
+  #idOf({ apiVersion, kind, tenant }: FoundReference): string | undefined {
+    const known = this.#options.rules.kinds.find(({ resource }) => resource.apiVersion === apiVersion && resource.kind === kind);
+    return known && syncId(qualifiedPlural(known.resource), tenant);
+  }
+
+  found(kind: ReferenceKind, copy: KubeObject): void {
+    const { rules } = this.#options;
+    const markers = readMarkers(rules.translator.markerPrefix, copy);
+    if (markers === undefined) return;
+    const key = { namespace: markers.namespace, name: markers.name };
+    const hostKey = rules.translator.toHost(key, kind.resource);
+    const place = { namespace: copy.metadata.namespace ?? "", name: copy.metadata.name ?? "" };
+    if (hostKey === undefined || !sameKey(place, kind.direction === "toHost" ? hostKey : key)) return;
+    if (!isReferenceCopy(rules, { kind, key, hostKey }, copy)) return;
+    const id = syncId(qualifiedPlural(kind.resource), key);
+    this.#found.set(id, copy);
+    this.#options.enqueue(id);
+  }
+
+  begin(id: string, logger: Logger): Turn | undefined {
+    const { plural, key } = parseSyncId(id);
+    const kind = this.#options.rules.kinds.find(({ resource }) => qualifiedPlural(resource) === plural);
+    if (kind === undefined) return undefined;
+    const users = this.#references.users(id);
+    const entry = this.#entries.get(id) ?? this.#open({ id, kind, key, users });
+    if (entry === undefined) return this.#notFollowed(kind, { id, key }, users);
+    if (!entry.source.synced || !entry.target.synced)
+      return createNoticeTurn({ resource: kind.resource, requeueAfterMs: this.#waitFor(entry) });
+    return this.#turn(id, entry, { users, logger });
+  }
+
+  #open({ id, kind, key, users }: { id: string; kind: ReferenceKind; key: ObjectKey; users: readonly string[] }): Entry | undefined {
+    const { rules } = this.#options;
+    const hostKey = rules.translator.toHost(key, kind.resource);
+    const wanted = users.length > 0 || this.#found.has(id);
+    if (!wanted) this.#release(id);
+    if (!wanted || hostKey === undefined) return undefined;
+    const place = this.#places.take(id, shareOf(key, users));
+    if (place === "waits") return undefined;
+    if (place.evicted !== undefined) this.#evict(place.evicted);
+    const entry = this.#follow({ id, kind, key, hostKey });
+    entry.known = this.#found.get(id);
+    this.#found.delete(id);
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  /** Its copy, if there is one, stays as it is, and is looked after when there is a place again. */
+  #evict(id: string): void {
+    const entry = this.#entries.get(id)!;
+    entry.stop();
+    this.#entries.delete(id);
+    if (entry.known !== undefined) this.#found.set(id, entry.known);
+    this.#options.enqueue(id);
+  }
+
+  #follow({ id, kind, key, hostKey }: { id: string; kind: ReferenceKind; key: ObjectKey; hostKey: ObjectKey }): Entry {
+    const open = (side: "tenant" | "host") => {
+      const place = side === "tenant" ? key : hostKey;
+      const source = followOne(this.#options[side], kind, place);
+      const unsubscribe = source.onChange((changed) => void (sameKey(changed, place) && this.#options.enqueue(id)));
+      return { source, unsubscribe };
+    };
+    const [source, target] = [open(sourceSide({ kind })), open(targetSide({ kind }))];
+    const latest = createLatest(target.source);
+    const stop = () => {
+      latest.close();
+      for (const opened of [source, target]) {
+        opened.unsubscribe();
+        void opened.source.stop();
+      }
+    };
+    const state = { waits: 0, outdatedTimes: 0, unusedSince: undefined, lastUser: undefined, writtenFrom: undefined, known: undefined };
+    return { kind, key, hostKey, source: source.source, target: target.source, latest, stop, ...state };
+  }
+
+  #waitFor(entry: Entry): number {
+    const waitMs = Math.min(WAIT_MS * 2 ** entry.waits, WAIT_MAX_MS);
+    entry.waits += 1;
+    return waitMs;
+  }
+
+  /** Either nobody needs it (any more), or there are too many. */
+  #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): Turn {
+    if (!this.#places.isWaiting(id)) {
+      this.#records.delete(id);
+      return createNoticeTurn({ resource: kind.resource });
+    }
+    const { objectsMax } = this.#options.rules;
+    const reason = `more than ${objectsMax} objects are referenced, and namespace "${shareOf(key, users)}" has its share`;
+    const message = `${kind.resource.kind} "${formatKey(key)}" is not copied: ${reason}`;
+    const notes: readonly Note[] = [{ code: "REFERENCE_LIMIT", message }];
+    this.#records.set(id, recordOf({ kind, key }, { state: "refused", hostKey: undefined, notes }));
+    return createNoticeTurn({ resource: kind.resource, users: this.#objectsOf(users), notes });
+  }
+
+  #objectsOf(users: readonly string[]): readonly KubeObject[] {
+    return users.flatMap((user) => this.#options.user(user)?.object ?? []);
+  }
+
+  #turn(id: string, entry: Entry, { users, logger }: { users: readonly string[]; logger: Logger }): Turn {
+    const { rules, clock, guard, writeBrake, hooks, metrics, user } = this.#options;
+    entry.unusedSince = users.length > 0 ? undefined : (entry.unusedSince ?? clock.monotonic());
+    const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
+    const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
+    const from = source.get(sourceKey);
+    const version = from && versionText(from);
+    const target = latest.get(targetKey);
+    if (target !== undefined && isReferenceCopy(rules, entry, target)) entry.known = target;
+    const input: ReferenceInput = {
+      ...{ kind, key, hostKey, writtenFrom, target },
+      source: from,
+      unusedMs: unusedSince === undefined ? undefined : clock.monotonic() - unusedSince,
+      owner: this.#options.owner(),
+      known: entry.known,
+    };
+    entry.outdatedTimes += 1;
+    return createReferenceTurn({
+      ...{ id, rules, input, hooks, logger, metrics, target: latest },
+      users: this.#objectsOf(users),
+      formerUser: lastUser === undefined ? undefined : user(lastUser),
+      outdatedTimes: entry.outdatedTimes - 1,
+      mayRestore: () => guard.stoppedAt(id) !== version,
+      recreationWaitMs: () => (version === undefined ? 0 : guard.recreationWaitMs(id, version)),
+      restraint: () => writeBrake.restraint(id, String(version)),
+      wrote: (operation, stored) => {
+        writeBrake.wrote(id, String(version));
+        if (operation.action === "update" && operation.restores) guard.restored(id, version!);
+        if (isRecreation(input, operation)) guard.recreated(id, version!);
+        entry.writtenFrom = operation.action === "delete" ? undefined : version;
+        if (operation.side === targetSide(entry)) entry.known = stored;
+      },
+      settled: (plan, notes) => this.#settled(id, entry, { plan, notes, input }),
+    });
+  }
+
+  #settled(id: string, entry: Entry, settled: Settled): number | undefined {
+    const { writeBrake } = this.#options;
+    this.#record(id, entry, settled);
+    if (!settled.notes.some(({ code }) => code === "WRITES_SLOWED")) return writeBrake.rests(id);
+    writeBrake.held(id);
+    return undefined;
+  }
+
+  #record(id: string, entry: Entry, { plan, notes, input }: Settled): void {
+    if (this.#entries.get(id) !== entry) return;
+    entry.outdatedTimes = 0;
+    this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
+    // Somebody may refer to it since the turn began.
+    const isKept = plan.state !== "absent" || plan.againInMs !== undefined;
+    if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
+    this.#close(id, entry);
+  }
+
+  #close(id: string, entry: Entry): void {
+    entry.stop();
+    this.#entries.delete(id);
+    this.#records.delete(id);
+    this.#options.guard.forget(id);
+    this.#release(id);
+  }
+
+  #release(id: string): void {
+    const next = this.#places.release(id);
+    if (next !== undefined) this.#options.enqueue(next);
+  }
+
+  close(): void {
+    for (const entry of this.#entries.values()) entry.stop();
+    this.#entries.clear();
+  }
+}
+
+/** The namespace on whose account an object is followed: that of the first object that refers to it. */
+function shareOf(key: ObjectKey, [user]: readonly string[]): string {
+  return user === undefined ? key.namespace : namespaceOfId(user);
+}
+
+function followOne(caches: ClusterCaches, { resource }: ReferenceKind, key: ObjectKey): FollowedSource {
+  const followed = caches.follow?.(resource, key);
+  if (followed !== undefined) return followed;
+  const source = caches.source(resource);
+  return {
+    get: (wanted) => source.get(wanted),
+    list: () => source.list(),
+    onChange: (listener) => source.onChange(listener),
+    expect: (object, written) => source.expect?.(object, written),
+    relist: () => source.relist?.(),
+    get synced() {
+      return source.synced;
+    },
+    get current() {
+      return source.current;
+    },
+    stop: () => {},
+  };
+}
+
+type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };
+
+function recordOf({ kind, key }: Pick<Entry, "kind" | "key">, { input, ...facts }: RecordFacts): SyncRecord {
+  const [source, target] = [input?.source?.metadata.resourceVersion, input?.target?.metadata.resourceVersion];
+  const [tenantVersion, hostVersion] = kind.direction === "toHost" ? [source, target] : [target, source];
+  return { resource: qualifiedPlural(kind.resource), tenantKey: key, tenantVersion, hostVersion, lagMs: undefined, outcomes: [], ...facts };
+}

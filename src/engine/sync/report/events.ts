@@ -1,0 +1,163 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Code } from "../../../base/codes.ts";
+import { sha256Hex } from "../../../base/digest.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import { loggableMessage } from "../../../base/logger.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { EVENTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Note } from "../../reconcile/plan-types.ts";
+import type { Writer } from "../cluster/access.ts";
+
+/** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
+const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"]);
+
+/** The same Event for the same object is not repeated within this time, in milliseconds. */
+export const EVENT_SILENCE_MS = 10 * 60_000;
+/** Objects whose last Events are remembered; the oldest are forgotten first. */
+const EVENTS_REMEMBERED = 4096;
+/** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
+export const EVENTS_AT_ONCE = 10;
+/** Events of one tenant namespace in a burst; after that, one a second. The status has the rest. */
+export const EVENTS_BURST = 25;
+const EVENT_INTERVAL_MS = 1_000;
+/** What the API server accepts. */
+const MESSAGE_LENGTH_MAX = 1024;
+
+/** Tells people about an object, as Events beside it in the tenant cluster. */
+export interface EventRecorder {
+  /**
+   * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that can
+   * not be written is logged, to `logger` if one is given.
+   */
+  record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
+}
+
+/** An Event before it is one. */
+export interface ToldEvent {
+  /** What it is about. */
+  readonly object: KubeObject;
+  readonly code: Code;
+  /** The code as Events spell it, `NameCollision` for example. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Where Events go. */
+export interface EventRecorderOptions {
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Default: keeps nothing. */
+  readonly metrics?: Metrics;
+  /** Takes what would be written, in the place of the writer. */
+  readonly instead?: (event: ToldEvent) => void | Promise<void>;
+}
+
+/** A recorder that repeats nothing it has said within {@link EVENT_SILENCE_MS}, and lets no namespace have more than its share. */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { writer, clock, metrics = noMetrics, instead } = options;
+  metrics.count("endpoint_sync_events_dropped_total", {}, 0);
+  const said = new Map<string, number>();
+  /** By namespace: until when its Events so far use up its share. Those that do so no longer are forgotten. */
+  const usedUntil = new Map<string, number>();
+  /** By namespace: the end of the Events that are being written. */
+  const writing = new Map<string, Promise<void>>();
+
+  function isNews(id: string): boolean {
+    const now = clock.monotonic();
+    const last = said.get(id);
+    if (last !== undefined && now - last < EVENT_SILENCE_MS) return false;
+    said.delete(id);
+    said.set(id, now);
+    if (said.size > EVENTS_REMEMBERED) said.delete(said.keys().next().value!);
+    return true;
+  }
+
+  function isShareLeft(namespace: string): boolean {
+    const now = clock.monotonic();
+    const until = Math.max(now, usedUntil.get(namespace) ?? now) + EVENT_INTERVAL_MS;
+    if (until - now > EVENTS_BURST * EVENT_INTERVAL_MS) return false;
+    usedUntil.delete(namespace);
+    usedUntil.set(namespace, until);
+    const [oldest, oldestUntil] = usedUntil.entries().next().value!;
+    if (oldestUntil <= now) usedUntil.delete(oldest);
+    return true;
+  }
+
+  /** After the others of its namespace: a cluster that is slow for one namespace is not asked more and more for it. */
+  function inTurn(namespace: string, write: () => Promise<void>): Promise<void> {
+    const written = (writing.get(namespace) ?? Promise.resolve()).then(write);
+    writing.set(namespace, written);
+    return written.then(() => void (writing.get(namespace) === written && writing.delete(namespace)));
+  }
+
+  async function send(event: KubeObject, told: Omit<ToldEvent, "reason">): Promise<void> {
+    if (instead === undefined) await writer.create(EVENTS, event);
+    else await instead({ ...told, reason: reasonOf(told.code) });
+  }
+
+  /** Never rejects. */
+  async function write(event: KubeObject, told: Omit<ToldEvent, "reason">, logger: Logger): Promise<void> {
+    try {
+      await send(event, told);
+    } catch (error) {
+      // The name is made of what the Event says: it was recorded before this process started.
+      if (!isEngineError(error, "API_ALREADY_EXISTS"))
+        logger.warn("Could not record an Event", { code: told.code, error: loggableMessage(error) });
+    }
+  }
+
+  return {
+    async record(object, notes, { logger = options.logger } = {}) {
+      const { namespace = "" } = object.metadata;
+      const written: Promise<void>[] = [];
+      for (const note of worthAnEvent(notes)) {
+        const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
+        if (!isNews(event.metadata.name!)) continue;
+        if (isShareLeft(namespace)) written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
+        else {
+          said.delete(event.metadata.name!);
+          metrics.count("endpoint_sync_events_dropped_total");
+        }
+      }
+      await Promise.all(written);
+    },
+  };
+}
+
+/** The first of what is not quiet; the last Event says how many more there are. */
+function worthAnEvent(notes: readonly Note[]): readonly Note[] {
+  const loud = notes.filter(({ code }) => !QUIET.has(code));
+  if (loud.length <= EVENTS_AT_ONCE) return loud;
+  const { code, message } = loud[EVENTS_AT_ONCE - 1]!;
+  const rest = ` (and ${loud.length - EVENTS_AT_ONCE} more)`;
+  return [...loud.slice(0, EVENTS_AT_ONCE - 1), { code, message: message.slice(0, MESSAGE_LENGTH_MAX - rest.length) + rest }];
+}
+
+function eventOf(object: KubeObject, { code, message }: Note, time: string): KubeObject {
+  const { name = "", namespace = "default", uid, resourceVersion } = object.metadata;
+  const digest = sha256Hex([uid, resourceVersion, code, message].join("\n")).slice(0, 16);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
+    involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
+    reason: reasonOf(code),
+    message: message.slice(0, MESSAGE_LENGTH_MAX),
+    type: "Warning",
+    count: 1,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    source: { component: "endpoint-sync" },
+    reportingComponent: "endpoint-sync",
+    reportingInstance: "",
+  };
+}
+
+/** NAME_COLLISION → NameCollision, as Event reasons are written. */
+export function reasonOf(code: Code): string {
+  return code.replace(/(^|_)([A-Z])([A-Z]*)/g, (_all, _separator: string, first: string, rest: string) => first + rest.toLowerCase());
+}

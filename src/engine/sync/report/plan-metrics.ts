@@ -1,0 +1,54 @@
+import type { MetricLabels, Metrics } from "../../../base/metrics.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Note, Plan, PlanState } from "../../reconcile/plan-types.ts";
+
+/**
+ * Counts what a plan came to. Every label is of a closed list: kinds that the configuration names, states, outcomes and codes.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * countPlan(metrics, ENDPOINTS, { state: "left", outcomes: [] });
+ * metrics.value("endpoint_sync_plans_total", { resource: "endpoints", state: "left" }); // 1
+ */
+export function countPlan(metrics: Metrics, type: ResourceType, { state, outcomes }: Pick<Plan, "state" | "outcomes">): void {
+  const resource = qualifiedPlural(type);
+  metrics.count("endpoint_sync_plans_total", stateLabels(type)[state]);
+  for (const { outcome } of outcomes) metrics.count("endpoint_sync_patch_outcomes_total", { outcome });
+  const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
+  if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource }, fuel);
+}
+
+/**
+ * Counts what there is to say about an object that was looked at to the end, what an API server refused included.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object carries the pause annotation" }]);
+ * metrics.value("endpoint_sync_notes_total", { resource: "endpoints", code: "EXCLUDED" }); // 1
+ */
+export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly Note[]): void {
+  const resource = qualifiedPlural(type);
+  for (const { code } of notes) metrics.count("endpoint_sync_notes_total", { resource, code });
+  const refused = notes.filter(({ code }) => code === "ADDRESS_REFUSED").length;
+  if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
+}
+
+/** Kept, since there is a plan for every change. */
+const labelsByType = new WeakMap<ResourceType, Record<PlanState, MetricLabels>>();
+
+function stateLabels(type: ResourceType): Record<PlanState, MetricLabels> {
+  const known = labelsByType.get(type);
+  if (known !== undefined) return known;
+  const of = (state: PlanState) => ({ resource: qualifiedPlural(type), state });
+  const labels: Record<PlanState, MetricLabels> = {
+    copied: of("copied"),
+    absent: of("absent"),
+    waiting: of("waiting"),
+    left: of("left"),
+    refused: of("refused"),
+    stale: of("stale"),
+  };
+  labelsByType.set(type, labels);
+  return labels;
+}

@@ -1,0 +1,78 @@
+import { isEngineError } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Request, Response } from "../../reconcile/machine.ts";
+import type { Operation } from "../../reconcile/plan-types.ts";
+import type { Writer } from "../cluster/access.ts";
+
+/** A request that a cluster answers. */
+export type ClusterRequest = Extract<Request, { type: "get" | "write" }>;
+
+/** Where requests go. */
+export interface Writers {
+  readonly tenant: Writer;
+  readonly host: Writer;
+}
+
+/** Sends one request and says what came of it. Never throws. */
+export async function send(request: ClusterRequest, resource: ResourceType, writers: Writers): Promise<Response> {
+  try {
+    return request.type === "get"
+      ? found(await writers[request.side].get(request.resource ?? resource, request.key))
+      : await write(request.operation, resource, writers);
+  } catch (error) {
+    return responseTo(request, error);
+  }
+}
+
+function found(object: Awaited<ReturnType<Writer["get"]>>): Response {
+  return object === undefined ? { type: "absent" } : { type: "object", object };
+}
+
+async function write(operation: Operation, resource: ResourceType, writers: Writers): Promise<Response> {
+  const writer = writers[operation.side];
+  if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
+  // Gone by now or gone before: either way it is as planned.
+  await writer.delete(resource, operation.key, operation.preconditions);
+  return { type: "absent" };
+}
+
+/**
+ * What an error means for the request that it answers.
+ *
+ * @example
+ * responseTo({ type: "write", operation }, new EngineError("API_CONFLICT", "The object changed")).type; // "outdated"
+ */
+export function responseTo(request: ClusterRequest, error: unknown): Response {
+  if (request.type === "get") return { type: "failed", error };
+  const { operation } = request;
+  if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return { type: "outdated", reason: error.message };
+  if (isEngineError(error, "API_NOT_FOUND")) {
+    if (operation.action !== "create") return { type: "outdated", reason: error.message };
+    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: NAMESPACE_MISSING } };
+  }
+  if (operation.action === "create" && isEngineError(error, "API_FORBIDDEN") && isTerminating(error))
+    return { type: "refused", note: { code: "HOST_NAMESPACE_MISSING", message: NAMESPACE_GOES } };
+  if (isEngineError(error, "API_INVALID"))
+    return { type: "refused", note: { code: "API_INVALID", message: invalidFields(operation, error) } };
+  return { type: "failed", error };
+}
+
+const NAMESPACE_MISSING = "The host namespace does not exist, and is not created; the copy follows once somebody has created it";
+const NAMESPACE_GOES = "The host namespace is being deleted, and is not created anew; the copy follows once somebody has created it";
+
+/** The namespace is on its way out; a missing permission is 403 as well. */
+function isTerminating({ details }: EngineError): boolean {
+  const status = details["status"] as { details?: { causes?: readonly { reason?: string }[] } } | undefined;
+  return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
+}
+
+/** The fields of a 422 without the host object's name, which is nobody's business in the tenant cluster. */
+function invalidFields(operation: Operation, error: EngineError): string {
+  const status = error.details["status"] as { details?: { causes?: readonly { field?: string; message?: string }[] } } | undefined;
+  const causes = status?.details?.causes ?? [];
+  const text = causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  const { name = "" } = operation.action === "delete" ? operation.key : operation.object.metadata;
+  const shown = operation.side === "host" && name !== "" ? text.replaceAll(name, "…") : text;
+  return `The ${operation.side}'s API server refuses the object as invalid${shown === "" ? "" : `: ${shown}`}`;
+}

@@ -1,0 +1,79 @@
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
+import type { PlanInput } from "../../reconcile/plan-types.ts";
+import type { Rules, SliceCount } from "../../reconcile/rules/rules.ts";
+import { countSlices } from "../../kinds/slice-labels.ts";
+import type { ClusterCaches } from "../cluster/access.ts";
+import type { DeleteBrake } from "../guards/brake.ts";
+import type { KeyRouter } from "./key-router.ts";
+import type { Tracked } from "./turn.ts";
+
+/** Where a plan's input comes from. */
+export interface GatherOptions {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  readonly tracked: readonly Tracked[];
+  readonly router: KeyRouter;
+  readonly brake: DeleteBrake;
+  /** Owner of copies, if it exists. */
+  readonly ownerService: ObjectKey | undefined;
+  /** Which host Services count where somebody else makes them. Default: what stands on them says that. */
+  readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
+}
+
+/** Collects what a plan looks at, all of it from caches and from what was written just now. */
+export type Gather = (id: string, side: Tracked, key: ObjectKey) => PlanInput;
+
+/** A {@link Gather} over these caches. */
+export function createGather({ tenant, host, tracked, router, brake, ownerService, ownsHostService }: GatherOptions): Gather {
+  const syncedServices = tracked.find(({ rules }) => rules.kind.resource.plural === SERVICES.plural);
+
+  /** Services are synced by this syncer or by another one; either way their newest known state counts. */
+  function service(cluster: "tenant" | "host", key: ObjectKey): Service | undefined {
+    const source = syncedServices?.[cluster] ?? { tenant, host }[cluster].source(SERVICES);
+    return source.get(key) as Service | undefined;
+  }
+
+  const syncedSlices = tracked.find(({ rules }) => rules.kind.resource === ENDPOINT_SLICES);
+
+  /** Only Endpoints ask, whose mirror the slices replace. */
+  function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
+    if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
+    const pairs = router.slices!.of(key).flatMap((slice) => {
+      const slicePlace = rules.translator.toHost(slice, ENDPOINT_SLICES);
+      const found = syncedSlices.tenant.get(slice);
+      return found === undefined ? [] : [{ tenant: found, host: slicePlace && syncedSlices.host.get(slicePlace) }];
+    });
+    return countSlices(rules, hostKey, pairs);
+  }
+
+  function hostService({ services }: Rules, key: ObjectKey): Pick<PlanInput, "hostService" | "ownsHostService"> {
+    const owns = services === "external" ? ownsHostService?.(key) : undefined;
+    return owns === false ? {} : { hostService: service("host", key), ...(owns === true && { ownsHostService: true }) };
+  }
+
+  return (id, side, key) => {
+    const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+    const tenantObject = side.tenant.get(key);
+    const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
+    const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
+    return {
+      key,
+      tenant: tenantObject,
+      host: hostKey && side.host.get(hostKey),
+      tenantService: serviceKey && service("tenant", serviceKey),
+      ...(hostServiceKey && hostService(side.rules, hostServiceKey)),
+      slices: slicesOf(side.rules, key, hostKey),
+      owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
+      deletesHeld: brake.holds(id),
+      strays: router.strays(side.rules, key).flatMap((strayKey) => side.host.get(strayKey) ?? []),
+    };
+  };
+}
+
+/** The reference by which `service` owns something; undefined when there is none. */
+export function ownerReference(service: KubeObject | undefined): OwnerReference | undefined {
+  if (!service?.metadata.uid) return undefined;
+  return { apiVersion: "v1", kind: "Service", name: service.metadata.name!, uid: service.metadata.uid };
+}

@@ -1,0 +1,127 @@
+import { formatKey, keyOf, parseKey, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import { ourMarkers } from "../../translate/identity.ts";
+import type { ClusterCaches } from "../cluster/access.ts";
+import { createServiceSlices } from "../state/service-slices.ts";
+import type { ServiceSlices } from "../state/service-slices.ts";
+import { createStrays } from "../state/strays.ts";
+import { syncId } from "../state/sync-id.ts";
+
+/** Turns changes on either side into the ids of the objects to reconcile. */
+export interface KeyRouter {
+  readonly synced: boolean;
+  /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
+  claim(rules: Rules, key: ObjectKey): void;
+  release(rules: Rules, key: ObjectKey): void;
+  /** Host keys of copies that stand where `key` does not translate to any more. */
+  strays(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  /** Which tenant slices belong to which Service; undefined while slices are not synced. */
+  readonly slices: ServiceSlices | undefined;
+  close(): void;
+}
+
+/** Where changes come from and go to. */
+export interface KeyRouterOptions {
+  readonly tenant: ClusterCaches;
+  readonly host: ClusterCaches;
+  readonly rules: readonly Rules[];
+  enqueue(id: string): void;
+  /** Hears of changes in the tenant cluster, before they are enqueued. */
+  changed(id: string): void;
+}
+
+/** Subscribes to every cache that a plan looks at. */
+export function createKeyRouter({ tenant, host, rules, enqueue, changed }: KeyRouterOptions): KeyRouter {
+  const resources = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
+  const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
+  /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
+  const claims = new Map<string, Set<string>>();
+  const strays = createStrays();
+  const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
+  const slices = sliceRules && createServiceSlices(sliceRules.translator);
+  const unsubscribe = resources.flatMap((resource) => [
+    tenant.source(resource).onChange((key) => fromTenant(resource, key)),
+    host.source(resource).onChange((key) => fromHost(resource, key)),
+  ]);
+
+  function fromTenant(resource: ResourceType, key: ObjectKey): void {
+    const services = resource === ENDPOINT_SLICES ? slices?.look(key, tenant.source(resource).get(key)) : undefined;
+    for (const rule of rules) {
+      for (const affected of affectedKeys(rule, resource, key, services)) {
+        const id = syncId(rule.kind.resource.plural, affected);
+        if (rule.kind.resource === resource) changed(id);
+        enqueue(id);
+      }
+    }
+  }
+
+  /** A Service matters to the Endpoints of its name and to its slices, and slices to the Endpoints whose mirror they replace. */
+  function affectedKeys(
+    { kind }: Rules,
+    resource: ResourceType,
+    key: ObjectKey,
+    services: readonly ObjectKey[] = [],
+  ): readonly ObjectKey[] {
+    if (kind.resource === resource) return [key];
+    if (kind.resource === ENDPOINTS) return resource === SERVICES ? [key] : services;
+    return kind.resource === ENDPOINT_SLICES && resource === SERVICES ? slices!.of(key) : [];
+  }
+
+  function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
+    for (const rule of rules) {
+      if (rule.kind.resource === resource) strays.look(rule, hostKey, host.source(resource).get(hostKey));
+      for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
+    }
+  }
+
+  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey): readonly ObjectKey[] {
+    const { kind } = rule;
+    if (kind.resource === resource || (kind.resource === ENDPOINTS && resource === SERVICES)) return tenantKeys(rule, resource, hostKey);
+    if (kind.resource === ENDPOINT_SLICES && resource === SERVICES) return slices!.ofHost(hostKey);
+    if (kind.resource !== ENDPOINTS || sliceRules === undefined) return [];
+    return tenantKeys(sliceRules, resource, hostKey).flatMap((slice) => slices!.serviceOf(slice) ?? []);
+  }
+
+  function tenantKeys(rule: Rules, resource: ResourceType, hostKey: ObjectKey): ObjectKey[] {
+    const claimed = [...(claims.get(claimId(rule, hostKey)) ?? [])].map(parseKey);
+    const object = rule.kind.resource === resource ? host.source(resource).get(hostKey) : undefined;
+    const source = object && ourMarkers(rule, object, resource);
+    if (source === undefined || claimed.some((key) => sameKey(key, source))) return claimed;
+    return [...claimed, { namespace: source.namespace, name: source.name }];
+  }
+
+  // What the caches hold already was no change for this subscriber.
+  for (const resource of resources) {
+    for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
+    for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));
+  }
+
+  return {
+    get synced() {
+      return sources.every((source) => source.synced);
+    },
+    claim(rule, key) {
+      const hostKey = rule.translator.toHost(key, rule.kind.resource);
+      if (hostKey === undefined) return;
+      const id = claimId(rule, hostKey);
+      claims.set(id, (claims.get(id) ?? new Set()).add(formatKey(key)));
+    },
+    release(rule, key) {
+      const hostKey = rule.translator.toHost(key, rule.kind.resource);
+      const id = hostKey && claimId(rule, hostKey);
+      if (id === undefined) return;
+      claims.get(id)?.delete(formatKey(key));
+      if (claims.get(id)?.size === 0) claims.delete(id);
+    },
+    strays: (rule, key) => strays.of(rule, key),
+    slices,
+    close: () => unsubscribe.forEach((end) => end()),
+  };
+}
+
+function claimId(rules: Rules, hostKey: ObjectKey): string {
+  return syncId(rules.kind.resource.plural, hostKey);
+}

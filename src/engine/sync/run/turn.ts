@@ -1,0 +1,278 @@
+import { isEngineError } from "../../../base/errors.ts";
+import { finish } from "../../../base/finish.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { CONTRADICTIONS_TOLD, isCopying, isRestoration, sourceVersion } from "../../reconcile/machine.ts";
+import type { Ending, Machine, ReconcileState, Request, Response, Start, Step } from "../../reconcile/machine.ts";
+import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import type { Outcome } from "../../patch/types.ts";
+import type { Rules } from "../../reconcile/rules/rules.ts";
+import type { ToldEvent } from "../report/events.ts";
+import type { KeyRouter } from "./key-router.ts";
+import type { Latest } from "../state/latest.ts";
+import { countNotes, countPlan } from "../report/plan-metrics.ts";
+import type { LoopGuard } from "../guards/loop-guard.ts";
+import type { MissingNamespaces } from "../state/missing-namespaces.ts";
+import type { Records } from "../state/records.ts";
+import type { WriteBrake } from "../guards/write-brake.ts";
+
+/** What an embedder may look at, change or stop. */
+export interface SyncHooks {
+  /** Sees every write before it happens; "refuse" leaves it out until the object changes again. */
+  beforeWrite?(operation: Operation): Operation | "refuse";
+  /** Sees every plan that was made. */
+  onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
+  /** Sees what became of every patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
+  onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
+  /** Takes what would be written as an Event, which is then not written. What it throws is logged. */
+  recordEvent?(event: ToldEvent): void | Promise<void>;
+  /**
+   * With `services: "external"`, tells whether the host Service at this host key is one of those that copies may stand beside.
+   * One that is not counts as missing, one that is counts whatever stands on it. Default: its markers, or those of another syncer, name
+   * this virtual cluster and the tenant Service, or its annotation `stands-for` below the marker prefix does.
+   */
+  ownsHostService?(hostKey: ObjectKey): boolean;
+}
+
+/** One synced kind with the newest that is known of it on both sides. */
+export interface Tracked {
+  readonly rules: Rules;
+  readonly tenant: Latest;
+  readonly host: Latest;
+}
+
+/** Hears what was planned for an object that may refer to others. */
+export interface ReferenceBook {
+  planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
+}
+
+/** What is kept from one turn to the next. */
+export interface Books {
+  readonly guard: LoopGuard;
+  readonly writeBrake: WriteBrake;
+  readonly missingNamespaces: MissingNamespaces;
+  readonly records: Records;
+  readonly router: KeyRouter;
+  /** Per id the turns in a row that met a changed world. */
+  readonly outdated: Map<string, number>;
+  /** Copies of objects that reference patches name; undefined while none are made. */
+  readonly references?: ReferenceBook | undefined;
+}
+
+/** One reconcile under way. */
+export interface Turn {
+  readonly resource: ResourceType;
+  /** What it waits for; `done` when it is over. */
+  readonly request: Request;
+  /** Takes the answer to {@link request}, and makes the next one. Stops where something else may have its turn. */
+  answer(response: Response): Generator<undefined, void>;
+}
+
+/** What a turn works with. */
+export interface TurnOptions {
+  readonly id: string;
+  readonly tracked: Tracked;
+  readonly start: Start;
+  readonly machine: Machine;
+  readonly books: Books;
+  readonly hooks: SyncHooks;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Begins a turn: the step machine, with books kept of what it asks for and what it is answered. Stops as the machine does. */
+export function* beginTurn(options: TurnOptions): Generator<undefined, Turn> {
+  const { machine, tracked, start } = options;
+  return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
+}
+
+/** After so many outdated turns in a row, which is a third of a second, the caches are listed anew. */
+const CONTRADICTIONS_MIN = 4;
+const SETTLED: Ending = { result: "settled" };
+
+class RunningTurn implements Turn {
+  readonly #options: TurnOptions;
+  #state: ReconcileState;
+  #request!: Request;
+  /** Takes note of the answer to a write before the machine sees it. */
+  #noteAnswer: ((response: Response) => void) | undefined;
+  /** After how long it is tried again, should it wait for its host namespace. */
+  #waitMs: { readonly ms: number | undefined } | undefined;
+  /** The plan whose references were noted last. */
+  #noted: Plan | undefined;
+
+  constructor(options: TurnOptions, step: Step) {
+    this.#options = options;
+    this.#state = step.state;
+    this.#planned(step.state.planned);
+    this.#take(step);
+  }
+
+  get resource(): ResourceType {
+    return this.#options.tracked.rules.kind.resource;
+  }
+
+  get request(): Request {
+    return this.#request;
+  }
+
+  *answer(response: Response): Generator<undefined, void> {
+    this.#noteAnswer?.(response);
+    const { machine, tracked } = this.#options;
+    this.#follow(yield* machine.next(tracked.rules, this.#state, response));
+  }
+
+  #follow(step: Step): void {
+    const before = this.#state;
+    if (step.state.planned !== before.planned) this.#planned(step.state.planned);
+    this.#take(step);
+  }
+
+  #take({ state, request }: Step): void {
+    const wasReported = this.#state.phase === "reporting";
+    this.#state = state;
+    this.#request = request;
+    this.#noteAnswer = undefined;
+    this.#noteReferences();
+    if (request.type === "write") return this.#prepareWrite(request.operation);
+    if (request.type === "report" || (request.type === "done" && !wasReported)) this.#close(request);
+    if (request.type === "done") this.#request = { type: "done", ending: this.#withRest(request.ending) };
+  }
+
+  #planned(planned: Plan): void {
+    const { hooks, metrics } = this.#options;
+    hooks.onPlan?.(this.#state.input.key, this.resource.plural, planned);
+    for (const outcome of planned.outcomes) hooks.onOutcome?.(outcome, this.#state.input.key, this.resource.plural);
+    countPlan(metrics, this.resource, planned);
+  }
+
+  /** A plan that rests on what only a cache knows may never be carried out, and what it names never be needed. */
+  #noteReferences(): void {
+    const { id, tracked, books } = this.#options;
+    const { phase, planned, input } = this.#state;
+    const failed = this.#request.type === "done" && this.#request.ending.result === "failed";
+    const unsure = phase === "confirming-source" || phase === "confirming-services";
+    if (unsure || failed || this.#noted === planned) return;
+    this.#noted = planned;
+    books.references?.planned(id, tracked.rules, input, planned);
+  }
+
+  #prepareWrite(planned: Operation): void {
+    const operation = this.#options.hooks.beforeWrite?.(planned) ?? planned;
+    if (operation === "refuse") return finish(this.answer({ type: "refused" }));
+    this.#request = { type: "write", operation };
+    const tell = this.#announce(operation);
+    this.#noteAnswer = (response) => {
+      tell(response.type === "object" ? response.object : undefined, response.type === "absent");
+      this.#noteWrite(operation, response);
+    };
+  }
+
+  /** Says what is about to be written, so that its answer is known before the caches have it. */
+  #announce(operation: Operation): (stored: KubeObject | undefined, gone: boolean) => void {
+    const latest = this.#options.tracked[operation.side];
+    if (operation.action !== "delete") return latest.writing(keyOf(operation.object));
+    const before = latest.get(operation.key);
+    return (_stored, gone) => void (gone && before !== undefined && latest.removed(before));
+  }
+
+  #noteWrite(operation: Operation, response: Response): void {
+    if (isCopying(operation)) this.#noteNamespace(operation, response);
+    if (response.type === "failed") return;
+    const { id, books, logger, metrics } = this.#options;
+    const { side, action, reason } = operation;
+    const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
+    metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+    logger.debug("Applied", { id, action, side, reason, result });
+    if (result !== "written" && result !== "deleted") return;
+    const { tenant, vanished } = this.#state.input;
+    const made = response.type === "object" && side === "tenant" ? response.object : undefined;
+    if (made === undefined) books.writeBrake.wrote(id, sourceVersion(this.#state.written.tenant));
+    else books.writeBrake.flowed(id, sourceVersion(made));
+    if (isRestoration(operation)) books.guard.restored(id, sourceVersion(tenant));
+    if (isCopying(operation) && vanished === true) books.guard.recreated(id, sourceVersion(tenant));
+  }
+
+  /** A right may be missing because the namespace that gave it is. */
+  #noteNamespace(operation: Operation, response: Response): void {
+    const { id, books } = this.#options;
+    const namespace = this.#state.planned.hostKey?.namespace;
+    if (namespace === undefined || operation.action === "delete") return;
+    const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
+    const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
+    if (isMissing || isForbidden) this.#waitMs = { ms: books.missingNamespaces.waits(id, namespace) };
+    if (response.type === "object") books.missingNamespaces.isThere(namespace);
+  }
+
+  /** A slowed object is looked at once more when it may have rested, and one that waits for its namespace soon. */
+  #withRest(ending: Ending): Ending {
+    const { id, books } = this.#options;
+    if (this.#waitMs === undefined) books.missingNamespaces.leaves(id);
+    if (ending.result !== "settled") return ending;
+    if (this.#waitMs?.ms !== undefined) return { ...ending, requeueAfterMs: this.#waitMs.ms };
+    if (this.#state.notes.some(({ code }) => code === "WRITES_SLOWED")) books.writeBrake.held(id);
+    if (ending.requeueAfterMs !== undefined) return ending;
+    const restMs = books.writeBrake.rests(id);
+    return restMs === undefined ? ending : { ...ending, requeueAfterMs: restMs };
+  }
+
+  /** Writes down how the turn ended. */
+  #close(request: Request): void {
+    const { id, books } = this.#options;
+    const { ending, refused } = this.#state;
+    const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
+    if (result === "outdated") this.#noteContradiction();
+    if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
+    // What it refers to was noted with the plan, and must be noted anew should everything be as it was before.
+    if (result !== "settled") return books.records.unsettle(id);
+    books.outdated.delete(id);
+    // A copy that the brake holds is worth a word though its object is gone.
+    if (this.#state.input.tenant === undefined && this.#state.notes.length === 0) this.#forget();
+    else this.#record();
+  }
+
+  /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
+  #noteContradiction(): void {
+    const { id, tracked, books, logger, metrics } = this.#options;
+    const times = (books.outdated.get(id) ?? 0) + 1;
+    books.outdated.set(id, times);
+    if (times < CONTRADICTIONS_MIN) return;
+    const { key } = this.#state.input;
+    const hostKey = this.#state.planned.hostKey;
+    metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.resource) });
+    if (times === CONTRADICTIONS_TOLD) logger.warn("A cache says otherwise than its cluster", { id, times });
+    tracked.tenant.doubt(key);
+    if (hostKey !== undefined) tracked.host.doubt(hostKey);
+  }
+
+  /** A missing permission is no passing fault: who asks why there is no copy should read of it. */
+  #recordRefusal(error: unknown): void {
+    if (!isEngineError(error, "API_FORBIDDEN") || this.#state.input.tenant === undefined) return;
+    const { id, books } = this.#options;
+    const { written, planned, notes } = this.#state;
+    const refused = { ...planned, state: "refused" } as const;
+    const told = [...notes, { code: error.code, message: error.message }];
+    const facts = { resource: this.resource.plural, input: written, planned: refused, notes: told };
+    books.records.record(id, { ...facts, complete: false, failed: true });
+  }
+
+  #forget(): void {
+    const { id, books, tracked } = this.#options;
+    books.records.forget(id);
+    books.guard.forget(id);
+    books.router.release(tracked.rules, this.#state.input.key);
+  }
+
+  #record(): void {
+    const { id, books, metrics } = this.#options;
+    const { written, planned, notes, complete } = this.#state;
+    countNotes(metrics, this.resource, notes);
+    const lagMs = books.records.record(id, { resource: this.resource.plural, input: written, planned, notes, complete });
+    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.resource) });
+  }
+}

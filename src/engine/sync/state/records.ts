@@ -1,0 +1,124 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Outcome } from "../../patch/types.ts";
+import type { Note, Plan, PlanInput, PlanState } from "../../reconcile/plan-types.ts";
+import { parseSyncId } from "./sync-id.ts";
+
+/** What is known of one object after it was last looked at. */
+export interface SyncRecord {
+  /** Plural of the kind, `endpoints` for example. */
+  readonly resource: string;
+  readonly tenantKey: ObjectKey;
+  readonly hostKey: ObjectKey | undefined;
+  readonly state: PlanState;
+  readonly tenantVersion: string | undefined;
+  readonly hostVersion: string | undefined;
+  /** Milliseconds from the tenant's change event to the host write that it caused. */
+  readonly lagMs: number | undefined;
+  readonly notes: readonly Note[];
+  readonly outcomes: readonly Outcome[];
+}
+
+/** How one object was left. */
+export interface RecordedFacts {
+  readonly resource: string;
+  readonly input: PlanInput;
+  readonly planned: Plan;
+  readonly notes: readonly Note[];
+  /** It is known that a plan of this input would have no operations. */
+  readonly complete: boolean;
+  /** The plan was not carried out. Default false. */
+  readonly failed?: boolean;
+}
+
+/** The records of a syncer, one per object. */
+export interface Records {
+  /** Notes that the tenant object changed just now. */
+  changed(id: string): void;
+  /** Returns the lag, if it is this very plan that ended it. */
+  record(id: string, facts: RecordedFacts): number | undefined;
+  /** True when exactly these inputs were planned before and left nothing to do. */
+  settled(id: string, input: PlanInput): boolean;
+  /** True when a copy stood at the host key when the object was last looked at. */
+  hadCopy(id: string): boolean;
+  /** Notes that a later plan was not carried out, so that an earlier one does not prove anything any more. */
+  unsettle(id: string): void;
+  forget(id: string): void;
+  list(): readonly SyncRecord[];
+}
+
+/** No records yet. */
+export function createRecords(clock: Clock): Records {
+  const records = new Map<string, SyncRecord & { readonly fingerprint: string }>();
+  const changedAt = new Map<string, number>();
+
+  function lag(id: string, planned: Plan): number | undefined {
+    const wrote = planned.operations.some(({ side }) => side === "host");
+    const since = changedAt.get(id);
+    // The wait for something else, a Service for example, is part of the lag.
+    if (planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
+    return wrote && since !== undefined ? clock.monotonic() - since : undefined;
+  }
+
+  return {
+    changed(id) {
+      if (!changedAt.has(id)) changedAt.set(id, clock.monotonic());
+    },
+    record(id, { resource, input, planned, notes, complete, failed = false }) {
+      const lagMs = failed ? undefined : lag(id, planned);
+      records.set(id, {
+        resource,
+        tenantKey: parseSyncId(id).key,
+        hostKey: planned.hostKey,
+        state: planned.state,
+        tenantVersion: input.tenant?.metadata.resourceVersion,
+        hostVersion: input.host?.metadata.resourceVersion,
+        lagMs: lagMs ?? records.get(id)?.lagMs,
+        notes,
+        outcomes: planned.outcomes,
+        // A plan that has written must be made once more where the answer did not prove that nothing is left to do.
+        fingerprint: complete ? fingerprintOf(input) : "",
+      });
+      return lagMs;
+    },
+    settled(id, input) {
+      if (records.get(id)?.fingerprint !== fingerprintOf(input)) return false;
+      changedAt.delete(id);
+      return true;
+    },
+    hadCopy: (id) => records.get(id)?.hostVersion !== undefined,
+    unsettle(id) {
+      const record = records.get(id);
+      if (record !== undefined) records.set(id, { ...record, fingerprint: "" });
+    },
+    forget(id) {
+      records.delete(id);
+      changedAt.delete(id);
+    },
+    list: () => [...records.values()],
+  };
+}
+
+/** Versions of everything that a plan looks at. Two inputs with equal fingerprints give equal plans. */
+function fingerprintOf({
+  tenant,
+  host,
+  tenantService,
+  hostService,
+  ownsHostService,
+  slices,
+  owner,
+  deletesHeld,
+  strays = [],
+}: PlanInput): string {
+  const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
+  const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
+  const held = tenant === undefined && deletesHeld === true ? "held" : "";
+  const owned = ownsHostService === true ? "owned" : "";
+  return `${objects} ${strays.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned}`;
+}
+
+function versionOf(object: KubeObject | undefined): string {
+  return object === undefined ? "-" : `${object.metadata.uid ?? ""}@${object.metadata.resourceVersion ?? ""}`;
+}

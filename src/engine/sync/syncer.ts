@@ -1,0 +1,118 @@
+/**
+ * The syncer, in order of life: sources say which keys changed, a reconcile gathers what both sides look like, plans, and
+ * carries the plan out. `core.ts` does all of that but the waiting, which is done here.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Ending, Request, Response } from "../reconcile/machine.ts";
+import type { Operation } from "../reconcile/plan-types.ts";
+import type { ClusterAccess } from "./cluster/access.ts";
+import { send } from "./run/apply.ts";
+import { createSyncCore } from "./core.ts";
+import type { SyncCore, SyncCoreOptions, TurnContext } from "./core.ts";
+import { createEventRecorder } from "./report/events.ts";
+import { FIND_COPIES, findCopies } from "./references/find-copies.ts";
+import { createPieces } from "./pieces.ts";
+
+/** What a syncer is made of. */
+export interface SyncLoopOptions extends SyncCoreOptions {
+  readonly tenant: ClusterAccess;
+  readonly host: ClusterAccess;
+}
+
+/** The syncer without its queue: whoever owns the queue calls {@link reconcile} for each id that was enqueued. */
+export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
+  /**
+   * Brings one object to its wanted state, from the present state only. The id is one that `enqueue` was given. What it logs goes
+   * to `logger`, if one is given; give it one that puts the id of the reconcile on every line.
+   *
+   * @throws API_… when a cluster can not answer now; the caller decides when to try again.
+   */
+  reconcile(id: string, context?: TurnContext): Promise<{ requeueAfterMs?: number }>;
+}
+
+/** Wires the caches to `enqueue` and waits for {@link SyncLoop.reconcile} to be called. Opens nothing and starts nothing. */
+export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
+  const { tenant, host, clock, logger, metrics, hooks } = options;
+  const recorder = (side: "tenant" | "host") =>
+    createEventRecorder({
+      writer: options[side].writer,
+      clock,
+      ...{ logger, metrics },
+      ...(hooks?.recordEvent && { instead: (event) => hooks.recordEvent?.(event) }),
+    });
+  const hostEvents = recorder("host");
+  const core = createSyncCore({ ...options, braked: (note) => void hostEvents.record(virtualCluster(options), [note]) });
+  const events = recorder("tenant");
+  const writers = { tenant: tenant.writer, host: host.writer };
+  const pieces = createPieces({ clock, logger, metrics });
+  const missingNamespaces = new Set<string>();
+  const { references } = options;
+  if (references !== undefined) options.enqueue(FIND_COPIES);
+
+  async function answerTo(request: OpenRequest, resource: ResourceType, context: TurnContext): Promise<Response> {
+    if (request.type !== "report") {
+      const response = await send(request, resource, writers);
+      if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
+      return response;
+    }
+    // The turn goes on meanwhile: whether people hear of it changes nothing.
+    void events.record(request.object, request.notes, context);
+    return REPORTED;
+  }
+
+  /** Events are in the tenant cluster; whoever can create a namespace of the host reads the log. */
+  function noteNamespace(operation: Operation, response: Response): void {
+    if (operation.action !== "create") return;
+    const { namespace = "" } = operation.object.metadata;
+    if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace is there", { namespace });
+    if (response.type !== "refused" || response.note?.code !== "HOST_NAMESPACE_MISSING" || missingNamespaces.has(namespace)) return;
+    missingNamespaces.add(namespace);
+    logger.warn("Copies wait for a host namespace that does not exist", { namespace });
+  }
+
+  return {
+    async reconcile(id, context = {}) {
+      if (id === FIND_COPIES && references !== undefined) {
+        await findCopies({
+          rules: references,
+          tenant,
+          host,
+          logger: context.logger ?? logger,
+          found: (kind, copy) => core.found?.(kind, copy),
+        });
+        return {};
+      }
+      const of = { id, charge: context.charge };
+      const turn = await pieces.runAll(of, core.begin(id, context));
+      while (turn.request.type !== "done") {
+        const response = await answerTo(turn.request, turn.resource, context);
+        await pieces.runAll(of, turn.answer(response));
+      }
+      return outcomeOf(turn.request.ending);
+    },
+    get synced() {
+      return core.synced;
+    },
+    records: () => core.records(),
+    contradicted: () => core.contradicted(),
+    close: () => core.close(),
+  };
+}
+
+/** What stands for the virtual cluster on the host: what its operators should know is said about its own Service. */
+function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
+  const { name, namespace } = rules[0]!.translator.vcluster;
+  return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };
+}
+
+type OpenRequest = Exclude<Request, { type: "done" }>;
+
+const REPORTED: Response = { type: "absent" };
+
+function outcomeOf(ending: Ending): { requeueAfterMs?: number } {
+  if (ending.result === "failed") throw ending.error;
+  return ending.requeueAfterMs === undefined ? {} : { requeueAfterMs: ending.requeueAfterMs };
+}

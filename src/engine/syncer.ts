@@ -1,0 +1,364 @@
+/**
+ * The syncer as a whole: rules, caches, queue and workers put together.
+ *
+ * @module
+ */
+import { systemChance } from "../base/chance.ts";
+import type { Chance } from "../base/chance.ts";
+import { delay, systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { EngineError } from "../base/errors.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { Logger } from "../base/logger.ts";
+import { noMetrics } from "../base/metrics.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { checkReload, createEngine, sameConfiguration } from "./engine.ts";
+import type { Engine, EngineOptions } from "./engine.ts";
+import { createController } from "../kube/runtime/controller.ts";
+import type { Controller } from "../kube/runtime/controller.ts";
+import { RecentKeys } from "../kube/runtime/queue/recent-keys.ts";
+import { createWorkQueue } from "../kube/runtime/queue/work-queue.ts";
+import type { WorkQueue } from "../kube/runtime/queue/work-queue.ts";
+import { gateWrites } from "../kube/runtime/write-gate.ts";
+import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
+import { createDeleteConfirmation } from "./sync/state/delete-confirmation.ts";
+import type { DeleteConfirmation } from "./sync/state/delete-confirmation.ts";
+import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
+import { requiredPermissions } from "./sync/cluster/permissions.ts";
+import type { Permission } from "./sync/cluster/permissions.ts";
+import { engineParts, withWriter } from "./sync/reconciler.ts";
+import type { EngineParts } from "./sync/reconciler.ts";
+import type { SyncRecord } from "./sync/state/records.ts";
+import { sameClusterOnly, verifiedOnly } from "./sync/cluster/same-cluster.ts";
+import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
+import { createSyncMemory } from "./sync/state/memory.ts";
+import { namespaceOfId } from "./sync/state/sync-id.ts";
+import { createSyncLoop } from "./sync/syncer.ts";
+import type { SyncLoop } from "./sync/syncer.ts";
+import type { SyncHooks } from "./sync/run/turn.ts";
+
+/** What a syncer is made of. Time, chance, logs and metrics have defaults. */
+export interface SyncerOptions extends EngineOptions {
+  /** Caches of and writes to the tenant cluster. Somebody else starts and stops its caches. */
+  readonly tenant: ClusterAccess;
+  /** The same for the host cluster. */
+  readonly host: ClusterAccess;
+  readonly hooks?: SyncHooks;
+  /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
+  readonly confirmDeletes?: number;
+  /** Asked right before each write; while it says no, none begins. Default: always yes. */
+  readonly mayWrite?: () => boolean;
+  readonly clock?: Clock;
+  readonly chance?: Chance;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** A syncer's state in short. */
+export interface SyncerStatus {
+  /** Every cache was complete once: it works, or can begin to at any moment. */
+  readonly prepared: boolean;
+  /** The workers run. */
+  readonly running: boolean;
+  /** Objects that wait to be reconciled, without those that are being. */
+  readonly waiting: number;
+  readonly objects: readonly SyncRecord[];
+  /** Ids of objects of which a cluster has said otherwise than its lists for about 20 s: their copies are not up to date. */
+  readonly contradicted: readonly string[];
+}
+
+/** Keeps a host cluster's copies current until it is stopped. */
+export interface Syncer {
+  /**
+   * Waits for the caches and collects what there is to do, but does nothing of it: a warm standby.
+   *
+   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
+   * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
+   * @throws API_… when the tenant cluster can not be asked who it is.
+   */
+  prepare(): Promise<void>;
+  /**
+   * Works until `lost` aborts; then finishes the writes that are under way, stands by again and resolves. What changed last is
+   * worked off first. Needs a {@link Syncer.prepare} before it, and can be called again.
+   */
+  lead(lost: AbortSignal): Promise<void>;
+  /**
+   * Prepares and works, until it is stopped.
+   *
+   * @throws as {@link Syncer.prepare}.
+   */
+  start(): Promise<void>;
+  /** Finishes the writes that are under way and ends. */
+  stop(): Promise<void>;
+  /**
+   * Goes on with another configuration, once the objects under way are done with the old one: every object sees one of the two.
+   * What is left out stays as it was. All objects are looked at again, behind what changes meanwhile. "unchanged" when the new
+   * configuration means the same; then nothing happens. After a failure the old one stays.
+   *
+   * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
+   * @throws CONFIG_VALUE when the change needs a restart.
+   * @throws API_UNAVAILABLE when a newly synced kind can not be listed within 30 s.
+   */
+  reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
+  status(): SyncerStatus;
+  /** What the present configuration needs to be allowed on both clusters. */
+  permissions(): readonly Permission[];
+}
+
+/** What {@link Syncer.reload} takes. */
+export type ConfigurationChange = Partial<Pick<EngineOptions, "config" | "settings">>;
+
+/** How often a start looks whether the caches are complete, in milliseconds. */
+const SYNC_POLL_MS = 5;
+/** A kind that is synced newly must be listed within this time, in milliseconds. */
+const NEW_KIND_MS = 30_000;
+/** While standing by, a leader is given so long to work a change off; longer than a lease that nobody renews lasts. */
+const RECENT_MS = 60_000;
+/** So many keys more than there are objects may wait while standing by: those of objects that came and went. */
+const STALE_KEYS_MAX = 1_000;
+
+/**
+ * Compiles the configuration and prepares a syncer.
+ *
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ */
+export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
+  return new RunningSyncer(options, await createEngine(options));
+}
+
+class RunningSyncer implements Syncer {
+  readonly #options: SyncerOptions;
+  #engine: Engine;
+  /** The options of {@link #engine}. */
+  #configured: EngineOptions;
+  /** Ends when the last reload that was asked for is over. */
+  #reloads: Promise<unknown> = Promise.resolve();
+  /** The controller waits for another configuration. */
+  #swapping = false;
+  readonly #memory = createSyncMemory();
+  readonly #clock: Clock;
+  readonly #queue: WorkQueue;
+  /** What changed while standing by. */
+  readonly #recent: RecentKeys;
+  readonly #stopping = new AbortController();
+  readonly #deletesConfirmed: DeleteConfirmation;
+  #clusterUid: string | undefined;
+  #loop: SyncLoop | undefined;
+  #controller: Controller | undefined;
+  #running = false;
+  /** What is enqueued now stands in the caches and did not change. */
+  #collecting = true;
+  /** While standing by, what waits is collected anew when it becomes more than this. */
+  #waitingMax = Infinity;
+
+  constructor(options: SyncerOptions, engine: Engine) {
+    this.#options = options;
+    this.#engine = engine;
+    this.#configured = options;
+    this.#deletesConfirmed = createDeleteConfirmation(options.confirmDeletes);
+    this.#clock = options.clock ?? systemClock;
+    const metrics = options.metrics ?? noMetrics;
+    // One worker is left for other namespaces, however long the clusters take to answer for one.
+    const shares = { flowOf: namespaceOfId, runningMax: Math.max(1, engine.settings.workers - 1) };
+    this.#queue = createWorkQueue({ name: "endpoint-sync", clock: this.#clock, metrics, ...shares });
+    this.#queue.pause();
+    this.#recent = new RecentKeys({ clock: this.#clock, withinMs: RECENT_MS });
+  }
+
+  async start(): Promise<void> {
+    await this.prepare();
+    if (!this.#stopping.signal.aborted) this.#work();
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
+    const { tenant, host } = this.#options;
+    const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);
+    // Stopped meanwhile: nobody would ever end what is begun now.
+    if (this.#stopping.signal.aborted) return;
+    this.#clusterUid = clusterUid;
+    const { rules } = this.#parts;
+    const loop = (this.#loop = this.#createLoop());
+    while (!loop.synced && !this.#stopping.signal.aborted) await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
+    if (this.#stopping.signal.aborted) return;
+    checkIdentity({ tenant, host, hostUid }, rules);
+    checkOtherSyncers(host, rules);
+    this.#controller = this.#createController();
+    this.#controller.start();
+    this.#collecting = false;
+    this.#limitWaiting();
+  }
+
+  reload(changed: ConfigurationChange): Promise<"changed" | "unchanged"> {
+    const reloaded = this.#reloads.then(() => this.#reload({ ...this.#configured, ...changed }));
+    this.#reloads = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  async #reload(options: EngineOptions): Promise<"changed" | "unchanged"> {
+    if (sameConfiguration(this.#configured, options)) return "unchanged";
+    checkReload(this.#configured, options);
+    const engine = await createEngine(options);
+    const before = this.#engine;
+    try {
+      await this.#listNewKinds(engine);
+    } catch (error) {
+      engine.dispose();
+      throw error;
+    }
+    await this.#swap(engine);
+    this.#configured = options;
+    before.dispose();
+    return "changed";
+  }
+
+  /** The old configuration is at work until the caches are complete that the new one needs. */
+  async #listNewKinds({ rules }: Engine): Promise<void> {
+    const { tenant, host } = this.#options;
+    // A start that is under way waits for its own caches first.
+    while (this.#loop !== undefined && this.#controller === undefined && !this.#stopping.signal.aborted)
+      await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
+    if (this.#loop === undefined) return;
+    const sources = rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);
+    const deadline = this.#clock.monotonic() + NEW_KIND_MS;
+    while (sources.some(({ synced }) => !synced) && !this.#stopping.signal.aborted) {
+      if (this.#clock.monotonic() > deadline)
+        throw new EngineError("API_UNAVAILABLE", "Cannot list a kind that the new configuration syncs", {
+          details: { hint: "Check the permissions on both clusters" },
+        });
+      await delay(this.#clock, SYNC_POLL_MS, this.#stopping.signal);
+    }
+  }
+
+  async #swap(engine: Engine): Promise<void> {
+    this.#swapping = true;
+    await this.#controller?.pause();
+    this.#swapping = false;
+    this.#engine = engine;
+    if (this.#stopping.signal.aborted || this.#loop === undefined) return;
+    this.#collectAnew();
+    if (this.#running) this.#controller?.resume();
+  }
+
+  async lead(lost: AbortSignal): Promise<void> {
+    const controller = this.#controller;
+    if (controller === undefined || lost.aborted) return;
+    this.#work();
+    await new Promise<void>((resolve) => lost.addEventListener("abort", () => resolve(), { once: true }));
+    this.#running = false;
+    await controller.pause();
+    this.#limitWaiting();
+  }
+
+  #work(): void {
+    // What changed while nobody may have led goes first.
+    for (const id of this.#recent.take()) this.#queue.add(id, { lane: "fresh" });
+    this.#running = true;
+    this.#waitingMax = Infinity;
+    if (!this.#swapping) this.#controller?.resume();
+  }
+
+  #enqueue(id: string): void {
+    // What the first lists bring waits behind what changes while they are worked off.
+    this.#queue.add(id, { lane: this.#running && !this.#collecting ? "fresh" : "background" });
+    if (this.#running || this.#collecting) return;
+    this.#recent.add(id);
+    if (this.#queue.depth > this.#waitingMax) this.#collectLater();
+  }
+
+  #limitWaiting(): void {
+    this.#waitingMax = 2 * this.#queue.depth + STALE_KEYS_MAX;
+  }
+
+  /** A standby of many days would otherwise keep the key of every object that ever was. */
+  #collectLater(): void {
+    this.#waitingMax = Infinity;
+    this.#clock.schedule(0, () => {
+      if (this.#running || this.#stopping.signal.aborted) return;
+      this.#collectAnew();
+    });
+  }
+
+  #collectAnew(): void {
+    this.#loop?.close();
+    // Another configuration may not know their kind any more.
+    this.#queue.dropWaiting({ delayed: true });
+    this.#collecting = true;
+    this.#loop = this.#createLoop();
+    this.#collecting = false;
+    if (!this.#running) this.#limitWaiting();
+  }
+
+  #createLoop(): SyncLoop {
+    const { hooks, logger = silentLogger, metrics = noMetrics } = this.#options;
+    return createSyncLoop({
+      ...this.#parts,
+      ...this.#guarded(),
+      deletesConfirmed: this.#deletesConfirmed,
+      memory: this.#memory,
+      clock: this.#clock,
+      logger,
+      metrics,
+      ...(hooks && { hooks }),
+      enqueue: (id) => this.#enqueue(id),
+    });
+  }
+
+  get #parts(): EngineParts {
+    return engineParts(this.#engine, this.#clusterUid);
+  }
+
+  #guarded(): { tenant: ClusterAccess; host: ClusterAccess } {
+    const { tenant, host, mayWrite } = this.#options;
+    const gated = (writer: Writer) => (mayWrite === undefined ? writer : gateWrites(writer, mayWrite));
+    const same = sameClusterOnly(tenant.writer, { clusterUid: this.#clusterUid, clock: this.#clock });
+    // The gate is inside: whether this process leads is asked last.
+    return {
+      tenant: withWriter(tenant, verifiedOnly(gated(same), { to: tenant, from: host })),
+      host: withWriter(host, verifiedOnly(gated(host.writer), { to: host, from: tenant })),
+    };
+  }
+
+  #createController(): Controller {
+    const { chance = systemChance, logger = silentLogger, metrics = noMetrics } = this.#options;
+    return createController({
+      name: "endpoint-sync",
+      queue: this.#queue,
+      reconcile: (id, { logger: labelled, charge }) => this.#loop!.reconcile(id, { logger: labelled, charge }),
+      clock: this.#clock,
+      chance,
+      workers: this.#engine.settings.workers,
+      logger,
+      metrics,
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#controller?.stop();
+    await this.#reloads;
+    this.#loop?.close();
+    this.#memory.close();
+    this.#engine.dispose();
+  }
+
+  status(): SyncerStatus {
+    const loop = this.#loop;
+    return {
+      prepared: this.#controller !== undefined,
+      running: this.#running,
+      waiting: this.#queue.depth,
+      // Probes ask for the rest, many times a minute, and there may be tens of thousands of objects.
+      get objects() {
+        return loop?.records() ?? [];
+      },
+      get contradicted() {
+        return loop?.contradicted() ?? [];
+      },
+    };
+  }
+
+  permissions(): readonly Permission[] {
+    return requiredPermissions(this.#engine);
+  }
+}

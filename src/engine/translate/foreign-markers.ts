@@ -1,0 +1,103 @@
+/**
+ * Markers of other syncers, or of this one under another prefix: the product that kept copies here before writes the same facts
+ * under keys of its own.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { formatKind, managedByValue, MANAGED_BY, NAMESPACE } from "./markers.ts";
+
+/** What another syncer's markers say about a host object. */
+export interface ForeignSource {
+  /** Where its keys live, with the slash at the end. */
+  readonly prefix: string;
+  /** Namespace, name and uid of the tenant object. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The product of this family that most hosts have; all below it is its own. */
+const FIRST_OF_FAMILY = "vcluster.loft.sh/";
+
+const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
+
+/**
+ * Tells whether a label or annotation key is one by which syncers of this family know their objects, below whatever prefix, or one by
+ * which the host's operator speaks to them. What a tenant writes there must not decide whose an object on the host is.
+ *
+ * @example
+ * isSyncerKey("a.io/object-name"); // true
+ */
+export function isSyncerKey(key: string): boolean {
+  return key.startsWith(FIRST_OF_FAMILY) || FAMILY_KEY.test(key);
+}
+
+/** Every syncer of this family writes this annotation below its prefix. */
+const NAME_KEY = /^([^/]+\/)object-name$/;
+
+/** Tells whether an object carries markers of any syncer, whatever they say. */
+export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject): boolean {
+  return Object.keys(annotations).some((key) => NAME_KEY.test(key));
+}
+
+/** Tells whether an object carries a marker, be it a single one, that names another virtual cluster than this one. */
+export function namesAnotherCluster(
+  { metadata: { labels = {}, annotations = {} } }: KubeObject,
+  { vcluster, ownPrefix }: { readonly vcluster: string; readonly ownPrefix: string },
+): boolean {
+  const differs = (said: string | undefined, own: string) => said !== undefined && said !== own;
+  return (
+    [FIRST_OF_FAMILY, ownPrefix].some((prefix) => differs(labels[prefix + MANAGED_BY], managedByValue(vcluster))) ||
+    differs(annotations[`${ownPrefix}vcluster`], vcluster)
+  );
+}
+
+/**
+ * What the markers of other syncers say, of those that name this virtual cluster, the object's kind and the object itself: an object
+ * that merely inherited them is nobody's copy. All of one prefix must be there and agree. A syncer that copies annotations may have
+ * brought further ones along that a tenant wrote: those of the family's first product come first.
+ *
+ * @example
+ * readForeignMarkers(copy, { vcluster: "blue", resource: ENDPOINTS, ownPrefix: "sync.platform/" })[0]?.prefix; // "vcluster.loft.sh/"
+ */
+export function readForeignMarkers(
+  object: KubeObject,
+  about: { readonly vcluster: string; readonly resource: ResourceType; readonly ownPrefix: string },
+): readonly ForeignSource[] {
+  const prefixes = Object.keys(object.metadata.annotations ?? {}).flatMap((key) => NAME_KEY.exec(key)?.[1] ?? []);
+  const foreign = prefixes.filter((prefix) => prefix !== about.ownPrefix);
+  if (foreign.length === 0) return NOTHING;
+  const sources = foreign.flatMap((prefix) => readUnder(prefix, object, about) ?? []);
+  return sources.sort((left, right) => Number(right.prefix === FIRST_OF_FAMILY) - Number(left.prefix === FIRST_OF_FAMILY));
+}
+
+const NOTHING: readonly ForeignSource[] = [];
+
+function readUnder(
+  prefix: string,
+  object: KubeObject,
+  { vcluster, resource }: { readonly vcluster: string; readonly resource: ResourceType },
+): ForeignSource | undefined {
+  const { labels = {}, annotations = {}, name = "", namespace = "" } = object.metadata;
+  const said = (key: string) => (Object.hasOwn(annotations, prefix + key) ? annotations[prefix + key] : undefined);
+  const source = { prefix, namespace: said("object-namespace"), name: said("object-name"), uid: said("object-uid") };
+  const agrees =
+    labels[prefix + MANAGED_BY] === managedByValue(vcluster) &&
+    labels[prefix + NAMESPACE] === source.namespace &&
+    (said("vcluster") ?? vcluster) === vcluster &&
+    kindTexts(resource).includes(said("object-kind") ?? "") &&
+    (said("object-host-name") ?? name) === name &&
+    (said("object-host-namespace") ?? namespace) === namespace;
+  const { namespace: ofNamespace, name: ofName, uid } = source;
+  return agrees && ofNamespace !== undefined && ofName !== undefined && uid !== undefined
+    ? { prefix, namespace: ofNamespace, name: ofName, uid }
+    : undefined;
+}
+
+/** As this syncer writes a kind, and as Go prints a GroupVersionKind: `/v1, Kind=Endpoints`. */
+function kindTexts({ apiVersion, kind }: ResourceType): readonly string[] {
+  const groupVersion = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  return [formatKind({ apiVersion, kind }), `${groupVersion}, Kind=${kind}`];
+}

@@ -1,0 +1,85 @@
+/**
+ * Whose copy an object is. A virtual cluster is known by its name, its host namespace and the uid of its tenant cluster: names
+ * alone are not unique on a host, since two host namespaces may each hold a virtual cluster of one name.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { formatKind, readMarkers } from "./markers.ts";
+import type { Source } from "./markers.ts";
+import type { Translator } from "./translator.ts";
+
+/** One virtual cluster, as far as it is known. The rules of a configuration are one. */
+export interface Identity {
+  readonly translator: Pick<Translator, "vcluster" | "markerPrefix" | "hostNamespace" | "targetNamespaces">;
+  /** uid of the tenant cluster's `kube-system` namespace; undefined while it is not known, and then it tells nothing apart. */
+  readonly clusterUid?: string | undefined;
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  readonly adoptCluster?: string | undefined;
+}
+
+/**
+ * `former`: of this virtual cluster, and of a tenant cluster that is not the present one. `foreign`: of another virtual cluster,
+ * also of one that has the same name.
+ */
+export type Whose = "ours" | "former" | "foreign";
+
+/**
+ * Whose copy it is that says this of itself. Copies of earlier versions do not name the host namespace of their virtual cluster:
+ * the uid of the tenant cluster decides, and without a uid to compare, where the copy is.
+ *
+ * @example
+ * whose({ translator, clusterUid: "4f0c" }, { ...source, vclusterNamespace: "another-namespace" }); // "foreign"
+ */
+export function whose(identity: Identity, source: Source): Whose {
+  const { name, namespace } = identity.translator.vcluster;
+  const said = source.vclusterNamespace;
+  if (source.vcluster !== name || (said !== undefined && said !== namespace)) return "foreign";
+  const uid = identity.clusterUid === undefined ? undefined : source.clusterUid;
+  const sameCluster = uid !== undefined && (uid === identity.clusterUid || uid === identity.adoptCluster);
+  if (uid !== undefined && !sameCluster) return said !== undefined || isInOurPlace(identity, source) ? "former" : "foreign";
+  return said !== undefined || sameCluster || isInOurPlace(identity, source) ? "ours" : "foreign";
+}
+
+/** Tells whether copies of this virtual cluster can be in the host namespace that the markers name. */
+function isInOurPlace({ translator }: Identity, { namespace, hostNamespace }: Source): boolean {
+  if (hostNamespace === translator.vcluster.namespace || hostNamespace === translator.hostNamespace(namespace)) return true;
+  const targets = translator.targetNamespaces();
+  return targets !== "all" && targets.includes(hostNamespace);
+}
+
+/**
+ * What the markers of a host object say, if they name its own kind, name and namespace, whosever copy it is. An object that merely
+ * inherited the markers of another one is no copy.
+ */
+export function readCopyMarkers(
+  prefix: string,
+  object: KubeObject,
+  resource: Pick<ResourceType, "apiVersion" | "kind">,
+): Source | undefined {
+  const source = readMarkers(prefix, object);
+  const { name, namespace = "" } = object.metadata;
+  const itself = source?.kind === formatKind(resource) && source.hostName === name && source.hostNamespace === namespace;
+  return itself ? source : undefined;
+}
+
+/**
+ * What the markers say of a host object that this virtual cluster's syncer wrote; undefined for every other object.
+ *
+ * @example
+ * ourMarkers(rules, host, ENDPOINTS)?.name; // "db"
+ */
+export function ourMarkers(
+  identity: Identity,
+  object: KubeObject,
+  resource: Pick<ResourceType, "apiVersion" | "kind">,
+): Source | undefined {
+  const source = readCopyMarkers(identity.translator.markerPrefix, object, resource);
+  return source !== undefined && whose(identity, source) === "ours" ? source : undefined;
+}
+
+/** Tells whether this virtual cluster's syncer wrote a host object. */
+export function isOurs(identity: Identity, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
+  return ourMarkers(identity, object, resource) !== undefined;
+}

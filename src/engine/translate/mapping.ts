@@ -1,0 +1,77 @@
+import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, parseKey } from "../../kube/object/key.ts";
+
+/**
+ * Recorded pairs of tenant key and host key, per kind. It is the only way from a host name back to a tenant name, and the
+ * place where two tenant objects that translate to one host name are noticed.
+ *
+ * Guarantees: within one kind a host key belongs to at most one tenant key and the other way round; nothing that is recorded
+ * is ever taken away by a later `record` of another tenant key, but for the pair that was recorded longest ago once there are too many.
+ */
+export interface Mapping {
+  /**
+   * Records a pair. A host key that belongs to another tenant object is `taken`, and nothing changes. A tenant key that had
+   * another host key (its namespace was mapped anew) moves to the new one.
+   */
+  record(kind: string, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey };
+  toHost(kind: string, tenant: ObjectKey): ObjectKey | undefined;
+  toTenant(kind: string, host: ObjectKey): ObjectKey | undefined;
+  /** Ends a pair; does nothing when there is none. */
+  forget(kind: string, tenant: ObjectKey): void;
+}
+
+interface Pairs {
+  /** Both maps hold the same pairs, by the text form of their key. */
+  readonly hostByTenant: Map<string, string>;
+  readonly tenantByHost: Map<string, string>;
+}
+
+/** Pairs of one kind that are remembered unless somebody says otherwise: a few megabytes. */
+export const PAIRS_MAX = 10_000;
+
+/**
+ * An empty mapping that remembers `pairsMax` pairs of each kind. Kinds are texts as `formatKind` writes them.
+ *
+ * @example
+ * const mapping = createMapping();
+ * mapping.record("v1/Secret", { namespace: "shop", name: "db" }, { namespace: "vc", name: "db-x-shop-x-blue" }); // "recorded"
+ */
+export function createMapping(pairsMax = PAIRS_MAX): Mapping {
+  const byKind = new Map<string, Pairs>();
+  const look = (kind: string, side: keyof Pairs, key: ObjectKey) => {
+    const found = byKind.get(kind)?.[side].get(formatKey(key));
+    return found === undefined ? undefined : parseKey(found);
+  };
+  return {
+    record: (kind, tenant, host) => {
+      const pairs = byKind.get(kind) ?? { hostByTenant: new Map<string, string>(), tenantByHost: new Map<string, string>() };
+      byKind.set(kind, pairs);
+      const result = recordPair(pairs, tenant, host);
+      if (pairs.hostByTenant.size > pairsMax) forgetPair(pairs, pairs.hostByTenant.keys().next().value!);
+      return result;
+    },
+    toHost: (kind, tenant) => look(kind, "hostByTenant", tenant),
+    toTenant: (kind, host) => look(kind, "tenantByHost", host),
+    forget: (kind, tenant) => {
+      const pairs = byKind.get(kind);
+      if (pairs !== undefined) forgetPair(pairs, formatKey(tenant));
+    },
+  };
+}
+
+function recordPair(pairs: Pairs, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey } {
+  const [tenantText, hostText] = [formatKey(tenant), formatKey(host)];
+  const holder = pairs.tenantByHost.get(hostText);
+  if (holder !== undefined && holder !== tenantText) return { taken: parseKey(holder) };
+  forgetPair(pairs, tenantText);
+  pairs.hostByTenant.set(tenantText, hostText);
+  pairs.tenantByHost.set(hostText, tenantText);
+  return "recorded";
+}
+
+function forgetPair({ hostByTenant, tenantByHost }: Pairs, tenantText: string): void {
+  const host = hostByTenant.get(tenantText);
+  if (host === undefined) return;
+  hostByTenant.delete(tenantText);
+  tenantByHost.delete(host);
+}

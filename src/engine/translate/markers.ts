@@ -1,0 +1,191 @@
+/**
+ * Markers make a host object ours. They say which virtual cluster it belongs to and which tenant object it is a copy of.
+ *
+ * Two are labels, because label selectors find them; the rest are annotations, because annotations have no limit of 63
+ * characters. Host controllers copy both onto objects they derive (a mirrored EndpointSlice has all annotations of its
+ * Endpoints), so the markers also name kind, name and namespace of the object that carries them.
+ *
+ * Anybody who may write the host object may write its markers: they tell our objects from others, they prove nothing.
+ *
+ * @module
+ */
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject, StringMap } from "../../kube/object/types.ts";
+import { safeConcat } from "./name.ts";
+
+/** Where marker keys live, unless a setting says otherwise. */
+export const DEFAULT_MARKER_PREFIX = "sync.platform/";
+
+/** What the markers of a host object say. */
+export interface Source {
+  /** Name of the virtual cluster. */
+  readonly vcluster: string;
+  /** Kind of both objects, as {@link formatKind} writes it. */
+  readonly kind: string;
+  /** Namespace of the tenant object. */
+  readonly namespace: string;
+  /** Name of the tenant object. */
+  readonly name: string;
+  /** uid of the tenant object; "" when the tenant cluster gave it none. */
+  readonly uid: string;
+  /** Name of the host object itself. */
+  readonly hostName: string;
+  /** Namespace of the host object itself. */
+  readonly hostNamespace: string;
+  /** Host namespace of the virtual cluster, which tells it from others of its name. Earlier versions did not write it. */
+  readonly vclusterNamespace?: string;
+  /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another. */
+  readonly clusterUid?: string;
+  /** resourceVersion of the tenant object at the last real change. */
+  readonly resourceVersion?: string;
+  /** Hash of the configuration at the last real change. */
+  readonly configHash?: string;
+}
+
+/** Annotation (below the prefix) of each field. */
+const REQUIRED = {
+  vcluster: "vcluster",
+  kind: "object-kind",
+  namespace: "object-namespace",
+  name: "object-name",
+  uid: "object-uid",
+  hostName: "object-host-name",
+  hostNamespace: "object-host-namespace",
+} as const satisfies Partial<Record<keyof Source, string>>;
+
+const OPTIONAL = {
+  vclusterNamespace: "vcluster-namespace",
+  clusterUid: "cluster-uid",
+  resourceVersion: "object-resource-version",
+  configHash: "config-hash",
+} as const satisfies Partial<Record<keyof Source, string>>;
+
+/** The keys of all markers below one prefix. */
+interface MarkerKeys {
+  readonly vcluster: string;
+  readonly managedBy: string;
+  readonly namespaceLabel: string;
+  readonly required: readonly (readonly [field: string, key: string])[];
+  readonly optional: readonly (readonly [field: string, key: string])[];
+}
+
+const keysByPrefix = new Map<string, MarkerKeys>();
+
+/** Looked up in a map, a text that was just put together costs many times what a lasting one does. Prefixes come from settings: there are few. */
+function keysBelow(prefix: string): MarkerKeys {
+  const known = keysByPrefix.get(prefix);
+  if (known !== undefined) return known;
+  const below = (fields: Readonly<Record<string, string>>) =>
+    Object.entries(fields).map(([field, key]) => [field, lasting(prefix + key)] as const);
+  const keys = {
+    vcluster: lasting(prefix + REQUIRED.vcluster),
+    managedBy: lasting(prefix + MANAGED_BY),
+    namespaceLabel: lasting(prefix + NAMESPACE),
+    required: below(REQUIRED),
+    optional: below(OPTIONAL),
+  };
+  keysByPrefix.set(prefix, keys);
+  return keys;
+}
+
+/** The same text, as engines keep the keys of objects. */
+function lasting(text: string): string {
+  return Object.keys({ [text]: 0 })[0]!;
+}
+
+/** Label (below the prefix) with the virtual cluster's name; select by it to find all copies. */
+export const MANAGED_BY = "managed-by";
+/** Label (below the prefix) with the tenant namespace. */
+export const NAMESPACE = "namespace";
+
+/**
+ * Annotation (below the prefix) by which the host's operator says which tenant object an object of his own stands for, as
+ * `NAMESPACE/NAME`: a Service whose backends that object has, or a Secret that is meant for it. It never crosses.
+ */
+export const STANDS_FOR = "stands-for";
+
+/**
+ * A kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
+ *
+ * @example
+ * formatKind({ apiVersion: "v1", kind: "Secret" }); // "v1/Secret"
+ */
+export function formatKind(kind: Pick<ResourceType, "apiVersion" | "kind">): string {
+  return `${kind.apiVersion}/${kind.kind}`;
+}
+
+/**
+ * The markers of a copy. `prefix` ends with a slash.
+ *
+ * @example
+ * writeMarkers("sync.platform/", source).labels; // { "sync.platform/managed-by": "blue", "sync.platform/namespace": "shop" }
+ */
+export function writeMarkers(prefix: string, source: Source): { labels: Record<string, string>; annotations: Record<string, string> } {
+  const keys = keysBelow(prefix);
+  const annotations: Record<string, string> = {};
+  for (const [field, key] of [...keys.required, ...keys.optional]) {
+    const value = source[field as keyof Source];
+    if (value !== undefined) annotations[key] = value;
+  }
+  return { labels: { [keys.managedBy]: managedByValue(source.vcluster), [keys.namespaceLabel]: source.namespace }, annotations };
+}
+
+/** The value of the managed-by label: a label value has at most 63 characters, a virtual cluster's name may have more. */
+export function managedByValue(vcluster: string): string {
+  return safeConcat(vcluster);
+}
+
+/** Objects whose markers are remembered: those of one plan, which asks for the same ones again and again. */
+const LAST_READ_MAX = 4;
+
+interface Read {
+  readonly prefix: string;
+  readonly object: KubeObject;
+  readonly source: Source | undefined;
+}
+
+const lastRead: Read[] = [];
+let nextRead = 0;
+
+/** What the markers of `object` say; undefined unless all of them are there and agree with each other. The object must not change. */
+export function readMarkers(prefix: string, object: KubeObject): Source | undefined {
+  for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
+  const source = parseMarkers(prefix, object);
+  lastRead[nextRead] = { prefix, object, source };
+  nextRead = (nextRead + 1) % LAST_READ_MAX;
+  return source;
+}
+
+function parseMarkers(prefix: string, object: KubeObject): Source | undefined {
+  const { labels = {}, annotations = {} } = object.metadata;
+  const keys = keysBelow(prefix);
+  const vcluster = own(annotations, keys.vcluster);
+  // Most objects are nobody's copy, and this is asked for every event.
+  if (vcluster === undefined || own(labels, keys.managedBy) !== managedByValue(vcluster)) return undefined;
+  const source: Record<string, string> = {};
+  for (const [field, key] of keys.required) {
+    const value = own(annotations, key);
+    if (value === undefined) return undefined;
+    source[field] = value;
+  }
+  for (const [field, key] of keys.optional) {
+    const value = own(annotations, key);
+    if (value !== undefined) source[field] = value;
+  }
+  const complete = source["name"] !== "" && own(labels, keys.namespaceLabel) === source["namespace"];
+  return complete ? (source as unknown as Source) : undefined;
+}
+
+function own(map: StringMap, key: string): string | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+const TRANSLATED_LABEL = "label-";
+
+/**
+ * Tells whether a label or annotation key is the engine's own. Everything below the prefix is, but translated label keys,
+ * whose values belong to the tenant.
+ */
+export function isMarkerKey(prefix: string, key: string): boolean {
+  return key.startsWith(prefix) && !key.startsWith(TRANSLATED_LABEL, prefix.length);
+}

@@ -1,0 +1,55 @@
+/**
+ * Decides what a tenant object is called in the shared host namespace. Nothing else may build a host name.
+ *
+ * What the rest of the engine may rely on, and what it may not:
+ * - Deterministic: the same name before and after a restart, on every replica.
+ * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping say where an object is from.
+ * - Not injective: `a-x-b`/`c` and `a`/`b-x-c` meet in one name. The mapping refuses the second one.
+ *
+ * Source of the rules: the name pattern of `virtualToHostDNS` in the specification; the cut and the digest are those of the
+ * reference product, so that objects can be adopted from it.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../base/digest.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+
+/** The virtual cluster: its name and the host namespace it lives in. */
+export interface VCluster {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** No joined name is longer: a Service name is a DNS label, and Endpoints carry the name of their Service. */
+export const NAME_LENGTH_MAX = 63;
+
+/** Hex digits of the digest that closes a cut name. */
+const DIGEST_LENGTH = 10;
+
+/**
+ * Joins `parts` with `-`. A result over 63 characters is cut after 52 and closed with ten hex digits of the SHA-256 of the
+ * whole, so that long names with one beginning stay distinct.
+ *
+ * @example
+ * safeConcat("db", "x", "shop", "x", "blue"); // "db-x-shop-x-blue"
+ */
+export function safeConcat(...parts: string[]): string {
+  const joined = parts.join("-");
+  if (joined.length <= NAME_LENGTH_MAX) return joined;
+  const head = joined.slice(0, NAME_LENGTH_MAX - DIGEST_LENGTH - 1);
+  // The cut may fall behind a dot, and no label of a DNS name may begin with a hyphen: "app.-0123" becomes "app-0123".
+  return `${head}-${sha256Hex(joined).slice(0, DIGEST_LENGTH)}`.replaceAll(".-", "-");
+}
+
+/**
+ * The name of a tenant object in the host namespace of its virtual cluster; of a cluster-scoped object (namespace "") the
+ * name on the host cluster. An empty name stays empty.
+ *
+ * @example
+ * sharedName({ namespace: "shop", name: "db" }, { name: "blue", namespace: "vc-blue" }); // "db-x-shop-x-blue"
+ */
+export function sharedName(tenant: ObjectKey, vcluster: VCluster): string {
+  if (tenant.name === "") return "";
+  if (tenant.namespace === "") return safeConcat("vcluster", tenant.name, "x", vcluster.namespace, "x", vcluster.name);
+  return safeConcat(tenant.name, "x", tenant.namespace, "x", vcluster.name);
+}

@@ -1,0 +1,168 @@
+import { EngineError, messageOf } from "../../base/errors.ts";
+import { isRecord, parseJson } from "../../base/json.ts";
+import { formatKey, type ObjectKey } from "../object/key.ts";
+import type { ResourceType } from "../object/resource.ts";
+import { errorFromStatus, type Status } from "../object/status.ts";
+import type { KubeObject } from "../object/types.ts";
+
+/** A complete answer of the API server. */
+export interface Answer {
+  readonly status: number;
+  /** Value of the Retry-After header, if there was one. */
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+  /** What was asked, for messages: `GET /api/v1/…`. */
+  readonly request: string;
+}
+
+/** No message quotes more of an answer than this. */
+const EXCERPT_MAX = 200;
+/**
+ * What is nested deeper is not read: whatever walks objects later could overflow the stack. The kinds of Kubernetes have some ten
+ * levels; an embedded cluster takes 200, and a list with the managed fields of such an object doubles them.
+ */
+export const ANSWER_DEPTH_MAX = 500;
+
+/** Tells whether the server took the request. */
+export function isSuccess(answer: Answer): boolean {
+  return answer.status >= 200 && answer.status < 300;
+}
+
+/**
+ * The JSON object of an answer.
+ *
+ * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deep.
+ */
+export function parseAnswer(answer: Answer): Record<string, unknown> {
+  const body = parse(answer.text);
+  if (isRecord(body)) return body;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
+  );
+}
+
+/** What an answer must be of. */
+export interface Expected {
+  readonly resource: ResourceType;
+  /** Left out where the server makes up the name, or keeps nothing. */
+  readonly key?: ObjectKey | undefined;
+}
+
+/**
+ * The Kubernetes object of an answer.
+ *
+ * @throws API_UNAVAILABLE when the answer is no object, or another one than what was asked for.
+ */
+export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
+  const body = parseAnswer(answer);
+  if (isObjectOf(body, expected)) return body as unknown as KubeObject;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted ${describe(expected)}, found ${excerpt(answer.text)}`,
+  );
+}
+
+function describe({ resource: { apiVersion, kind }, key }: Expected): string {
+  return `${apiVersion} ${kind}${key === undefined ? "" : ` ${JSON.stringify(formatKey(key))}`}`;
+}
+
+function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { resource, key }: Expected): boolean {
+  if (apiVersion !== resource.apiVersion || kind !== resource.kind || !isRecord(metadata)) return false;
+  if (key === undefined) return true;
+  const { name, namespace = "" } = metadata;
+  return name === key.name && (!resource.namespaced || namespace === key.namespace);
+}
+
+/**
+ * Makes sure that a delete happened: a server answers with a Status of success, or with the object as it was or as it is going.
+ *
+ * @throws API_UNAVAILABLE when the answer says neither: what became of the object is not known then.
+ */
+export function checkDeleted(answer: Answer, expected: Expected): void {
+  const body = parseAnswer(answer);
+  const isStatus = body["kind"] === "Status" && body["status"] === "Success";
+  if (isStatus || isObjectOf(body, expected)) return;
+  throw new EngineError(
+    "API_UNAVAILABLE",
+    `Cannot read the answer to ${answer.request}: wanted a Status of success or ${describe(expected)}, found ${excerpt(answer.text)}`,
+  );
+}
+
+/** The Status of an answer, if it is one. */
+export function statusOf(answer: Answer): Status | undefined {
+  const body = parse(answer.text);
+  return isRecord(body) && body["kind"] === "Status" ? (body as unknown as Status) : undefined;
+}
+
+/**
+ * The error of an answer that is no success: the server's own Status, or one made of the HTTP status and the beginning of the
+ * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
+ * wall time in milliseconds since 1970.
+ *
+ * @example
+ * errorFromAnswer({ status: 502, retryAfter: undefined, text: "<h1>Bad gateway</h1>", request: "GET /api" }, now).code; // "API_UNAVAILABLE"
+ */
+export function errorFromAnswer(answer: Answer, now: number): EngineError {
+  const { status, request } = answer;
+  const message = `The API server answered ${status} to ${request}: ${excerpt(answer.text)}`;
+  const known = statusOf(answer) ?? { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
+  return errorFromStatus({ ...known, code: status, details: withRetryAfter(known, answer.retryAfter, now) });
+}
+
+function withRetryAfter(status: Status, header: string | undefined, now: number): NonNullable<Status["details"]> {
+  const details = isRecord(status.details) ? status.details : {};
+  const seconds = details.retryAfterSeconds ?? retryAfterSeconds(header, now);
+  return seconds === undefined ? details : { ...details, retryAfterSeconds: seconds };
+}
+
+/**
+ * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither. `now`
+ * is the wall time in milliseconds since 1970.
+ *
+ * @example
+ * retryAfterSeconds("7", 0); // 7
+ */
+export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header);
+  // Date.parse takes almost anything for a date, "-5" too.
+  if (!/^[A-Z][a-z]{2,8}, /.test(header)) return undefined;
+  const seconds = Math.ceil((Date.parse(header) - now) / 1000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/**
+ * API_UNAVAILABLE, for a request that got no answer.
+ *
+ * @example
+ * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"
+ */
+export function unreachable(request: string, cause: unknown): EngineError {
+  return new EngineError("API_UNAVAILABLE", `Cannot get an answer to ${request}: ${describeFailure(cause)}`, { cause });
+}
+
+/** Connection attempts to several addresses fail with an empty message and a code. */
+function describeFailure(error: unknown): string {
+  const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return messageOf(error) || (typeof code === "string" ? code : "unknown reason");
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text, ANSWER_DEPTH_MAX);
+  } catch {
+    // Not JSON is an expected answer here; each caller says what it wanted.
+    return undefined;
+  }
+}
+
+/** The beginning of a text without markup, quoted. */
+export function excerpt(text: string): string {
+  const plain = text
+    .slice(0, 10 * EXCERPT_MAX)
+    .replace(/<[^<>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return JSON.stringify(plain.length > EXCERPT_MAX ? `${plain.slice(0, EXCERPT_MAX)}…` : plain);
+}

@@ -1,0 +1,305 @@
+/**
+ * A cluster's API over HTTP(S), see the guarantees of ClusterClient.
+ *
+ * Connections are shared by everything that uses one client: at most `connectionsMax` for calls, and one for each watch. They
+ * stay open between calls.
+ *
+ * @module
+ */
+import { delay, type Clock } from "../../base/clock.ts";
+import { assert, EngineError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import { silentLogger, type Logger } from "../../base/logger.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
+import type {
+  ClusterClient,
+  DeletePreconditions,
+  ListOptions,
+  ObjectList,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+} from "../object/cluster-client.ts";
+import { keyOf, type ObjectKey } from "../object/key.ts";
+import { groupOf } from "../object/resource.ts";
+import type { ResourceType } from "../object/resource.ts";
+import type { KubeObject } from "../object/types.ts";
+import { checkDeleted, errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusOf } from "./answer.ts";
+import type { Answer, Expected } from "./answer.ts";
+import { resolveConnection } from "./connection.ts";
+import type { KubeConfigView } from "./connection.ts";
+import { CredentialSource } from "./credentials/credentials.ts";
+import { createRateLimit, type RateLimit } from "./transport/rate-limit.ts";
+import { queryString, resourcePath } from "./resource-path.ts";
+import { isAnswer, Sender, type ApiRequest, type Stream } from "./transport/sender.ts";
+import { Transport } from "./transport/transport.ts";
+import { readWatch } from "./watch/watch-stream.ts";
+
+/** Limits of one client, each with a default. */
+export interface HttpClientLimits {
+  /** A call without a complete answer after this long fails. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Default 10 s. */
+  readonly connectTimeoutMs?: number;
+  /** Connections for calls; they are opened as they are needed. Default 8. */
+  readonly connectionsMax?: number;
+  /** A larger answer is refused. Default 128 MiB. */
+  readonly answerBytesMax?: number;
+  /** A larger watch event is refused. Default 16 MiB; API servers refuse objects over 3 MiB. */
+  readonly eventBytesMax?: number;
+  /** A watch that brings no byte for this long is given up. Default 90 s: servers send bookmarks about once a minute. */
+  readonly inactivityMs?: number;
+  /** A credential plugin is killed after this long. Default 60 s. */
+  readonly pluginTimeoutMs?: number;
+}
+
+/** How a client is set up. */
+export interface HttpClientOptions extends HttpClientLimits {
+  /** From {@link loadKubeConfig}, or the caller's own. */
+  readonly kubeConfig: KubeConfigView;
+  /** The current one when left out. */
+  readonly context?: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+  /** The environment that credential plugins inherit; without PATH a plugin is found by its full path only. Default empty. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Writes go no faster. Default: no limit of our own, the server's priority and fairness decides. */
+  readonly writeRate?: RateLimit;
+  /**
+   * Asked right before the first byte of each write leaves, whatever it waited for. While it says no, writes fail with
+   * LEADERSHIP_LOST. Default: always yes.
+   */
+  readonly mayWrite?: () => boolean;
+  /** Told when the cluster says that something is not allowed. */
+  readonly onForbidden?: () => void;
+  /** Its part before the first slash becomes the field manager. Default "endpoint-sync". */
+  readonly userAgent?: string;
+}
+
+const DEFAULTS = {
+  timeoutMs: 30_000,
+  connectTimeoutMs: 10_000,
+  connectionsMax: 8,
+  answerBytesMax: 128 << 20,
+  eventBytesMax: 16 << 20,
+  inactivityMs: 90_000,
+  pluginTimeoutMs: 60_000,
+} satisfies HttpClientLimits;
+
+const PATCH_CONTENT_TYPE: Readonly<Record<PatchType, string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+};
+
+/** A header is a quoted text; what is quoted in that may be a value of an object. */
+const QUOTED_IN_WARNING = /\\"[^]*\\"/;
+
+/** Different warnings of a server that are logged; it repeats the same ones with every answer. */
+const WARNINGS_MAX = 100;
+
+/**
+ * A client of one cluster. Opens nothing before the first call.
+ *
+ * @throws CONFIG_VALUE when the context is missing or incomplete.
+ * @example
+ * const client = createHttpClient({ kubeConfig: await loadKubeConfig({ path: "tenant.yaml" }), clock: systemClock });
+ * await client.get(ENDPOINTS, { namespace: "shop", name: "db" });
+ */
+export function createHttpClient(options: HttpClientOptions): ClusterClient {
+  return new HttpClient(options);
+}
+
+class HttpClient implements ClusterClient {
+  readonly #clock: Clock;
+  readonly #limits: Required<HttpClientLimits>;
+  readonly #transport: Transport;
+  readonly #sender: Sender;
+  readonly #takeWrite: () => number;
+  readonly #closing = new AbortController();
+
+  constructor(options: HttpClientOptions) {
+    const {
+      kubeConfig,
+      context,
+      clock,
+      logger = silentLogger,
+      metrics = noMetrics,
+      environment = {},
+      writeRate,
+      mayWrite,
+      onForbidden = () => {},
+      userAgent = "endpoint-sync",
+    } = options;
+    const limits = (this.#limits = { ...DEFAULTS, ...options });
+    const connection = resolveConnection(kubeConfig, context);
+    const { origin, cluster } = connection;
+    const signal = this.#closing.signal;
+    this.#clock = clock;
+    this.#transport = new Transport({ ...limits, origin, proxyUrl: cluster.proxyUrl, beforeWrite: mayWrite && guard(mayWrite) });
+    const credentials = new CredentialSource({ ...limits, kubeConfig, connection, clock, logger, environment, signal });
+    const onWarning = onceEach((text) =>
+      logger.info("The API server warns", { server: origin, warning: text.replace(QUOTED_IN_WARNING, '\\"…\\"') }),
+    );
+    this.#sender = new Sender({
+      ...limits,
+      connection,
+      credentials,
+      transport: this.#transport,
+      clock,
+      metrics,
+      userAgent,
+      onWarning,
+      onForbidden,
+    });
+    this.#takeWrite = writeRate === undefined ? () => 0 : createRateLimit(writeRate, clock);
+  }
+
+  async get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+    const answer = await this.#send({ method: "GET", path: resourcePath(resource, key) });
+    return isAbsent(answer) ? undefined : objectFromAnswer(this.#checked(answer), { resource, key });
+  }
+
+  async list(resource: ResourceType, options: ListOptions = {}): Promise<ObjectList> {
+    const { namespace, labelSelector, fieldSelector, limit, continue: next, resourceVersion, signal } = options;
+    // With a limit, a bare resourceVersion means exactly that state; the contract is "not older than".
+    const resourceVersionMatch = resourceVersion === undefined ? undefined : "NotOlderThan";
+    const query = { labelSelector, fieldSelector, limit, continue: next, resourceVersion, resourceVersionMatch };
+    const path = resourcePath(resource, { namespace }) + queryString(query);
+    return listFromAnswer(this.#checked(await this.#send({ method: "GET", path, signal, alone: fieldSelector !== undefined })), resource);
+  }
+
+  async *watch(resource: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
+    const { namespace, labelSelector, fieldSelector, resourceVersion, bookmarks = true, timeoutSeconds, onOpen } = options;
+    const { signal } = options;
+    const query = { watch: true, labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks: bookmarks, timeoutSeconds };
+    const path = resourcePath(resource, { namespace }) + queryString(query);
+    const body = await this.#open(path, signal);
+    if (body === undefined) return;
+    onOpen?.();
+    yield* readWatch({ ...this.#limits, body, resource, request: `watch ${path}`, clock: this.#clock, signal });
+  }
+
+  /** The stream of a watch; undefined when `signal` ended it before it began. */
+  async #open(path: string, signal: AbortSignal): Promise<Stream | undefined> {
+    if (signal.aborted) return undefined;
+    this.#failIfClosed();
+    try {
+      const opened = await this.#sender.open({ method: "GET", path, signal });
+      if (isAnswer(opened)) throw errorFromAnswer(opened, this.#clock.now());
+      return opened;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
+    const path = resourcePath(resource, { namespace: object.metadata.namespace });
+    const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
+    // A review is a question. Who may not write, because another process leads, may still ask.
+    if (groupOf(resource) === "authorization.k8s.io")
+      return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })), { resource });
+    return this.#write(request, { resource, key: object.metadata.name === undefined ? undefined : keyOf(object) });
+  }
+
+  async update(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
+    // Without it the API server would overwrite whatever it has, and create the object if it has none.
+    assert(
+      object.metadata.resourceVersion,
+      `update needs metadata.resourceVersion of ${resource.plural} ${JSON.stringify(object.metadata.name)}`,
+    );
+    const key = keyOf(object);
+    return this.#write({ method: "PUT", path: resourcePath(resource, key), body: JSON.stringify(object) }, { resource, key });
+  }
+
+  async patch(resource: ResourceType, key: ObjectKey, type: PatchType, body: unknown): Promise<KubeObject> {
+    const path = resourcePath(resource, key);
+    const request: ApiRequest = { method: "PATCH", path, body: JSON.stringify(body), contentType: PATCH_CONTENT_TYPE[type] };
+    return this.#write(request, { resource, key });
+  }
+
+  async delete(resource: ResourceType, key: ObjectKey, preconditions?: DeletePreconditions): Promise<"deleted" | "absent"> {
+    const body = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", preconditions });
+    const answer = await this.#sendWrite({ method: "DELETE", path: resourcePath(resource, key), body });
+    if (isAbsent(answer)) return "absent";
+    checkDeleted(this.#checked(answer), { resource, key });
+    return "deleted";
+  }
+
+  async close(): Promise<void> {
+    const reason = closed();
+    this.#closing.abort(reason);
+    await this.#transport.close(reason);
+  }
+
+  async #write(request: ApiRequest, expected: Expected): Promise<KubeObject> {
+    return objectFromAnswer(this.#checked(await this.#sendWrite(request)), expected);
+  }
+
+  async #sendWrite(request: ApiRequest): Promise<Answer> {
+    const waitMs = this.#takeWrite();
+    if (waitMs > 0) await delay(this.#clock, waitMs, this.#closing.signal);
+    return this.#send(request);
+  }
+
+  #send(request: ApiRequest): Promise<Answer> {
+    this.#failIfClosed();
+    return this.#sender.call(request);
+  }
+
+  #checked(answer: Answer): Answer {
+    if (isSuccess(answer)) return answer;
+    throw errorFromAnswer(answer, this.#clock.now());
+  }
+
+  #failIfClosed(): void {
+    if (this.#closing.signal.aborted) throw closed();
+  }
+}
+
+function guard(mayWrite: () => boolean): () => void {
+  return () => {
+    if (!mayWrite()) throw new EngineError("LEADERSHIP_LOST", "Cannot write: this process does not lead");
+  };
+}
+
+function closed(): EngineError {
+  return new EngineError("API_UNAVAILABLE", "The client is closed");
+}
+
+/** Tells an absent object from an absent resource: of a path that it does not know the server says so in plain text. */
+function isAbsent(answer: Answer): boolean {
+  return answer.status === 404 && statusOf(answer)?.reason === "NotFound";
+}
+
+function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): ObjectList {
+  const body = parseAnswer(answer);
+  const metadata = isRecord(body["metadata"]) ? body["metadata"] : {};
+  // Go encodes an empty list as null.
+  const items = body["items"] === null ? [] : body["items"];
+  const { resourceVersion, continue: next } = metadata;
+  if (!Array.isArray(items) || typeof resourceVersion !== "string" || body["kind"] !== `${kind}List`) {
+    throw new EngineError(
+      "API_UNAVAILABLE",
+      `Cannot read the answer to ${answer.request}: wanted a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
+    );
+  }
+  // Items of a list come without these two. The objects were parsed a moment ago and nobody else has seen them.
+  for (const item of items as unknown[]) {
+    if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
+      throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is no object`);
+    Object.assign(item, { apiVersion, kind });
+  }
+  const more = typeof next === "string" && next !== "" && { continue: next };
+  return { items: items as KubeObject[], resourceVersion, ...more, textLength: answer.text.length };
+}
+
+function onceEach(tell: (text: string) => void): (text: string) => void {
+  const told = new Set<string>();
+  return (text) => {
+    if (told.has(text) || told.size >= WARNINGS_MAX) return;
+    told.add(text);
+    tell(text);
+  };
+}

@@ -1,0 +1,140 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { EngineError, messageOf } from "../../../base/errors.ts";
+import { isRecord, parseJson } from "../../../base/json.ts";
+import type { WatchEvent } from "../../object/cluster-client.ts";
+import type { ResourceType } from "../../object/resource.ts";
+import { errorFromStatus, type Status } from "../../object/status.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { ANSWER_DEPTH_MAX, excerpt, unreachable } from "../answer.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import type { Stream } from "../transport/sender.ts";
+
+/** How a stream is read. */
+export interface WatchStreamOptions {
+  readonly body: Stream;
+  /** The kind of every object in it. */
+  readonly resource: ResourceType;
+  /** What was asked, for messages. */
+  readonly request: string;
+  readonly clock: Clock;
+  /** Ends the stream without an error. */
+  readonly signal: AbortSignal;
+  /** A stream that brings no byte for this long is dead. Servers send a bookmark about once a minute. */
+  readonly inactivityMs: number;
+  readonly eventBytesMax: number;
+}
+
+const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
+
+/**
+ * The events of a watch until the server or `signal` ends it.
+ *
+ * @throws API_UNAVAILABLE when the stream breaks, falls silent or holds something that is no event; API_EXPIRED or another code
+ *   when the server ends it with an ERROR event; API_ERROR when an event is too large.
+ * @example
+ * for await (const event of readWatch({ body, request, clock, signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 })) take(event);
+ */
+export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent, void, undefined> {
+  const { body, resource, request, signal, eventBytesMax } = options;
+  const splitter = new LineSplitter(eventBytesMax);
+  const idle = watchForSilence(options);
+  const end = () => body.destroy();
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  try {
+    // Leaving this loop, in whatever way, destroys the body and with it the connection.
+    for await (const chunk of idle.waitingFor(body)) {
+      for (const line of splitter.push(chunk)) {
+        if (signal.aborted) return;
+        yield parseEvent(line, resource, request);
+      }
+    }
+    if (splitter.midLine && !signal.aborted) throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended inside an event`);
+    // The connection takes the next request one turn of the event loop after the end of this answer. Whoever watches on at once
+    // would open another one, with another handshake.
+    await nextTurn();
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error instanceof EngineError ? error : unreachable(request, idle.silent() ?? error);
+  } finally {
+    idle.stop();
+    signal.removeEventListener("abort", end);
+  }
+}
+
+interface SilenceWatch {
+  /** The chunks of `body`, timed only while somebody waits for one: a slow reader is not a silent server. */
+  waitingFor(body: Stream): AsyncIterable<Buffer>;
+  /** The reason, once the stream was ended for its silence. */
+  silent(): Error | undefined;
+  stop(): void;
+}
+
+/** One timer for the whole stream; a timer per chunk would cost more than reading it. */
+function watchForSilence({ body, clock, inactivityMs }: WatchStreamOptions): SilenceWatch {
+  let waitingSinceMs: number | undefined;
+  let reason: Error | undefined;
+  let timer: Timer;
+
+  function check(): void {
+    const idleMs = waitingSinceMs === undefined ? 0 : clock.monotonic() - waitingSinceMs;
+    if (idleMs >= inactivityMs) {
+      reason = new Error(`the stream was silent for ${inactivityMs} ms`);
+      body.destroy(reason);
+    } else {
+      timer = clock.schedule(inactivityMs - idleMs, check);
+    }
+  }
+  timer = clock.schedule(inactivityMs, check);
+
+  return {
+    async *waitingFor(stream) {
+      waitingSinceMs = clock.monotonic();
+      for await (const chunk of stream) {
+        waitingSinceMs = undefined;
+        yield chunk as Buffer;
+        waitingSinceMs = clock.monotonic();
+      }
+    },
+    silent: () => reason,
+    stop: () => timer.cancel(),
+  };
+}
+
+function parseEvent(line: string, { kind }: ResourceType, request: string): WatchEvent {
+  const event = parse(line, request);
+  if (!isRecord(event) || !isRecord(event["object"])) throw notAnEvent(line, request);
+  const object = event["object"];
+  if (event["type"] === "ERROR") throw errorFromStatus(asStatus(object));
+  const { metadata } = object;
+  if (!TYPES.has(event["type"] as string) || !isRecord(metadata) || object["kind"] !== kind) throw notAnEvent(line, request);
+  // A bookmark is of the kind, and of no object.
+  if (event["type"] !== "BOOKMARK" && typeof metadata["name"] !== "string") throw notAnEvent(line, request);
+  return { type: event["type"] as WatchEvent["type"], object: object as unknown as KubeObject };
+}
+
+function parse(line: string, request: string): unknown {
+  try {
+    return parseJson(line, ANSWER_DEPTH_MAX);
+  } catch (cause) {
+    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function notAnEvent(line: string, request: string): EngineError {
+  return new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: found ${excerpt(line)}`);
+}
+
+/** The server's Status, or one that stands for an ERROR event without a usable one. */
+function asStatus(object: Record<string, unknown>): Status {
+  if (typeof object["code"] === "number") return object as unknown as Status;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "The server ended the watch with an error",
+    code: 500,
+  };
+}

@@ -1,0 +1,223 @@
+/**
+ * What an Endpoints object says, independent of how it is written down.
+ *
+ * The API server repacks subsets on every write (`RepackSubsets`): each port collects its addresses, and ports that end up
+ * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order can not be
+ * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
+ * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
+ * - For one port, not-ready wins over ready.
+ * - Addresses without ports vanish beside a port that has exactly the same addresses.
+ * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
+ *   ports the grouping counts.
+ * - A subset without addresses says nothing.
+ *
+ * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
+ * the server drops them, and a comparison that saw them would differ for ever.
+ *
+ * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
+ * no object is one without fields, what is no list is a list of one such thing, and a field of a wrong type is equal to none
+ * of the right type. So an address or port that is wrong does not pass for one that is stored.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { EndpointAddress, EndpointPort, EndpointSubset } from "../types.ts";
+
+/** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
+type Members = readonly number[];
+
+/** Stands for what is no object. */
+const NO_FIELDS: object = Object.freeze({});
+
+/** Ports that have the same addresses; no port at all for addresses without ports. */
+interface Group {
+  readonly members: Members;
+  readonly ports: EndpointPort[];
+}
+
+/** What one port was given, subset by subset. */
+interface Collected {
+  readonly port: EndpointPort | undefined;
+  readonly parts: Members[];
+}
+
+/** The distinct addresses of an object, and the number of each. */
+interface Registry {
+  readonly addresses: EndpointAddress[];
+  readonly numbers: Map<string, number>;
+}
+
+/**
+ * A sorted text form: equal for subsets that mean the same.
+ *
+ * The time grows with the size of the object; where several subsets name the same port, with ports × addresses.
+ *
+ * @example
+ * const one = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }];
+ * const two = [{ addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80, protocol: "TCP" }] }, { addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }];
+ * subsetsFingerprint(one) === subsetsFingerprint(two); // true
+ */
+export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | undefined): string {
+  const { addresses, groups } = pack(listOf(subsets));
+  const texts = addresses.map(addressText);
+  return groups
+    .map(({ members, ports }) => {
+      const lines = members.map((code) => `${isReady(code) ? "+" : "-"}${texts[numberOf(code)]!}`);
+      // The same port twice beside the same addresses says it once.
+      return [...new Set(ports.map(portText)), ...lines].sort().join("\n");
+    })
+    .sort()
+    .join("\n\n");
+}
+
+/**
+ * Subsets as the API server stores them, but for its order: one subset per distinct set of addresses, addresses by IP.
+ *
+ * Source of the rule: `RepackSubsets` of the API server, applied to every create and update of Endpoints.
+ *
+ * @example
+ * repackSubsets([
+ *   { addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80 }] },
+ *   { addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] },
+ * ]); // [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80, protocol: "TCP" }] }]
+ */
+export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
+  const { addresses, groups } = pack(listOf(subsets));
+  return groups
+    .map((group) => toSubset(group, addresses))
+    .map((subset) => ({ subset, text: subsetText(subset) }))
+    .sort((left, right) => compare(left.text, right.text))
+    .map(({ subset }) => subset);
+}
+
+function toSubset({ members, ports }: Group, addresses: readonly EndpointAddress[]): EndpointSubset {
+  const pick = (codes: Members) => codes.map((code) => addresses[numberOf(code)]!).sort(byAddress);
+  const ready = pick(members.filter(isReady));
+  const notReady = pick(members.filter((code) => !isReady(code)));
+  return {
+    ...(ready.length > 0 && { addresses: ready }),
+    ...(notReady.length > 0 && { notReadyAddresses: notReady }),
+    ...(ports.length > 0 && { ports: ports.toSorted((left, right) => compare(portText(left), portText(right))) }),
+  };
+}
+
+function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: EndpointSubset): string {
+  return [...ports.map(portText), ...addresses.map(addressText), "-", ...notReadyAddresses.map(addressText)].join("\n");
+}
+
+function byAddress(left: EndpointAddress, right: EndpointAddress): number {
+  // An IP that is no text has an identity all the same.
+  return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function pack(subsets: readonly EndpointSubset[]): { addresses: readonly EndpointAddress[]; groups: readonly Group[] } {
+  const registry: Registry = { addresses: [], numbers: new Map() };
+  const collected = new Map<string, Collected>();
+  for (const subset of subsets.map(fieldsOf)) {
+    const members = membersOf(subset, registry);
+    if (members.length === 0) continue;
+    const ports = listOf(subset.ports).map(withProtocol);
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      const id = port === undefined ? "" : port.appProtocol ? `#${collected.size}` : portText(port);
+      const known = collected.get(id);
+      if (known === undefined) collected.set(id, { port, parts: [members] });
+      else known.parts.push(members);
+    }
+  }
+  return { addresses: registry.addresses, groups: groupByMembers(collected.values()) };
+}
+
+function membersOf(subset: EndpointSubset, registry: Registry): Members {
+  const codes: number[] = [];
+  for (const address of listOf(subset.addresses)) codes.push(2 * register(fieldsOf(address), registry) + 1);
+  for (const address of listOf(subset.notReadyAddresses)) codes.push(2 * register(fieldsOf(address), registry));
+  return distinct(codes);
+}
+
+function register(address: EndpointAddress, { addresses, numbers }: Registry): number {
+  const id = identityOf(address);
+  const known = numbers.get(id);
+  if (known !== undefined) return known;
+  numbers.set(id, addresses.length);
+  return addresses.push(address) - 1;
+}
+
+/** One code per address. Not-ready sorts first, which is how it wins. */
+function distinct(codes: readonly number[]): Members {
+  const kept: number[] = [];
+  let last = -1;
+  for (const code of Int32Array.from(codes).sort()) {
+    if (numberOf(code) !== last) kept.push(code);
+    last = numberOf(code);
+  }
+  return kept;
+}
+
+function numberOf(code: number): number {
+  return code >> 1;
+}
+
+function isReady(code: number): boolean {
+  return code % 2 === 1;
+}
+
+function groupByMembers(collected: Iterable<Collected>): Group[] {
+  // The ports of one subset share its list, so that most lists are written out once.
+  const idByMembers = new Map<Members, string>();
+  const groups = new Map<string, Group>();
+  for (const { port, parts } of collected) {
+    const members = parts.length === 1 ? parts[0]! : distinct(parts.flat());
+    const id = idByMembers.get(members) ?? members.join();
+    idByMembers.set(members, id);
+    const group = groups.get(id) ?? { members, ports: [] };
+    groups.set(id, group);
+    if (port !== undefined) group.ports.push(port);
+  }
+  return [...groups.values()];
+}
+
+function ipOf(address: EndpointAddress): string {
+  return typeof address.ip === "string" ? address.ip : "";
+}
+
+/** What makes an address distinct. */
+function identityOf(address: EndpointAddress): string {
+  return `${textOf(address.ip)} ${textOf(address.targetRef?.uid)}`;
+}
+
+function withProtocol(port: EndpointPort): EndpointPort {
+  const fields = fieldsOf(port);
+  return { ...fields, protocol: fields.protocol || "TCP" };
+}
+
+function portText({ name, port, protocol, appProtocol }: EndpointPort): string {
+  return `:${textOf(port)} ${textOf(protocol)} ${textOf(name)} ${textOf(appProtocol)}`;
+}
+
+function addressText({ ip, hostname, nodeName, targetRef }: EndpointAddress): string {
+  const address = `${textOf(ip)} ${textOf(hostname)} ${textOf(nodeName)}`;
+  if (targetRef === undefined || targetRef === null) return address;
+  const { kind, namespace, name, uid, apiVersion, resourceVersion, fieldPath } = targetRef;
+  const target = `${textOf(kind)} ${textOf(namespace)} ${textOf(name)} ${textOf(uid)}`;
+  return `${address} ${target} ${textOf(apiVersion)} ${textOf(resourceVersion)} ${textOf(fieldPath)}`;
+}
+
+/** Text of one field; its length in front keeps neighbours apart, whatever they hold. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value === "" ? "" : `${value.length}:${value}`;
+  if (value === undefined || value === null) return "";
+  return typeof value === "number" ? String(value) : typeof value;
+}
+
+function listOf<T>(value: readonly T[] | null | undefined): readonly T[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [NO_FIELDS as T];
+}
+
+function fieldsOf<T extends object>(value: T): T {
+  return isRecord(value) ? value : (NO_FIELDS as T);
+}

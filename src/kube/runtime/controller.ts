@@ -1,0 +1,270 @@
+import type { Chance } from "../../base/chance.ts";
+import { delay, type Clock } from "../../base/clock.ts";
+import { isEngineError } from "../../base/errors.ts";
+import { loggableMessage, silentLogger, withFields, type Logger } from "../../base/logger.ts";
+import { noMetrics, type MetricLabels, type Metrics } from "../../base/metrics.ts";
+import { decideRetry, Failures, type RetrySettings } from "./retry.ts";
+import type { WorkQueue } from "./queue/work-queue.ts";
+
+/** What a reconcile that went well asks for. */
+export interface ReconcileResult {
+  /** Reconcile the key again after this many milliseconds. */
+  readonly requeueAfterMs?: number;
+}
+
+/** What one reconcile is given. */
+export interface ReconcileContext {
+  /** Ends when the controller stops or the time is up. */
+  readonly signal: AbortSignal;
+  /** Says what some of the work has cost, in milliseconds of the thread that all share; the queue counts it against the key's flow. */
+  charge(costMs: number): void;
+  /** Puts the id of this very reconcile on every line, as the field `reconcileID`. */
+  readonly logger: Logger;
+}
+
+/** Brings one key to its wanted state, from current state only. A failure is thrown. */
+export type Reconcile = (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
+
+/** How a controller is set up. */
+export interface ControllerOptions {
+  /** Label of metrics and log lines. */
+  readonly name: string;
+  /** The controller takes it over: `stop` shuts it down. */
+  readonly queue: WorkQueue;
+  readonly reconcile: Reconcile;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Keys reconciled at the same time, besides those that have waited for an answer for more than a second. Default 10. */
+  readonly workers?: number;
+  /** `signal` ends after this many milliseconds of one reconcile. Default 2 min. */
+  readonly reconcileTimeoutMs?: number;
+  /** Delays by kind of failure. */
+  readonly retry?: RetrySettings;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** Workers over a queue. */
+export interface Controller {
+  start(): void;
+  /**
+   * Hands out no more keys until {@link Controller.resume}, tells the reconciles that run, and resolves when they are done.
+   * Keys wait meanwhile, and so do those of reconciles that were interrupted.
+   */
+  pause(): Promise<void>;
+  resume(): void;
+  /**
+   * Hands out no more keys and resolves when the reconciles that run are done, or after `graceMs` (default 30 s) at the latest.
+   * Keys that wait are dropped: whoever starts next finds them again from the state of the clusters.
+   */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * A controller that has not started. A reconcile that fails is tried again as `decideRetry` says and reported once: a key that
+ * keeps failing with the same code is silent until it succeeds.
+ *
+ * @example
+ * const controller = createController({ name: "endpoints", queue, reconcile: async (key) => sync(key), clock, chance });
+ * controller.start();
+ */
+export function createController(options: ControllerOptions): Controller {
+  return new WorkerPool(options);
+}
+
+/** A key whose write was refused because this process does not lead waits so long, in milliseconds. */
+const NOT_LEADING_RETRY_MS = 200;
+
+/** A worker whose reconcile takes longer, in milliseconds, is replaced by another one until that is over. */
+const SLOW_MS = 1_000;
+/** So many times the workers may be replaced at the same time. */
+const REPLACED_MAX = 10;
+
+/** What controller-runtime tells apart; `requeue` is an add without delay, which no reconcile here asks for. */
+const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
+
+/** Characters of a UUID: enough to tell the reconciles of one log apart. */
+const ID_LENGTH = 8;
+
+interface Failure {
+  readonly key: string;
+  readonly error: unknown;
+  readonly failures: number;
+  readonly afterMs: number;
+}
+
+class WorkerPool implements Controller {
+  readonly #options: ControllerOptions;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #labels: MetricLabels;
+  readonly #resultLabels: Readonly<Record<(typeof RESULTS)[number], MetricLabels>>;
+  /** Ends with each pause and with the stop. */
+  #interruption = new AbortController();
+  /** Called when no reconcile runs any more. */
+  readonly #whenIdle: (() => void)[] = [];
+  readonly #failures = new Failures();
+  /** The code that was reported last for a key that has not succeeded since. */
+  readonly #reported = new Map<string, string>();
+  /** Those that work or wait for a key. */
+  readonly #workers = new Set<Promise<void>>();
+  #started = false;
+  #active = 0;
+  /** Reconciles whose worker was replaced. */
+  #slow = 0;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#labels = { controller: options.name };
+    const of = (result: string) => ({ ...this.#labels, result });
+    this.#resultLabels = { success: of("success"), error: of("error"), requeue: of("requeue"), requeue_after: of("requeue_after") };
+  }
+
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    const { name, workers = 10 } = this.#options;
+    // At 0 before they happen, so that the first one is seen as an increase.
+    for (const result of RESULTS) this.#countResult(result, 0);
+    this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name }, 0);
+    this.#metrics.gauge("controller_runtime_max_concurrent_reconciles", workers, { controller: name });
+    for (let index = 0; index < workers; index += 1) this.#addWorker();
+  }
+
+  #addWorker(): void {
+    const worker = this.#work().finally(() => this.#workers.delete(worker));
+    this.#workers.add(worker);
+  }
+
+  pause(): Promise<void> {
+    this.#options.queue.pause();
+    this.#interruption.abort();
+    return this.#active === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  resume(): void {
+    this.#interruption = new AbortController();
+    this.#options.queue.resume();
+  }
+
+  async stop({ graceMs = 30_000 }: { readonly graceMs?: number } = {}): Promise<void> {
+    const { queue, clock, name } = this.#options;
+    this.#interruption.abort();
+    queue.shutDown({ dropWaiting: true });
+    const ended = new AbortController();
+    const finished = Promise.all(this.#workers).then(() => ended.abort());
+    await Promise.race([finished, delay(clock, graceMs, ended.signal)]);
+    if (this.#active > 0) this.#logger.warn("Stopped with unfinished work", { controller: name, reconciles: this.#active });
+  }
+
+  async #work(): Promise<void> {
+    const { queue } = this.#options;
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      const replacing = this.#replaceWhenSlow();
+      queue.done(key, await this.#runOne(key));
+      if (replacing.over()) return;
+    }
+  }
+
+  /** Answers that do not come, of one namespace or of a few, must not keep all workers. `over` tells whether somebody else works now. */
+  #replaceWhenSlow(): { over(): boolean } {
+    const { clock, workers = 10 } = this.#options;
+    let isReplaced = false;
+    const timer = clock.schedule(SLOW_MS, () => {
+      if (this.#slow >= REPLACED_MAX * workers || this.#interruption.signal.aborted) return;
+      isReplaced = true;
+      this.#slow += 1;
+      this.#addWorker();
+    });
+    return {
+      over: () => {
+        timer.cancel();
+        if (isReplaced) this.#slow -= 1;
+        return isReplaced;
+      },
+    };
+  }
+
+  /** Never throws. Returns what it has cost. */
+  async #runOne(key: string): Promise<number> {
+    const { name, clock, chance } = this.#options;
+    const startedMs = clock.monotonic();
+    let cost = 1;
+    const charge = (costMs: number) => void (cost += costMs);
+    const logger = withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
+    this.#setActive(this.#active + 1);
+    try {
+      this.#succeeded(key, await this.#reconcile(key, { logger, charge }), logger);
+    } catch (error) {
+      this.#failed(key, error, logger);
+    }
+    this.#setActive(this.#active - 1);
+    this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
+    return cost;
+  }
+
+  async #reconcile(key: string, context: Omit<ReconcileContext, "signal">): Promise<ReconcileResult | void> {
+    const { name, clock, reconcile, reconcileTimeoutMs = 120_000 } = this.#options;
+    const interruption = this.#interruption.signal;
+    const ending = new AbortController();
+    const stop = () => ending.abort();
+    interruption.addEventListener("abort", stop, { once: true });
+    const timer = clock.schedule(reconcileTimeoutMs, () => {
+      this.#metrics.count("controller_runtime_reconcile_timeouts_total", { controller: name });
+      ending.abort();
+    });
+    try {
+      return await reconcile(key, { ...context, signal: ending.signal });
+    } finally {
+      timer.cancel();
+      interruption.removeEventListener("abort", stop);
+    }
+  }
+
+  #succeeded(key: string, result: ReconcileResult | void, logger: Logger): void {
+    const { queue } = this.#options;
+    const afterMs = result?.requeueAfterMs;
+    queue.forget(key);
+    this.#failures.forget(key);
+    if (this.#reported.delete(key)) logger.info("Reconcile recovered", { key });
+    if (afterMs !== undefined) queue.add(key, { afterMs });
+    this.#countResult(afterMs === undefined ? "success" : "requeue_after");
+  }
+
+  #failed(key: string, error: unknown, logger: Logger): void {
+    const { name, queue, chance, retry = {} } = this.#options;
+    // What a pause or stop interrupts did not fail. It waits, or the next start finds it again.
+    if (this.#interruption.signal.aborted) return queue.add(key);
+    // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
+    if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });
+    const failures = this.#failures.count(key, error);
+    const { afterMs, terminal } = decideRetry({ error, failures, random: () => chance.fraction(), settings: retry });
+    queue.retry(key, afterMs);
+    this.#countResult("error");
+    this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name });
+    if (terminal) this.#metrics.count("controller_runtime_terminal_reconcile_errors_total", { controller: name });
+    if (!isEngineError(error)) this.#metrics.count("controller_runtime_reconcile_panics_total", { controller: name });
+    this.#report({ key, error, failures, afterMs }, logger);
+  }
+
+  #report({ key, error, failures, afterMs }: Failure, logger: Logger): void {
+    const code = isEngineError(error) ? error.code : "INTERNAL";
+    const fields = { key, code, error: loggableMessage(error), failures, retryMs: Math.round(afterMs) };
+    if (this.#reported.get(key) === code) return logger.debug("Reconcile failed again", fields);
+    this.#reported.set(key, code);
+    const stack = code === "INTERNAL" && error instanceof Error ? { stack: error.stack } : {};
+    logger.error("Reconcile failed", { ...fields, ...stack });
+  }
+
+  #countResult(result: (typeof RESULTS)[number], by = 1): void {
+    this.#metrics.count("controller_runtime_reconcile_total", this.#resultLabels[result], by);
+  }
+
+  #setActive(active: number): void {
+    this.#active = active;
+    this.#metrics.gauge("controller_runtime_active_workers", active, this.#labels);
+    if (active === 0) for (const idle of this.#whenIdle.splice(0)) idle();
+  }
+}

@@ -1,0 +1,376 @@
+import type { Chance } from "../../../base/chance.ts";
+import { delay, type Clock } from "../../../base/clock.ts";
+import { EngineError, isEngineError, messageOf } from "../../../base/errors.ts";
+import { silentLogger, type Logger } from "../../../base/logger.ts";
+import { noMetrics, type Metrics } from "../../../base/metrics.ts";
+import type { ClusterClient } from "../../object/cluster-client.ts";
+import { formatKey, type ObjectKey } from "../../object/key.ts";
+import { LEASES } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import {
+  decideElection,
+  ELECTION_TIMES,
+  electionTimesProblem,
+  handedRecord,
+  handoverMs,
+  releaseRecord,
+  RETRY_JITTER,
+  type ElectionStep,
+  type ElectionTimes,
+  type Sight,
+} from "./election-step.ts";
+import { NO_NOTES, readLease, readNotes, writeLease, type LeaseNotes, type LeaseRecord } from "./lease.ts";
+
+/** How an election is set up. */
+export interface LeaderElectionOptions {
+  /**
+   * A client of its own: writes that wait for their turn must not hold up a renewal. Each of its calls must end within half
+   * the renew deadline.
+   */
+  readonly client: Pick<ClusterClient, "get" | "create" | "update">;
+  /** The Lease that is competed for. */
+  readonly lease: ObjectKey;
+  /** Different for every process that ever takes part, a restarted one included. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Default 15, 10 and 2 s, as in client-go. */
+  readonly times?: ElectionTimes;
+  /** After a loss, `lead` must end within so many milliseconds. Default 35 s: longer than a call may take. */
+  readonly drainMs?: number;
+  /** How well this process sees what it would work with. While it is blind and leads, it hands the Lease to one that asks. Default: clear. */
+  readonly sight?: () => Sight;
+  /** Told how the attempts to reach the Lease go. */
+  readonly reach?: Reach;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+}
+
+/** Told of each question and its answer. */
+export interface Reach {
+  asked(): void;
+  answered(): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Does what only one may do. `lost` aborts when that is over; then it finishes what is under way, begins nothing new and
+ * resolves. It may be called again.
+ */
+export type Lead = (lost: AbortSignal) => Promise<void>;
+
+/**
+ * Competes for a Lease, in the way of client-go's leader election and together with it.
+ *
+ * Guarantees:
+ * - `leading` is never true in two processes at once, whatever their wall clocks say and however long one of them was paused,
+ *   as long as their monotonic clocks run equally fast and nobody but candidates writes the Lease.
+ * - `leading` is looked up on the clock, not remembered: a process that wakes up after its deadline reads false at once.
+ * - A Lease is given back only when `lead` has ended; after a crash others wait until it expires.
+ * - A leader that is blind keeps leading until a candidate that is not asks for the Lease. It is handed over when `lead` has ended, at
+ *   the latest when the Lease would have expired, and as if it had.
+ */
+export interface LeaderElection {
+  /** True until the renew deadline, counted from the beginning of the last renewal that succeeded. */
+  readonly leading: boolean;
+  /** Who leads as far as is known; "" when nobody does. */
+  readonly holder: string;
+  /**
+   * Stands by, leads, and stands by again, until `stop` aborts.
+   *
+   * @throws LEADERSHIP_LOST when `lead` does not end in time after a loss: only the end of the process is sure to end it.
+   * @throws what `lead` throws.
+   */
+  run(lead: Lead, stop: AbortSignal): Promise<void>;
+}
+
+/**
+ * An election that has not begun.
+ *
+ * @throws CONFIG_VALUE when the times contradict each other.
+ * @example
+ * const election = createLeaderElection({ client, lease: { namespace: "vc-blue", name: "endpoint-sync-blue" }, identity, clock, chance });
+ * await election.run((lost) => syncer.lead(lost), stop);
+ */
+export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
+  const problem = electionTimesProblem(options.times ?? ELECTION_TIMES);
+  if (problem !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot take part in an election: ${problem}`);
+  return new Candidate(options);
+}
+
+/** A write that hangs ends by itself after 30 s; so long the process need not end for it, since nothing new begins. */
+const DRAIN_MS = 35_000;
+
+/** Why a term ends whose Lease another candidate gets. */
+const ASKED = "asked";
+
+type Written = Extract<ElectionStep, { readonly action: "acquire" | "renew" }>;
+
+class Candidate implements LeaderElection {
+  readonly #options: LeaderElectionOptions;
+  readonly #times: ElectionTimes;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  /** The Lease as last answered; undefined when it has to be read. */
+  #present: KubeObject | undefined;
+  #notes: LeaseNotes = NO_NOTES;
+  /** What was last seen, and since when. */
+  #observed: { readonly lease: LeaseRecord | undefined; readonly text: string; readonly sinceMs: number };
+  #leadUntilMs: number | undefined;
+  /** True from the first report of a failure until an attempt goes well. */
+  #troubled = false;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#times = options.times ?? ELECTION_TIMES;
+    this.#logger = options.logger ?? silentLogger;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#observed = { lease: undefined, text: "", sinceMs: options.clock.monotonic() };
+  }
+
+  get leading(): boolean {
+    return this.#leadUntilMs !== undefined && this.#options.clock.monotonic() < this.#leadUntilMs;
+  }
+
+  get holder(): string {
+    return this.#observed.lease?.holderIdentity ?? "";
+  }
+
+  async run(lead: Lead, stop: AbortSignal): Promise<void> {
+    this.#tellStatus();
+    while (!stop.aborted) {
+      await this.#standBy(stop);
+      if (this.leading && !stop.aborted) await this.#term(lead, stop);
+    }
+    // A stop in the moment between winning and leading.
+    if (this.#leadUntilMs !== undefined) await this.#giveBack();
+  }
+
+  async #standBy(stop: AbortSignal): Promise<void> {
+    const { lease, identity } = this.#options;
+    this.#logger.info("Standing by", { lease: formatKey(lease), identity });
+    while (!stop.aborted) {
+      const step = await this.#attempt();
+      if (this.leading) return;
+      await delay(this.#options.clock, this.#pauseMs(step), stop);
+    }
+  }
+
+  /** Nobody needs to wait beyond the end of a Lease that nobody renews. */
+  #pauseMs(step: ElectionStep | undefined): number {
+    const { chance } = this.#options;
+    const periodMs = this.#times.retryPeriodSeconds * 1000;
+    const usualMs = periodMs * (1 + RETRY_JITTER * chance.fraction());
+    // After an outage the wait for the end of a Lease begins when it is read again.
+    if (step === undefined) return (periodMs / 2) * (1 + chance.fraction());
+    // Who has asked gets an answer soon.
+    if (step.action === "ask" || this.#notes.askedBy === this.#options.identity) return (periodMs / 4) * (1 + chance.fraction());
+    return step.action === "wait" ? Math.min(usualMs, step.forMs + (periodMs / 4) * chance.fraction()) : usualMs;
+  }
+
+  /** Leads until the Lease is lost or `stop` aborts, and until `lead` has ended. */
+  async #term(lead: Lead, stop: AbortSignal): Promise<void> {
+    const lost = new AbortController();
+    const failure: { error?: unknown } = {};
+    this.#tellStatus();
+    this.#logger.info("Leading", { lease: formatKey(this.#options.lease), identity: this.#options.identity });
+    const stopped = () => lost.abort();
+    // Before anything is led: what is led may itself ask for the stop, at once.
+    stop.addEventListener("abort", stopped, { once: true });
+    const working = lead(lost.signal).catch((error: unknown) => {
+      failure.error = error;
+      lost.abort();
+    });
+    await this.#keep(lost);
+    stop.removeEventListener("abort", stopped);
+    if (lost.signal.reason === ASKED) await this.#handOver(working);
+    const drained = await this.#drained(working);
+    await this.#endTerm({ drained, given: stop.aborted || "error" in failure });
+    if ("error" in failure) throw failure.error;
+  }
+
+  /** Renews until `lost` aborts, which it does itself when the deadline passes or the Lease is another's. */
+  async #keep(lost: AbortController): Promise<void> {
+    const { clock } = this.#options;
+    const watchdog = this.#watchDeadline(lost);
+    while (!lost.signal.aborted) {
+      await delay(clock, this.#times.retryPeriodSeconds * 1000, lost.signal);
+      if (lost.signal.aborted) break;
+      const step = await this.#attempt();
+      if (step?.action === "step-down") this.#stepDown(lost, step.reason);
+    }
+    watchdog.cancel();
+  }
+
+  /** The deadline holds while a renewal hangs, too. */
+  #watchDeadline(lost: AbortController): { cancel(): void } {
+    const { clock } = this.#options;
+    const leftMs = () => (this.#leadUntilMs ?? 0) - clock.monotonic();
+    const check = () => {
+      if (leftMs() <= 0) this.#stepDown(lost, "deadline");
+      else timer = clock.schedule(leftMs(), check);
+    };
+    let timer = clock.schedule(leftMs(), check);
+    return { cancel: () => timer.cancel() };
+  }
+
+  #stepDown(lost: AbortController, reason: "deadline" | "taken" | "asked"): void {
+    if (lost.signal.aborted) return;
+    this.#leadUntilMs = undefined;
+    this.#tellStatus();
+    const fields = { lease: formatKey(this.#options.lease), reason, holder: this.holder };
+    if (reason === "asked") this.#logger.info("Handing the lease over", { ...fields, to: this.#notes.askedBy });
+    else this.#logger.warn("Lost the lease", fields);
+    lost.abort(reason === "asked" ? ASKED : undefined);
+  }
+
+  /** Nothing of ours begins any more. What is under way is waited for, but not longer than after a Lease that expires. */
+  async #handOver(working: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    const to = this.#notes.askedBy;
+    await this.#drained(working, handoverMs(this.#times));
+    await this.#leave((record) => handedRecord(record, to, clock.now()));
+  }
+
+  async #drained(working: Promise<void>, drainMs = this.#options.drainMs ?? DRAIN_MS): Promise<boolean> {
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    let finished = false;
+    const finish = working.then(() => {
+      finished = true;
+      ended.abort();
+    });
+    await Promise.race([finish, delay(clock, drainMs, ended.signal)]);
+    return finished;
+  }
+
+  /** While work of ours may still go on, nobody is invited to begin. */
+  async #endTerm({ drained, given }: { readonly drained: boolean; readonly given: boolean }): Promise<void> {
+    const { drainMs = DRAIN_MS, lease } = this.#options;
+    if (drained && given && this.leading) await this.#giveBack();
+    this.#leadUntilMs = undefined;
+    this.#tellStatus();
+    if (drained || given) return;
+    throw new EngineError("LEADERSHIP_LOST", `Lost the lease ${formatKey(lease)}, and the work under it did not end within ${drainMs} ms`);
+  }
+
+  /** One look and, where the rules say so, one write. Never throws; undefined when it failed or somebody was faster. */
+  async #attempt(): Promise<ElectionStep | undefined> {
+    const { reach } = this.#options;
+    for (let races = 0; ; races++) {
+      try {
+        reach?.asked();
+        const step = await this.#step();
+        this.#tellReached();
+        return step;
+      } catch (error) {
+        // Whether the write happened or not: what is known is still good to try with, and a conflict tells if it is not.
+        if (!this.#isLostRace(error)) return this.#report(error);
+        reach?.answered();
+        this.#present = undefined;
+        // A leader looks at once who won; for a candidate that can wait.
+        if (this.#leadUntilMs === undefined || races > 0) return undefined;
+      }
+    }
+  }
+
+  /** No failure: the next attempt looks at what the winner wrote. */
+  #isLostRace(error: unknown): boolean {
+    if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return true;
+    // Deleted between read and write. Without a Lease before, it is the namespace that is missing.
+    return this.#present !== undefined && isEngineError(error, "API_NOT_FOUND");
+  }
+
+  async #step(): Promise<ElectionStep> {
+    // A leader goes on from its own last write: one call instead of two.
+    const led = this.#leadUntilMs !== undefined;
+    if (!led || this.#present === undefined) await this.#read();
+    // A term that ended meanwhile does not come back to life.
+    if (led && this.#leadUntilMs === undefined) return { action: "step-down", reason: "deadline" };
+    const step = this.#decide();
+    if (step.action === "acquire" || step.action === "renew") await this.#write(step, { led });
+    if (step.action === "ask") await this.#ask(step.notes);
+    return step;
+  }
+
+  async #ask(notes: LeaseNotes): Promise<void> {
+    const { client, lease: key } = this.#options;
+    const present = this.#present!;
+    this.#observe(await client.update(LEASES, writeLease(readLease(present), { key, present, notes })));
+    this.#logger.info("Asked for the lease: its holder is blind", { lease: formatKey(key), holder: this.holder, since: notes.blindSince });
+  }
+
+  #decide(): ElectionStep {
+    const { identity, clock, sight = () => "clear" } = this.#options;
+    const { lease, sinceMs } = this.#observed;
+    const now = { nowMs: clock.monotonic(), wallMs: clock.now() };
+    const known = { lease, notes: this.#notes, observedMs: sinceMs, leadUntilMs: this.#leadUntilMs };
+    return decideElection({ identity, ...known, sight: sight(), ...now, times: this.#times });
+  }
+
+  async #read(): Promise<void> {
+    const { client, lease } = this.#options;
+    this.#present = undefined;
+    this.#observe(await client.get(LEASES, lease));
+  }
+
+  /** The time of a renewal is that of its beginning: the server may have carried it out right then. */
+  async #write({ record, notes }: Written, { led }: { readonly led: boolean }): Promise<void> {
+    const { client, lease: key, clock } = this.#options;
+    const beganMs = clock.monotonic();
+    const lease = writeLease(record, { key, present: this.#present, notes });
+    const written = this.#present === undefined ? await client.create(LEASES, lease) : await client.update(LEASES, lease);
+    this.#observe(written);
+    if (!led || this.#leadUntilMs !== undefined) this.#extend(beganMs);
+  }
+
+  #extend(beganMs: number): void {
+    const untilMs = beganMs + this.#times.renewDeadlineSeconds * 1000;
+    if (this.#options.clock.monotonic() < untilMs) this.#leadUntilMs = untilMs;
+  }
+
+  #observe(lease: KubeObject | undefined): void {
+    this.#present = lease;
+    this.#notes = lease === undefined ? NO_NOTES : readNotes(lease);
+    const record = lease && readLease(lease);
+    const text = JSON.stringify(record) ?? "";
+    // Only a change of what it says renews a Lease, not a label on it.
+    if (text === this.#observed.text) return;
+    this.#observed = { lease: record, text, sinceMs: this.#options.clock.monotonic() };
+  }
+
+  #giveBack(): Promise<void> {
+    return this.#leave((record) => releaseRecord(record, this.#options.clock.now()));
+  }
+
+  /** Writes another holder, or none, in place of this process. Never throws. */
+  async #leave(left: (record: LeaseRecord) => LeaseRecord): Promise<void> {
+    const { client, lease: key } = this.#options;
+    const present = this.#present;
+    this.#leadUntilMs = undefined;
+    try {
+      if (present !== undefined) this.#observe(await client.update(LEASES, writeLease(left(readLease(present)), { key, present })));
+    } catch (error) {
+      this.#logger.warn("Cannot give the lease back; others wait until it expires", { lease: formatKey(key), error: messageOf(error) });
+    }
+  }
+
+  #tellReached(): void {
+    this.#options.reach?.answered();
+    if (this.#troubled) this.#logger.info("Reached the lease again", { lease: formatKey(this.#options.lease) });
+    this.#troubled = false;
+  }
+
+  #report(error: unknown): undefined {
+    this.#options.reach?.failed(error);
+    const fields = { lease: formatKey(this.#options.lease), error: messageOf(error), leading: this.leading };
+    if (this.#troubled) this.#logger.debug("Cannot reach the lease, still", fields);
+    else this.#logger.warn("Cannot reach the lease", fields);
+    this.#troubled = true;
+    return undefined;
+  }
+
+  #tellStatus(): void {
+    this.#metrics.gauge("leader_election_master_status", this.leading ? 1 : 0, { name: this.#options.lease.name });
+  }
+}

@@ -1,0 +1,201 @@
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf, isEngineError } from "../../../base/errors.ts";
+import { loggableMessage, silentLogger, type Logger } from "../../../base/logger.ts";
+import { noMetrics, type Metrics } from "../../../base/metrics.ts";
+import type { WatchEvent } from "../../object/cluster-client.ts";
+import { formatKey, type ObjectKey } from "../../object/key.ts";
+import type { ChangeListener, ChangeSign, ObjectSource, Written } from "../../object/object-source.ts";
+import { qualifiedPlural } from "../../object/resource.ts";
+import type { KubeObject } from "../../object/types.ts";
+import { ObjectCache, type Replacement } from "./object-cache.ts";
+import { Reflector, type ReflectorOptions, type ReflectorSink } from "./reflector.ts";
+
+/** How an informer is set up. */
+export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"> {
+  /** What is followed; everything of the kind when left out. */
+  readonly scope?: ReflectorOptions["scope"];
+  /**
+   * Applied to each object before it is kept. Must not modify its argument, and must keep apiVersion, kind, name, namespace,
+   * uid and resourceVersion. Default {@link stripManagedFields}.
+   */
+  readonly transform?: (object: KubeObject) => KubeObject;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+  /** Value of the label `cluster` in metrics and log lines, "tenant" or "host" for example. Default "". */
+  readonly cluster?: string;
+}
+
+/**
+ * A local copy of one kind that follows the cluster through every fault until it is stopped.
+ *
+ * Guarantees beyond those of ObjectSource:
+ * - Listeners hear of the first list while `synced` is still false, and of everything later while it is true.
+ * - A listener sees its key's newest state in `get`. One that throws is reported and disturbs nobody.
+ * - Objects are shared, not frozen (that would cost more than the list): reading only.
+ */
+export interface Informer extends ObjectSource {
+  /** Begins to follow the cluster; returns at once. */
+  start(): void;
+  /** Ends it and resolves when nothing is open any more. The copy stays readable. */
+  stop(): Promise<void>;
+  /** Resolves with true as soon as `synced` is true, with false if the informer stops before. */
+  whenSynced(): Promise<boolean>;
+  /** Objects in the copy. */
+  readonly size: number;
+  /** Monotonic time since which the cluster cannot be followed; undefined while it can, and before the first list. */
+  readonly lostMs: number | undefined;
+  /** Tries again at once what waits after a failure: the cluster is known to answer. */
+  retryNow(): void;
+}
+
+/**
+ * An informer that has not started. Several informers over one client share its connections.
+ *
+ * @example
+ * const informer = createInformer({ client, resource: ENDPOINTS, clock: systemClock, chance: systemChance });
+ * informer.onChange((key) => queue.add(formatKey(key), { lane: informer.synced ? "fresh" : "background" }));
+ * informer.start();
+ * await informer.whenSynced();
+ */
+export function createInformer(options: InformerOptions): Informer {
+  return new ReflectedSource(options);
+}
+
+/**
+ * The object without `metadata.managedFields`, which nobody here reads and which are often a third of its size.
+ *
+ * @example
+ * stripManagedFields(endpoints).metadata.managedFields; // undefined
+ */
+function stripManagedFields(object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+class ReflectedSource implements Informer, ReflectorSink {
+  readonly #cache = new ObjectCache();
+  readonly #listeners = new Set<ChangeListener>();
+  readonly #reflector: Reflector;
+  readonly #transform: (object: KubeObject) => KubeObject;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #labels: { readonly cluster: string; readonly resource: string };
+  readonly #clock: Clock;
+  readonly #whenSynced: Promise<boolean>;
+  #resolveSynced!: (synced: boolean) => void;
+  #running: Promise<void> | undefined;
+  /** True from the first report of a failure until the copy is current again. */
+  #troubled = false;
+  synced = false;
+  current = false;
+  lostMs: number | undefined;
+
+  constructor(options: InformerOptions) {
+    const { transform = stripManagedFields, logger = silentLogger, metrics = noMetrics, cluster = "", scope = {} } = options;
+    this.#transform = transform;
+    this.#logger = logger;
+    this.#metrics = metrics;
+    this.#clock = options.clock;
+    this.#labels = { cluster, resource: qualifiedPlural(options.resource) };
+    this.#whenSynced = new Promise((resolve) => (this.#resolveSynced = resolve));
+    this.#reflector = new Reflector({ ...options, scope, sink: this });
+  }
+
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  get(key: ObjectKey): KubeObject | undefined {
+    return this.#cache.get(key);
+  }
+
+  list(): readonly KubeObject[] {
+    return this.#cache.list();
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  start(): void {
+    this.#running ??= this.#reflector.run();
+  }
+
+  async stop(): Promise<void> {
+    this.#reflector.stop();
+    await this.#running;
+    this.#resolveSynced(false);
+  }
+
+  whenSynced(): Promise<boolean> {
+    return this.#whenSynced;
+  }
+
+  replace(list: Required<Replacement>): void {
+    const changed = this.#cache.replace({ ...list, items: list.items.map((item) => this.#transform(item)) });
+    this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
+    for (const key of changed) this.#tell(key, "list");
+    this.passed(list.resourceVersion, list.history);
+    this.synced = true;
+    this.#resolveSynced(true);
+  }
+
+  apply(event: WatchEvent): void {
+    const key = this.#cache.apply({ type: event.type, object: this.#transform(event.object) });
+    if (key === undefined) return;
+    this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
+    this.#tell(key, "event");
+  }
+
+  passed(resourceVersion: string, history?: "same" | "new"): void {
+    for (const key of this.#cache.passed(resourceVersion, history)) this.#tell(key, "missed");
+  }
+
+  #tell(key: ObjectKey, sign: ChangeSign): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(key, sign);
+      } catch (error) {
+        this.#logger.error("Listener failed", { ...this.#labels, key: formatKey(key), error: messageOf(error) });
+      }
+    }
+  }
+
+  expect(object: KubeObject, written: Written): void {
+    const missed = this.#cache.expect(object, written);
+    if (missed !== undefined) this.#tell(missed, "missed");
+  }
+
+  relist(): void {
+    this.#reflector.relist();
+  }
+
+  retryNow(): void {
+    this.#reflector.retryNow();
+  }
+
+  setCurrent(current: boolean): void {
+    this.current = current;
+    this.lostMs = current ? undefined : this.#clock.monotonic();
+    this.#metrics.gauge("informer_current", current ? 1 : 0, this.#labels);
+    if (current && this.#troubled) this.#logger.info("Following the cluster again", this.#labels);
+    if (current) this.#troubled = false;
+  }
+
+  listed(reason: string): void {
+    this.#metrics.count("informer_lists_total", { ...this.#labels, reason });
+    this.#logger.debug("Listed", { ...this.#labels, reason, objects: this.#cache.size });
+  }
+
+  failed({ state, error, failures, retryMs }: Parameters<ReflectorSink["failed"]>[0]): void {
+    const code = isEngineError(error) ? error.code : "INTERNAL";
+    this.#metrics.count("informer_failures_total", { ...this.#labels, state, code });
+    const fields = { ...this.#labels, state, code, error: loggableMessage(error), failures, retryMs: Math.round(retryMs) };
+    // Once per outage, not once per attempt.
+    if (this.#troubled) this.#logger.debug("Cannot follow the cluster, still", fields);
+    else this.#logger.warn("Cannot follow the cluster", fields);
+    this.#troubled = true;
+  }
+}

@@ -1,0 +1,202 @@
+import { jsonEqual } from "../../../base/json.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../object/key.ts";
+import type { Written } from "../../object/object-source.ts";
+import { KeyMap } from "../../object/key-map.ts";
+import { compareResourceVersions } from "../../object/resource-version.ts";
+import type { KubeObject } from "../../object/types.ts";
+import type { WatchEvent } from "../../object/cluster-client.ts";
+
+/** Deletions remembered, so that a late event of the same life does not bring the object back. */
+const GRAVES_MAX = 1_024;
+
+/** What the answer to a write has said. */
+interface Expectation {
+  readonly object: KubeObject;
+  readonly written: Written;
+  /** How often {@link ObjectCache.passed} was called since. */
+  passed: number;
+}
+
+/** A complete list. */
+export interface Replacement {
+  readonly items: readonly KubeObject[];
+  readonly resourceVersion: string;
+  /** Default "same". */
+  readonly history?: "same" | "new";
+}
+
+/**
+ * One kind's objects as last seen. Changes are reported as keys; what happened is for the reader to find out.
+ *
+ * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that ended
+ * does not return, whatever order events come in and however often.
+ */
+export class ObjectCache {
+  #objects = new KeyMap<KubeObject>();
+  /** The state of the last list; "" before the first. */
+  #listedAt = "";
+  /** Key → uid and resourceVersion of the last deletion, oldest first. */
+  readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
+
+  /** What answers to writes have said and the copy does not show yet, by id. An entry lives until its object comes or goes. */
+  readonly #expected = new Map<string, Expectation>();
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Deletions remembered; bounded. */
+  get remembered(): number {
+    return this.#graves.size;
+  }
+
+  get(key: ObjectKey): KubeObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): readonly KubeObject[] {
+    return [...this.#objects.values()];
+  }
+
+  /**
+   * Takes note of what the answer to a write has said: `object` is stored as it is here, or was removed. Returns its key where that
+   * is known not to be so (any more).
+   */
+  expect(object: KubeObject, written: Written): ObjectKey | undefined {
+    const key = keyOf(object);
+    const expectation = { object, written, passed: 0 };
+    if (!this.#isOpen(expectation)) return undefined;
+    const isOver = this.#isMissing(object) || (!this.#objects.has(key) && this.#isBuried(key, object));
+    if (isOver && written === "stored") return key;
+    this.#expected.set(formatKey(key), expectation);
+    return undefined;
+  }
+
+  /**
+   * Everything up to `resourceVersion` has been told. Returns the keys of the objects that are not as expected by then, once each. No
+   * answer says at which version an object was removed: the second time must show it.
+   */
+  passed(resourceVersion: string, history: "same" | "new" = "same"): ObjectKey[] {
+    const missed: ObjectKey[] = [];
+    for (const [id, expectation] of this.#expected) {
+      const { object, written } = expectation;
+      expectation.passed += 1;
+      const isDue = written === "removed" ? expectation.passed > 1 : compareResourceVersions(versionOf(object), resourceVersion) <= 0;
+      // Of another history nothing is known to come.
+      if (!isDue && history === "same") continue;
+      this.#expected.delete(id);
+      if (this.#isOpen(expectation)) missed.push(keyOf(object));
+    }
+    return missed;
+  }
+
+  #settle(key: ObjectKey): void {
+    if (this.#expected.size === 0) return;
+    const expectation = this.#expected.get(formatKey(key));
+    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
+  }
+
+  /** Nothing of the expected write can be seen, and nothing that came later either. */
+  #isOpen({ object, written }: Expectation): boolean {
+    const known = this.#objects.get(keyOf(object));
+    if (written === "stored") return known === undefined || isNewer(object, known);
+    return known !== undefined && known.metadata.uid === object.metadata.uid && !isNewer(known, object);
+  }
+
+  /** A list that is as new as the object lacks it. */
+  #isMissing(object: KubeObject): boolean {
+    return this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0;
+  }
+
+  /** Takes one change in. Returns the key that changed, or undefined when the event told nothing new. */
+  apply(event: WatchEvent): ObjectKey | undefined {
+    const key = keyOf(event.object);
+    const changed = event.type === "DELETED" ? this.#remove(key, event.object) : this.#put(key, event.object);
+    return changed ? key : undefined;
+  }
+
+  #put(key: ObjectKey, object: KubeObject): boolean {
+    // What is older than the list is in the list, or was gone by then.
+    if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
+    const known = this.#objects.get(key);
+    if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
+    this.#objects.set(key, known === undefined ? object : sharing(object, known));
+    this.#settle(key);
+    return true;
+  }
+
+  #remove(key: ObjectKey, object: KubeObject): boolean {
+    const id = formatKey(key);
+    const known = this.#objects.get(key) ?? this.#expected.get(id)?.object;
+    if (known === undefined) return false;
+    // The body of a deletion may be older than what is known. A life that ended is over all the same; only the end of an
+    // earlier life says nothing about this one.
+    const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
+    if (!sameLife && compareResourceVersions(versionOf(object), versionOf(known)) < 0) return false;
+    this.#objects.delete(key);
+    this.#expected.delete(id);
+    this.#bury(id, known, object);
+    return true;
+  }
+
+  #bury(id: string, known: KubeObject, last: KubeObject): void {
+    const later = compareResourceVersions(versionOf(last), versionOf(known)) > 0 ? last : known;
+    this.#graves.delete(id);
+    this.#graves.set(id, { uid: known.metadata.uid, resourceVersion: versionOf(later) });
+    if (this.#graves.size > GRAVES_MAX) this.#graves.delete(this.#graves.keys().next().value!);
+  }
+
+  #isBuried(key: ObjectKey, object: KubeObject): boolean {
+    const grave = this.#graves.size === 0 ? undefined : this.#graves.get(formatKey(key));
+    if (grave === undefined) return false;
+    if (grave.uid !== undefined && grave.uid === object.metadata.uid) return true;
+    return compareResourceVersions(versionOf(object), grave.resourceVersion) <= 0;
+  }
+
+  /**
+   * Takes a complete list of state `resourceVersion` in: what it lacks is gone. Returns the keys that appeared, changed or
+   * vanished. With `history: "new"` the cluster was restored from a backup, so that nothing known counts as newer.
+   */
+  replace({ items, resourceVersion, history = "same" }: Replacement): ObjectKey[] {
+    const before = this.#objects;
+    const changed: ObjectKey[] = [];
+    this.#graves.clear();
+    this.#objects = new KeyMap();
+    this.#listedAt = resourceVersion;
+    for (const item of items) {
+      const key = keyOf(item);
+      const known = before.get(key);
+      const keep = known !== undefined && (history === "same" ? !isNewer(item, known) : isSame(item, known));
+      this.#objects.set(key, keep ? known : item);
+      if (!keep) changed.push(key);
+    }
+    for (const object of before.values()) if (!this.#objects.has(keyOf(object))) changed.push(keyOf(object));
+    return changed;
+  }
+}
+
+/**
+ * The same object, with the very parts of `known` that it has unchanged, but for metadata. Most changes are of a few labels and
+ * annotations; who remembers what it made of a list need not look at it again.
+ */
+function sharing(object: KubeObject, known: KubeObject): KubeObject {
+  let shared = object;
+  for (const name of Object.keys(object)) {
+    const [part, before] = [object[name], known[name]];
+    const isKept = name !== "metadata" && typeof part === "object" && part !== before && jsonEqual(part, before);
+    if (isKept) shared = { ...shared, [name]: before };
+  }
+  return shared;
+}
+
+function versionOf(object: KubeObject): string {
+  return object.metadata.resourceVersion ?? "";
+}
+
+function isSame(left: KubeObject, right: KubeObject): boolean {
+  return versionOf(left) === versionOf(right) && left.metadata.uid === right.metadata.uid;
+}
+
+function isNewer(object: KubeObject, known: KubeObject): boolean {
+  return compareResourceVersions(versionOf(object), versionOf(known)) > 0;
+}

@@ -1,0 +1,299 @@
+/**
+ * Keys that wait for a worker.
+ *
+ * Guarantees:
+ * - A key waits at most once, and never runs twice at the same time. A key that is added while it runs waits again when it is done.
+ * - Every key that was added is taken after its last add (unless the queue is shut down).
+ * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
+ *   of changes does not starve the initial sync.
+ * - Where keys belong to flows, each flow has its turn in each lane: a flow with ten thousand keys delays the first key of another by
+ *   one. What its keys cost is charged to a flow.
+ * - Nothing is remembered of a key that neither waits, runs nor failed.
+ *
+ * @module
+ */
+import { backoffDelay, type BackoffOptions } from "../../../base/backoff.ts";
+import type { Clock, Timer } from "../../../base/clock.ts";
+import { assert } from "../../../base/errors.ts";
+import { noMetrics, type Metrics } from "../../../base/metrics.ts";
+import { FairLane } from "./fair-lane.ts";
+import type { LaneName } from "./lane.ts";
+import { createQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
+
+/** After so many fresh keys in a row a waiting background key has its turn. */
+export const FRESH_IN_A_ROW_MAX = 16;
+
+/** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
+const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
+
+/** How a queue is set up. */
+export interface WorkQueueOptions {
+  /** Label of its metrics. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** A number in [0, 1), for the jitter of `backoff`. Needed only when that has one. */
+  readonly random?: () => number;
+  /** Delays of {@link WorkQueue.retry}. Default {@link QUEUE_BACKOFF}. */
+  readonly backoff?: BackoffOptions;
+  /** The flow of a key: flows share the workers fairly. Default: all keys are of one. */
+  readonly flowOf?: (key: string) => string;
+  /** So many keys of one flow run at the same time at most, so that a flow whose keys take long leaves workers for others. Default: all. */
+  readonly runningMax?: number;
+  readonly metrics?: Metrics;
+}
+
+/** How a key is added. */
+export interface AddOptions {
+  /** Default "fresh". A key that waits in the background already moves to the fresh lane. */
+  readonly lane?: LaneName;
+  /** Earliest time from now in milliseconds. Of several delayed adds the earliest counts. Default 0. */
+  readonly afterMs?: number;
+}
+
+/** A queue of keys, see the module comment for its guarantees. */
+export interface WorkQueue {
+  add(key: string, options?: AddOptions): void;
+  /** Counts a failure of `key` and adds it after `afterMs`, or after its backoff when that is left out. Returns the delay. */
+  retry(key: string, afterMs?: number): number;
+  /** How often `key` failed since it was last forgotten. */
+  failures(key: string): number;
+  /** Forgets the failures of `key`. */
+  forget(key: string): void;
+  /** The next key, as soon as there is one; undefined when the queue is shut down. Each key taken must be given to `done`. */
+  take(): Promise<string | undefined>;
+  /** Ends the work on a key. `cost` is what it cost beside others, in any unit; default and least 1. */
+  done(key: string, cost?: number): void;
+  /** Hands out nothing until {@link WorkQueue.resume}. Keys are added and wait as before. */
+  pause(): void;
+  resume(): void;
+  /** Forgets the keys that wait, but not those that are delayed, unless `delayed` says so. */
+  dropWaiting(options?: { readonly delayed?: boolean }): void;
+  /** Takes no more keys and no delayed ones. Keys that wait are still handed out, unless `dropWaiting`. */
+  shutDown(options?: { readonly dropWaiting?: boolean }): void;
+  /** Keys that wait, without delayed ones. */
+  readonly depth: number;
+  /** Keys of which anything is remembered: waiting, delayed, running or failed. For leak tests and metrics. */
+  readonly remembered: number;
+}
+
+/**
+ * An empty queue.
+ *
+ * @example
+ * const queue = createWorkQueue({ name: "endpoints", clock: systemClock });
+ * queue.add("shop/db");
+ * await queue.take(); // "shop/db"
+ */
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  return new KeyedQueue(options);
+}
+
+interface Running {
+  readonly startedMs: number;
+  readonly flow: string;
+  readonly lane: LaneName;
+  /** The lane to wait in again, if the key was added while it ran. */
+  again: LaneName | undefined;
+}
+
+interface Delayed {
+  readonly dueMs: number;
+  readonly lane: LaneName;
+  readonly timer: Timer;
+}
+
+class KeyedQueue implements WorkQueue {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #backoff: BackoffOptions;
+  readonly #metrics: QueueMetrics;
+  /** Keys that wait, with the monotonic time of their add. A key waits in one lane at most, and never while it runs. */
+  readonly #lanes: Readonly<Record<LaneName, FairLane<number>>>;
+  readonly #flowOf: (key: string) => string;
+  readonly #runningMax: number;
+  /** Keys of each flow that run. */
+  readonly #runningOf = new Map<string, number>();
+  readonly #running = new Map<string, Running>();
+  readonly #delayed = new Map<string, Delayed>();
+  readonly #failures = new Map<string, number>();
+  /** Workers that wait for a key. Never any while a key waits that may run, unless the queue is paused. */
+  readonly #idle: ((key: string | undefined) => void)[] = [];
+  #freshInARow = 0;
+  #closed = false;
+  #paused = false;
+
+  constructor({ name, clock, metrics = noMetrics, ...options }: WorkQueueOptions) {
+    const { random = () => 0, backoff = QUEUE_BACKOFF, flowOf = () => "", runningMax = Infinity } = options;
+    this.#flowOf = flowOf;
+    this.#runningMax = runningMax;
+    this.#lanes = { fresh: new FairLane(flowOf), background: new FairLane(flowOf) };
+    this.#clock = clock;
+    this.#random = random;
+    this.#backoff = backoff;
+    this.#metrics = createQueueMetrics({ name, clock, metrics, running: () => this.#startTimes() });
+  }
+
+  get depth(): number {
+    return this.#lanes.fresh.size + this.#lanes.background.size;
+  }
+
+  get remembered(): number {
+    return this.depth + this.#running.size + this.#delayed.size + this.#failures.size;
+  }
+
+  add(key: string, { lane = "fresh", afterMs = 0 }: AddOptions = {}): void {
+    if (this.#closed) return;
+    if (afterMs > 0) return this.#addLater(key, lane, afterMs);
+    const running = this.#running.get(key);
+    if (running === undefined) return this.#enqueue(key, lane);
+    if (running.again === undefined) this.#metrics.added();
+    if (running.again !== "fresh") running.again = lane;
+  }
+
+  #enqueue(key: string, lane: LaneName): void {
+    if (this.#lanes.fresh.has(key)) return;
+    const since = this.#lanes.background.has(key);
+    if (since && lane === "background") return;
+    if (!since) this.#metrics.added();
+    const addedMs = this.#lanes.background.remove(key) ?? this.#clock.monotonic();
+    this.#lanes[lane].push(key, addedMs);
+    this.#handOut();
+  }
+
+  /** Gives what waits to workers that wait. */
+  #handOut(): void {
+    while (!this.#paused && this.depth > 0 && this.#idle.length > 0) {
+      const key = this.#start();
+      if (key === undefined) break;
+      this.#idle.shift()!(key);
+    }
+    this.#reportDepth();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#handOut();
+  }
+
+  #addLater(key: string, lane: LaneName, afterMs: number): void {
+    const dueMs = this.#clock.monotonic() + afterMs;
+    const known = this.#delayed.get(key);
+    if (known !== undefined && known.dueMs <= dueMs) return;
+    known?.timer.cancel();
+    const timer = this.#clock.schedule(afterMs, () => {
+      this.#delayed.delete(key);
+      this.add(key, { lane });
+    });
+    this.#delayed.set(key, { dueMs, lane, timer });
+  }
+
+  retry(key: string, afterMs?: number): number {
+    const failures = this.failures(key);
+    const delayMs = afterMs ?? backoffDelay(this.#backoff, failures, this.#random);
+    if (this.#closed) return delayMs;
+    this.#failures.set(key, failures + 1);
+    this.#metrics.retried();
+    this.add(key, { afterMs: delayMs });
+    return delayMs;
+  }
+
+  failures(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  take(): Promise<string | undefined> {
+    const key = this.depth > 0 && !this.#paused ? this.#start() : undefined;
+    if (key !== undefined) return Promise.resolve(key);
+    // Keys that may not run yet are left to the workers that are busy with others of their flow.
+    if (this.#closed) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Hands out the next key that may run, if there is one. */
+  #start(): string | undefined {
+    const first = this.#nextLane();
+    return this.#startOf(first) ?? this.#startOf(first === "fresh" ? "background" : "fresh");
+  }
+
+  #startOf(lane: LaneName): string | undefined {
+    const next = this.#lanes[lane].shift((flow) => this.#runs(flow) < this.#runningMax);
+    if (next === undefined) return undefined;
+    this.#freshInARow = lane === "fresh" ? this.#freshInARow + 1 : 0;
+    const [key, addedMs] = next;
+    const startedMs = this.#clock.monotonic();
+    const flow = this.#flowOf(key);
+    this.#running.set(key, { startedMs, flow, lane, again: undefined });
+    this.#runningOf.set(flow, this.#runs(flow) + 1);
+    this.#metrics.taken(startedMs - addedMs);
+    this.#reportDepth();
+    return key;
+  }
+
+  #nextLane(): LaneName {
+    const { fresh, background } = this.#lanes;
+    if (fresh.size === 0) return "background";
+    if (background.size === 0) return "fresh";
+    return this.#freshInARow < FRESH_IN_A_ROW_MAX ? "fresh" : "background";
+  }
+
+  #runs(flow: string): number {
+    return this.#runningOf.get(flow) ?? 0;
+  }
+
+  done(key: string, cost = 1): void {
+    const running = this.#running.get(key);
+    assert(running !== undefined, `done was called for ${JSON.stringify(key)}, which nobody took`);
+    this.#running.delete(key);
+    const left = this.#runs(running.flow) - 1;
+    if (left > 0) this.#runningOf.set(running.flow, left);
+    else this.#runningOf.delete(running.flow);
+    this.#lanes[running.lane].charge(running.flow, cost);
+    this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
+    if (running.again !== undefined) this.#requeue(key, running.again);
+    else if (left + 1 >= this.#runningMax) this.#handOut();
+  }
+
+  /** The add was counted when it came. */
+  #requeue(key: string, lane: LaneName): void {
+    this.#lanes[lane].push(key, this.#clock.monotonic());
+    this.#handOut();
+  }
+
+  shutDown({ dropWaiting = false }: { readonly dropWaiting?: boolean } = {}): void {
+    this.#closed = true;
+    this.#dropDelayed();
+    this.#failures.clear();
+    if (dropWaiting) this.dropWaiting();
+    for (const worker of this.#idle.splice(0)) worker(undefined);
+  }
+
+  dropWaiting({ delayed = false }: { readonly delayed?: boolean } = {}): void {
+    if (delayed) this.#dropDelayed();
+    this.#lanes.fresh.clear();
+    this.#lanes.background.clear();
+    for (const running of this.#running.values()) running.again = undefined;
+    this.#reportDepth();
+  }
+
+  #dropDelayed(): void {
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
+  }
+
+  #reportDepth(): void {
+    this.#metrics.depth("fresh", this.#lanes.fresh.size);
+    this.#metrics.depth("background", this.#lanes.background.size);
+  }
+
+  *#startTimes(): Iterable<number> {
+    for (const { startedMs } of this.#running.values()) yield startedMs;
+  }
+}

@@ -1,0 +1,184 @@
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { forbidden, invalid } from "../../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
+import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { validateScope } from "../../../cluster/scope/checks/validate.ts";
+import { scopeWarnings } from "../../../cluster/scope/checks/warnings.ts";
+import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
+import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, originOf, USER_KEY } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { withoutApplied } from "../../kinds/last-applied.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import type { AccessKeys } from "./access-keys.ts";
+import type { KeyActivity } from "./activity.ts";
+import { KEY_EXTRA, subjectOfUserName } from "../caller.ts";
+import { isDigest } from "./key-digest.ts";
+import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
+import { authorKey, originAfter } from "./key-origin.ts";
+import type { KeyOriginOptions } from "./key-origin.ts";
+import type { Permit } from "../rights/permits.ts";
+import { mayRevoke } from "../rights/revokes.ts";
+
+/** Fields of the spec that are not read back, or hold such fields. */
+const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
+
+/** What access keys work with. */
+export interface AccessKeyKindOptions extends KeyOriginOptions {
+  readonly keys: AccessKeys;
+  readonly activity: KeyActivity;
+  readonly permit: Permit;
+}
+
+/** Keys with which the API is used. */
+export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
+  const { keys, activity, permit } = options;
+  return {
+    type: OWNED_ACCESS_KEYS,
+    singular: "ownedaccesskey",
+    shortNames: ["oak"],
+    selectableFields: {
+      "spec.user": (object) => specOf<KeySpec>(object).user ?? "",
+      "spec.team": (object) => specOf<KeySpec>(object).team ?? "",
+      "spec.type": (object) => specOf<KeySpec>(object).type ?? "",
+      "spec.disabled": (object) => String(specOf<KeySpec>(object).disabled === true),
+    },
+    categories: ["platform"],
+    shape: ACCESS_KEY_SHAPE,
+    columns: ACCESS_KEY_COLUMNS,
+    shown: (object) => shown(object, activity),
+    strategy: {
+      ...USUAL_STRATEGY,
+      newGeneration: (object, old) =>
+        !keys.keepsValue(object, old) || !jsonEqual(withoutKey(withKeptSecrets(object, old)), withoutKey(old)),
+      prepare: (object, old, by) => {
+        const kept = withKeptSecrets(USUAL_STRATEGY.prepare(withoutApplied(object, APPLIED_SECRETS), old), old);
+        return withOrigin(withAuthor(kept, old, { by, ...options }), old, { by, ...options });
+      },
+      // When a key was used is seen by the server alone.
+      subresources: { status: (_desired, old) => withSpec(old, { key: "" }) },
+      claim: (object, old) => keys.claim(object, old),
+      opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
+      validate,
+      warnings: (object) => warnings(object, options),
+      permit,
+      revokes: mayRevoke,
+      released: (object) => activity.forget(object.metadata.uid!),
+    },
+  };
+}
+
+/** The answer to the write that sets a value carries it; nothing else does. When the key was used comes from elsewhere. */
+function shown(object: KubeObject, activity: KeyActivity): KubeObject {
+  const { key = "", ...rest } = specOf<KeySpec>(object);
+  const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));
+  const last = activity.last(object.metadata.uid ?? "");
+  return last === undefined ? bare : { ...bare, status: { lastActivity: timestamp(last) } };
+}
+
+function withoutKey(object: KubeObject): Omit<KeySpec, "key"> {
+  const { key: _key, ...rest } = specOf<KeySpec>(object);
+  return rest;
+}
+
+function withoutOrigin(object: KubeObject): KubeObject {
+  const { origin: _origin, ...rest } = object;
+  return rest;
+}
+
+/** Without what providers gave the platform and nobody else. */
+function withoutSecrets(object: KubeObject): KubeObject {
+  const { identity, oidcLogin } = specOf<KeySpec>(object);
+  if (identity === undefined && oidcLogin === undefined) return object;
+  const { connectorData: _data, ...known } = identity ?? {};
+  const { idToken: _id, accessToken: _access, refreshToken: _refresh, ...times } = oidcLogin ?? {};
+  return withSpec(object, { ...(identity && { identity: known }), ...(oidcLogin && { oidcLogin: times }) });
+}
+
+/** Whoever writes back what he has read does not lose what he was not shown. */
+function withKeptSecrets(object: KubeObject, old: KubeObject | undefined): KubeObject {
+  if (old === undefined) return object;
+  const { identity, oidcLogin } = specOf<KeySpec>(object);
+  const before = specOf<KeySpec>(old);
+  const { connectorData } = before.identity ?? {};
+  const { idToken, accessToken, refreshToken } = before.oidcLogin ?? {};
+  return withSpec(object, {
+    ...(identity && { identity: { ...(connectorData !== undefined && { connectorData }), ...identity } }),
+    ...(oidcLogin && {
+      oidcLogin: {
+        ...(idToken !== undefined && { idToken }),
+        ...(accessToken !== undefined && { accessToken }),
+        ...(refreshToken !== undefined && { refreshToken }),
+        ...oidcLogin,
+      },
+    }),
+  });
+}
+
+function withSpec(object: KubeObject, spec: Partial<KeySpec>): KubeObject {
+  return { ...object, spec: { ...specOf<KeySpec>(object), ...spec } };
+}
+
+interface Author extends AccessKeyKindOptions {
+  readonly by: UserInfo;
+}
+
+/** Only the server says where a key comes from. */
+function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...options }: Author): KubeObject {
+  const keepsValue = old !== undefined && options.keys.keepsValue(object, old);
+  const origin = originAfter({ object, old, by, keepsValue }, options);
+  const known = Object.entries(origin).filter(([, value]) => value !== undefined && value !== false);
+  return known.length === 0 ? withoutOrigin(object) : { ...object, origin: Object.fromEntries(known) };
+}
+
+/** A new key that names nobody is its author's; one of a person shares the sign-in of the key that he shows. */
+function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, objects }: Author): KubeObject {
+  const spec = specOf<KeySpec>(object);
+  if (old !== undefined) return object;
+  const author = subjectOfUserName(by.name);
+  const isNamed = [spec.user, spec.team, spec.subject].some((name) => name !== undefined && name !== "");
+  const owner = isNamed || author === undefined ? {} : { [author.kind]: author.name };
+  const type = spec.type === undefined || spec.type === "" ? USER_KEY : spec.type;
+  const own = by.extra?.[KEY_EXTRA]?.[0];
+  const shared = type === USER_KEY && own !== undefined && carriesToken(authorKey(by, objects));
+  return withSpec(object, { ...owner, type, ...(shared && spec.parent === undefined && { parent: own }) });
+}
+
+function carriesToken(key: KubeObject | undefined): boolean {
+  if (key === undefined) return false;
+  const { oidcLogin = {} } = specOf<KeySpec>(key);
+  return [oidcLogin.idToken, oidcLogin.accessToken, oidcLogin.refreshToken].some((token) => token !== undefined && token !== "");
+}
+
+function validate(object: KubeObject): readonly FieldError[] {
+  const { ttl = 0, user = "", team = "", subject = "", scope } = specOf<KeySpec>(object);
+  const named = [user, team, subject].filter((name) => name !== "").length;
+  return [
+    ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
+    ...(named > 1 ? [forbidden("spec", "a key stands for one of user, team and subject")] : []),
+    ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
+  ];
+}
+
+function warnings(object: KubeObject, options: AccessKeyKindOptions): readonly string[] {
+  const spec = specOf<KeySpec>(object);
+  const { type = "", scope } = spec;
+  return [
+    ...(type === "" || KEY_TYPES.includes(type) ? [] : [`spec.type ${JSON.stringify(type)} is not known and means nothing`]),
+    ...(scope === undefined ? [] : scopeWarnings(scope, "spec.scope")),
+    ...endWarnings(object, options),
+    ...(spec.oidcLogin === undefined ? [] : ["spec.oidcLogin is deprecated; use spec.identity"]),
+    ...(spec.parent === undefined || spec.parent === "" ? [] : ["spec.parent is deprecated"]),
+  ];
+}
+
+/** What ends a key earlier than it says itself. */
+function endWarnings(object: KubeObject, { lives, limits }: AccessKeyKindOptions): readonly string[] {
+  const { maker, until } = originOf(object);
+  const endMs = lives.endOf(object);
+  const alone = keyEnd({ ...object, origin: undefined }, undefined, limits());
+  if ((maker === undefined && until === undefined) || endMs >= alone) return lifetimeWarnings(specOf<KeySpec>(object), limits());
+  return [`the key ends at ${timestamp(endMs)}, no later than the keys with which it is made and changed`];
+}

@@ -1,0 +1,66 @@
+/**
+ * How long an access key is good by what it says itself. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+
+/** Limits of the platform. */
+export interface LifetimeLimits {
+  /** Seconds after which every key ends; 0 is no limit. */
+  readonly accessKeyMaxTTLSeconds: number;
+  /** Seconds for which keys of sign-ins are good that say nothing else; 0 is for ever. */
+  readonly loginAccessKeyTTLSeconds: number;
+}
+
+/** The last moment that has a date. Source: ECMA-262, "Time Values and Time Range". */
+const LATEST_MS = 8.64e15;
+
+/**
+ * When a key ends, in milliseconds since 1970; Infinity when it does not. The platform's limit counts from the creation of the root
+ * of its chain, whatever the key says, and however often it is used.
+ *
+ * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
+ */
+export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limits: LifetimeLimits): number {
+  const spec = specOf<KeySpec>(key);
+  const createdMs = createdAt(key);
+  const fromMs = spec.ttlAfterLastActivity === true ? (lastActivityMs ?? createdMs) : createdMs;
+  const ttl = ttlOf(spec, limits);
+  const own = ttl > 0 ? fromMs + ttl * 1000 : Infinity;
+  const { until = Infinity } = originOf(key);
+  const { accessKeyMaxTTLSeconds: max } = limits;
+  const endMs = Math.min(own, until, max > 0 ? rootTime(key) + max * 1000 : Infinity);
+  return endMs > LATEST_MS ? Infinity : endMs;
+}
+
+/** When the root of a key's chain was made, in milliseconds since 1970. */
+export function rootTime(key: KubeObject): number {
+  return originOf(key).since ?? createdAt(key);
+}
+
+function createdAt({ metadata }: KubeObject): number {
+  return Date.parse(metadata.creationTimestamp ?? "");
+}
+
+function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: LifetimeLimits): number {
+  return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;
+}
+
+/** Tells whether a key may last longer after a change than before. */
+export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimits): boolean {
+  const [ttlBefore, ttlAfter] = [ttlOf(before, limits), ttlOf(after, limits)];
+  if (ttlBefore === 0) return false;
+  const becomesIdle = after.ttlAfterLastActivity === true && before.ttlAfterLastActivity !== true;
+  return ttlAfter === 0 || ttlAfter > ttlBefore || becomesIdle;
+}
+
+/** What the author of a key should know when the platform's limit is shorter than what he asks for. */
+export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
+  if (max === 0 || (ttl > 0 && ttl <= max)) return [];
+  if (ttl === 0) return [`the key ends after ${max} seconds, as every key of this platform does`];
+  return [`requested expiration of ${ttl} seconds shortened to ${max} seconds`];
+}

@@ -1,0 +1,180 @@
+import { sha256Hex } from "../../../base/digest.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
+import type { UserSpec } from "../../kinds/user.ts";
+import type { KeyActivity } from "./activity.ts";
+import { groupOfSubject, KNOWN_GROUPS, standsForSubject } from "../caller.ts";
+import { keyEnd } from "./key-lifetime.ts";
+import type { LifetimeLimits } from "./key-lifetime.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import type { Membership } from "../membership.ts";
+
+/** Answers to those who are not let in. Clients tell an ended session from a mistyped key by them. */
+export const REFUSALS = {
+  missing: "Unauthorized",
+  unknown: "access key not found. Please login again",
+  expired: "access key expired. Please login again",
+  disabled: "access key is disabled",
+  deleted: "access key was deleted. Please login again",
+  user: "the user of the access key was deleted",
+  password: "the password has changed since the login. Please login again",
+  member: "whoever made the access key has left its team",
+  holder: "the person who gave the access key its value has left. Give it another value",
+  maker: "the access key with which this one was made is no longer accepted",
+} as const;
+
+/** Why a key is refused; undefined while it is good. */
+export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
+
+/** Which keys are good, and until when, at this moment: by what they say, and by what they were made with. */
+export interface KeyLives {
+  refusalOf(key: KubeObject): KeyRefusal | undefined;
+  /** When it ends by itself, in milliseconds since 1970; Infinity when it does not. */
+  endOf(key: KubeObject): number;
+  /** The same by ttl alone, whatever the platform's limit is. */
+  endByTtl(key: KubeObject): number;
+  /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
+  chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
+  /** Groups that a key names, and that whoever made it, or signed in with it, no longer has. */
+  lostGroups(key: KubeObject): readonly string[];
+}
+
+/** What lives are judged by. */
+export interface KeyLivesOptions {
+  readonly objects: Pick<ManagedObjects, "get">;
+  readonly activity: Pick<KeyActivity, "last">;
+  readonly membership: Membership;
+  readonly limits: () => LifetimeLimits;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** What a key remembers of a user's password: another text when the password is another one. */
+export function passwordMark(user: KubeObject): string {
+  return sha256Hex(specOf<UserSpec>(user).password ?? "");
+}
+
+/** Judges keys by the stored objects, so all processes on one store agree. */
+export function createKeyLives(options: KeyLivesOptions): KeyLives {
+  return new Lives(options);
+}
+
+class Lives implements KeyLives {
+  readonly #options: KeyLivesOptions;
+
+  constructor(options: KeyLivesOptions) {
+    this.#options = options;
+  }
+
+  refusalOf(key: KubeObject): KeyRefusal | undefined {
+    for (const link of this.chainOf(key)) {
+      const refusal = link === undefined ? "maker" : this.#ownRefusal(link);
+      if (refusal !== undefined) return link === key ? refusal : "maker";
+    }
+    return undefined;
+  }
+
+  endOf(key: KubeObject): number {
+    return this.#endOf(key, this.#options.limits());
+  }
+
+  endByTtl(key: KubeObject): number {
+    return this.#endOf(key, { ...this.#options.limits(), accessKeyMaxTTLSeconds: 0 });
+  }
+
+  #endOf(key: KubeObject, limits: LifetimeLimits): number {
+    let endMs = Infinity;
+    for (const link of this.chainOf(key)) endMs = Math.min(endMs, link === undefined ? 0 : this.#ownEnd(link, limits));
+    return endMs;
+  }
+
+  #ownEnd(key: KubeObject, limits: LifetimeLimits): number {
+    return keyEnd(key, this.#options.activity.last(key.metadata.uid!), limits);
+  }
+
+  *chainOf(key: KubeObject): Iterable<KubeObject | undefined> {
+    let link: KubeObject | undefined = key;
+    for (;;) {
+      yield link;
+      if (link === undefined) return;
+      const { maker, bySignIn }: KeyOrigin = originOf(link);
+      if (maker === undefined || bySignIn === true) return;
+      const found: KubeObject | undefined = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
+      // Another key of the same name made nothing.
+      link = found?.metadata.uid === maker.uid ? found : undefined;
+    }
+  }
+
+  #ownRefusal(key: KubeObject): KeyRefusal | undefined {
+    const spec = specOf<KeySpec>(key);
+    const { user, person, holder } = originOf(key);
+    const owner = this.#userNamed(spec.user);
+    // Finalizers and the time that a deletion may take keep the object, not the access.
+    if (isDeleted(key)) return "deleted";
+    if (isGone(owner, user?.uid) || (person && this.#isGone(person))) return "user";
+    if (spec.disabled === true || isDisabled(owner) || (person && this.#isDisabled(person))) return "disabled";
+    if (spec.type === LOGIN_KEY && user?.password !== undefined && user.password !== passwordMark(owner!)) return "password";
+    const { team = "" } = spec;
+    if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
+    // Who set the value may know it, and is one of those who may use the key, or it has another value.
+    if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
+    return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
+  }
+
+  #userNamed(name = ""): KubeObject | undefined {
+    return name === "" ? undefined : this.#options.objects.get(USERS, { namespace: "", name });
+  }
+
+  #isGone({ name, uid }: KeyPerson): boolean {
+    return isGone(this.#userNamed(name), uid);
+  }
+
+  #isDisabled({ name }: KeyPerson): boolean {
+    return isDisabled(this.#userNamed(name));
+  }
+
+  #groupsOf({ name, groups = [] }: KeyPerson): readonly string[] {
+    const user = this.#userNamed(name);
+    return [...groups, ...((user && specOf<UserSpec>(user).groups) ?? []), ...KNOWN_GROUPS];
+  }
+
+  #isMember(person: KeyPerson, team: string): boolean {
+    const { name } = person;
+    const groups = [...this.#groupsOf(person), groupOfSubject({ kind: "user", name })];
+    return this.#options.membership.callerOf({ name, groups }).teams.has(team);
+  }
+
+  lostGroups(key: KubeObject): readonly string[] {
+    const { groups = [] } = specOf<KeySpec>(key);
+    const kept = groups.length === 0 ? undefined : this.#groupsBehind(key);
+    if (kept === undefined) return [];
+    const still = new Set(kept);
+    return groups.filter((group) => !standsForSubject(group) && !still.has(group));
+  }
+
+  /** The groups of the person behind a key; undefined where nobody is who could lose some. */
+  #groupsBehind(key: KubeObject): readonly string[] | undefined {
+    const { person, maker } = originOf(key);
+    if (person !== undefined) return this.#groupsOf(person);
+    const { type, identity, user } = specOf<KeySpec>(key);
+    const signedIn = type === LOGIN_KEY && maker === undefined && identity?.connector !== undefined;
+    const owner = signedIn ? this.#userNamed(user) : undefined;
+    return owner && (specOf<UserSpec>(owner).groups ?? []);
+  }
+}
+
+function isDeleted({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** One who had no User when the key was made has not gone. */
+function isGone(user: KubeObject | undefined, uid: string | undefined): boolean {
+  return (uid !== undefined && user?.metadata.uid !== uid) || (user !== undefined && isDeleted(user));
+}
+
+function isDisabled(user: KubeObject | undefined): boolean {
+  return user !== undefined && specOf<UserSpec>(user).disabled === true;
+}

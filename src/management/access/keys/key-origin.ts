@@ -1,0 +1,145 @@
+/**
+ * What a written key ends with: the key with which it is made or changed, and the people behind both.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { SCOPE_EXTRA } from "../../../cluster/scope/scope.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
+import type { KeyOrigin, KeyPerson, KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
+import type { UserSpec } from "../../kinds/user.ts";
+import { administers, KEY_EXTRA, subjectOfUserName } from "../caller.ts";
+import { lengthens, rootTime } from "./key-lifetime.ts";
+import type { LifetimeLimits } from "./key-lifetime.ts";
+import { passwordMark } from "./key-lives.ts";
+import type { KeyLives } from "./key-lives.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+
+type Objects = Pick<ManagedObjects, "get">;
+
+/** What origins are read from. */
+export interface KeyOriginOptions {
+  readonly objects: Objects;
+  readonly lives: KeyLives;
+  readonly limits: () => LifetimeLimits;
+}
+
+/** A key that is being written. */
+export interface WrittenKey {
+  readonly object: KubeObject;
+  /** Undefined on creation. */
+  readonly old: KubeObject | undefined;
+  readonly by: UserInfo;
+  /** The change leaves the key with the value that it has. */
+  readonly keepsValue: boolean;
+}
+
+/** Tells whether the keys that somebody makes are roots: of an administrator whose own key has no scope, and of the server itself. */
+export function makesRoots(user: UserInfo): boolean {
+  return user.extra?.[KEY_EXTRA] === undefined || (administers(user) && user.extra[SCOPE_EXTRA] === undefined);
+}
+
+/** The key that an author shows; undefined when it is gone. */
+export function authorKey({ extra }: UserInfo, objects: Objects): KubeObject | undefined {
+  const name = extra?.[KEY_EXTRA]?.[0];
+  return name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
+}
+
+/** Tells whether a sign-in made a key, or an administrator in its place. Others only call theirs a login. */
+export function isOfSignIn(key: KubeObject): boolean {
+  return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
+}
+
+/** Tells whether a change of a key gives anybody anything. Texts, and taking it out of use, do not. */
+export function grants(before: KeySpec, after: KeySpec, keepsValue: boolean): boolean {
+  const rest = ({ displayName: _name, description: _text, disabled: _disabled, key: _key, ...others }: KeySpec) => others;
+  return !keepsValue || (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));
+}
+
+/** The origin of a key as it is stored after a write. */
+export function originAfter(written: WrittenKey, options: KeyOriginOptions): KeyOrigin {
+  const { object, old, by, keepsValue } = written;
+  const { objects, lives, limits } = options;
+  const before = old === undefined ? {} : originOf(old);
+  const spec = specOf<KeySpec>(object);
+  const wasSpec = old && specOf<KeySpec>(old);
+  const author = authorKey(by, objects);
+  const holder = keepsValue ? before.holder : author && holderOf(by, author, options);
+  const known = { ...before, ...peopleOf(spec, { ...before, holder }, wasSpec?.user === spec.user, objects) };
+  if (makesRoots(by) || author === undefined) return known;
+  const person = personOf(by, author, objects);
+  if (old === undefined) {
+    const { name, uid } = author.metadata;
+    const bySignIn = isOfSignIn(author) && person !== undefined;
+    return { ...known, maker: { name: name!, uid: uid! }, bySignIn, since: rootTime(author), ...(person && { person }) };
+  }
+  if (!grants(wasSpec!, spec, keepsValue)) return known;
+  const gives = ({ user, team, subject, groups }: KeySpec) => [user, team, subject, groups];
+  const until = Math.min(before.until ?? Infinity, endForChanged());
+  return {
+    ...known,
+    ...(rootTime(author) < rootTime(old) && { since: rootTime(author) }),
+    ...(until !== Infinity && { until: Math.floor(until) }),
+    ...(person && !jsonEqual(gives(wasSpec!), gives(spec)) && { person }),
+  };
+
+  /** When the change lets the key end at the latest. A key that ends with its author anyway ends as it did. */
+  function endForChanged(): number {
+    if (author!.metadata.uid === old!.metadata.uid) return lengthens(wasSpec!, spec, limits()) ? lives.endByTtl(old!) : Infinity;
+    const chain = [...lives.chainOf(old!)];
+    if (isOfSignIn(author!) || chain.some((link) => link?.metadata.uid === author!.metadata.uid)) return Infinity;
+    return lives.endByTtl(author!);
+  }
+}
+
+/** The user for whom a key stands, and whoever made it, as far as they have become known. */
+function peopleOf(
+  spec: KeySpec,
+  { user: known, person, holder }: KeyOrigin,
+  sameUser: boolean,
+  objects: Objects,
+): Pick<KeyOrigin, "user" | "person" | "holder"> {
+  const now = userNamed(spec.user, objects);
+  const uid = (sameUser ? known?.uid : undefined) ?? now?.metadata.uid;
+  const marks = spec.type === LOGIN_KEY && now !== undefined && now.metadata.uid === uid;
+  const password = (sameUser ? known?.password : undefined) ?? (marks ? passwordMark(now) : undefined);
+  const withUid = (somebody: KeyPerson | undefined) => {
+    const own = somebody?.uid ?? userNamed(somebody?.name, objects)?.metadata.uid;
+    return somebody && own !== undefined ? { ...somebody, uid: own } : somebody;
+  };
+  return {
+    user: uid === undefined ? undefined : { uid, ...(password !== undefined && { password }) },
+    person: withUid(person),
+    holder: withUid(holder),
+  };
+}
+
+/** Who may know the value that an author gives a key: the user who writes, or whoever may know the key of a team that is shown. */
+function holderOf(by: UserInfo, author: KubeObject, { objects, lives }: KeyOriginOptions): KeyPerson | undefined {
+  if (administers(by)) return undefined;
+  if (subjectOfUserName(by.name)?.kind === "user") return personOf(by, author, objects);
+  for (const link of lives.chainOf(author)) {
+    const { holder, person } = link === undefined ? {} : originOf(link);
+    if (holder !== undefined || person !== undefined) return holder ?? person;
+  }
+  return undefined;
+}
+
+function userNamed(name = "", objects: Objects): KubeObject | undefined {
+  return name === "" ? undefined : objects.get(USERS, { namespace: "", name });
+}
+
+/** The user behind a key that is shown, with the groups that only that key gives. */
+function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson | undefined {
+  const subject = subjectOfUserName(by.name);
+  // What administrators give does not follow from what they have.
+  if (subject?.kind !== "user" || administers(by)) return undefined;
+  const user = userNamed(subject.name, objects);
+  const given = new Set((user && specOf<UserSpec>(user).groups) ?? []);
+  const groups = (specOf<KeySpec>(author).groups ?? []).filter((group) => by.groups.includes(group) && !given.has(group));
+  return { name: subject.name, ...(user && { uid: user.metadata.uid! }), ...(groups.length > 0 && { groups }) };
+}

@@ -1,0 +1,108 @@
+/**
+ * What somebody may write about access keys: his own, and never one that can do more than the key that he shows.
+ * Source: specification 1, OwnedAccessKey and Authentication 3.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { forbiddenRequest, unauthorized } from "../../../apiserver/types/status.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import type { Caller } from "../caller.ts";
+import { REFUSALS } from "./key-lives.ts";
+import type { KeyLives } from "./key-lives.ts";
+import { authorKey, grants, isOfSignIn, makesRoots } from "./key-origin.ts";
+import { isKeyOf } from "../key-subject.ts";
+import { createBlockingPermit } from "../rights/permits.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import type { Permit, PermittedWrite, PermitOptions } from "../rights/permits.ts";
+import type { Rights } from "../rights/rights.ts";
+
+/** Fields that tell what happened at a sign-in. Only the platform and its administrators write them. */
+const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
+
+/** Most keys that are made with one another, the root among them: whoever shows the last one has all of them looked at. */
+export const KEY_CHAIN_MAX = 16;
+
+/** What the permit of keys asks. */
+export interface KeyPermitOptions extends PermitOptions {
+  readonly objects: Pick<ManagedObjects, "get">;
+  readonly lives: KeyLives;
+}
+
+/**
+ * The permit of access keys.
+ *
+ * @throws API_FORBIDDEN, naming what the author lacks; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
+ *   key that the author shows has ended since the request began.
+ */
+export function createKeyPermit(options: KeyPermitOptions): Permit {
+  const blocking = createBlockingPermit(options);
+  return (write) => {
+    blocking(write);
+    const { user, object, old } = write;
+    const before = old && specOf<KeySpec>(old);
+    const after = specOf<KeySpec>(object);
+    const chain = makesRoots(user) ? undefined : strangeChain(write, options);
+    if (before !== undefined && !grants(before, after, before.key === after.key)) return;
+    const caller = options.rights.callerOf(user);
+    const why = wideScope(options.rights, user, after) ?? strangeOwner(caller, before, after) ?? chain;
+    if (why !== undefined) throw forbiddenRequest(OWNED_ACCESS_KEYS, object.metadata.name ?? "", why);
+  };
+}
+
+/** What keys made with one another may not do to each other. */
+function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }: KeyPermitOptions): string | undefined {
+  const author = authorKey(user, objects);
+  const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
+  if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);
+  if ([...lives.chainOf(object)].length > KEY_CHAIN_MAX) {
+    return `no more than ${KEY_CHAIN_MAX} keys can be made with one another; give a key another value in place of making the next one with it`;
+  }
+  if (old === undefined) return undefined;
+  const { type, disabled, user: owner, team, subject } = specOf<KeySpec>(object);
+  const was = specOf<KeySpec>(old);
+  if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
+  if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
+    return "the key of a sign-in keeps its type, and stands for whoever signed in";
+  }
+  if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
+  if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
+    return "the key with which your own one was made stays disabled";
+  }
+  return undefined;
+}
+
+/** Tells whether a key was made with another one, or with a key that was; also when they end apart. */
+function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
+  for (let link: KubeObject | undefined = key; link !== undefined;) {
+    const { maker } = originOf(link);
+    if (maker === undefined || maker.uid === other.metadata.uid) return maker !== undefined;
+    const found: KubeObject | undefined = objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
+    link = found?.metadata.uid === maker.uid ? found : undefined;
+  }
+  return false;
+}
+
+/** Even an administrator's limited key makes no key that is less limited. */
+function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
+  if (rights.coversScope(user, scope)) return undefined;
+  return scope === undefined
+    ? "your own key has a scope, so spec.scope is needed, and must lie within it"
+    : "spec.scope goes beyond the scope of your own key";
+}
+
+function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpec): string | undefined {
+  if (caller.administers) return undefined;
+  if (!isKeyOf(caller, after) || (before !== undefined && !isKeyOf(caller, before))) {
+    return "spec.user, spec.team or spec.subject must name you or one of your teams";
+  }
+  const strange = (after.groups ?? []).filter((group) => !caller.groups.includes(group));
+  if (strange.length > 0) return `spec.groups can not name groups that you are not in: ${strange.join(", ")}`;
+  const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]) && after[field] !== undefined);
+  return written === undefined ? undefined : `spec.${written} is written by the platform`;
+}

@@ -1,0 +1,33 @@
+import { isEngineError } from "../../../base/errors.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { Registry } from "../../../apiserver/verbs/registry.ts";
+import { specOf } from "../../kinds/common.ts";
+import { originOf } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+
+/** What settles keys. */
+export interface SettleKeysOptions {
+  readonly registry: Pick<Registry, "patch">;
+  readonly objects: ManagedObjects;
+  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  readonly upToDate: () => Promise<unknown>;
+}
+
+/**
+ * Has the keys of a user, and those that he made or gave a value, know whose they are: they end with him, and not with the next one of his name. Keys know it
+ * from the beginning, unless they are older than the User or than this knowledge. Any write adds what is missing.
+ */
+export async function settleKeys(user: string, { registry, objects, upToDate }: SettleKeysOptions): Promise<void> {
+  await upToDate();
+  for (const key of [...objects.of(OWNED_ACCESS_KEYS)]) {
+    const { person, holder } = originOf(key);
+    if (![specOf<KeySpec>(key).user, person?.name, holder?.name].includes(user)) continue;
+    try {
+      await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", {});
+    } catch (error) {
+      if (!isEngineError(error, "API_NOT_FOUND")) throw error;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Whose quota an object counts for: the quota of whoever last said whose the object is. Nobody fills the quota of another user by giving
+ * objects away, and nobody gets around a quota by naming another owner or by using the key of a team.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { SYSTEM_USER } from "../../../apiserver/verbs/resource-context.ts";
+import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
+import { administers, subjectOfUserName, userNameOf } from "../caller.ts";
+import { authorKey } from "../keys/key-origin.ts";
+import type { KeyLives } from "../keys/key-lives.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { OwnedSpec } from "../../kinds/common.ts";
+import { originOf } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
+
+/** What payers are read from. */
+export interface PayerOptions {
+  readonly objects: Pick<ManagedObjects, "get">;
+  readonly lives: Pick<KeyLives, "chainOf">;
+}
+
+/**
+ * The user name of whom an object counts for; undefined for an object that counts for nobody, such as one that an administrator made
+ * without an owner.
+ *
+ * @example
+ * payerOf(secret); // "jane", or "platform:team:ops" for a team
+ */
+export function payerOf(object: KubeObject): string | undefined {
+  return (object["payer"] as string | undefined) ?? namedOwner(object);
+}
+
+/** `UserInfo.extra` of the server while it makes something because of somebody. No request from outside has it. */
+const CHARGED_EXTRA = "platform/charged";
+
+/** The server as the author of what it makes because of a user, who pays for that within the limits. */
+export function chargedTo(user: string): UserInfo {
+  return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
+}
+
+/** The user at whose cost the server writes; undefined for everybody else. */
+export function chargedBy({ extra }: UserInfo): string | undefined {
+  return extra?.[CHARGED_EXTRA]?.[0];
+}
+
+/**
+ * The kind with a payer for each object. The server keeps the payer in the object where it is not the owner that the object names, and
+ * shows it to nobody.
+ */
+export function withPayer(definition: ResourceDefinition, options: PayerOptions): ResourceDefinition {
+  const { strategy, shown } = definition;
+  return {
+    ...definition,
+    shown: (object, user) => withoutPayer(shown?.(object, user) ?? object),
+    strategy: {
+      ...strategy,
+      prepare: (object, old, by) => withPayerAfter(strategy.prepare?.(object, old, by) ?? object, old, { ...options, by }),
+      opened: (stored, by) => withoutPayer(strategy.opened?.(stored, by) ?? stored),
+    },
+  };
+}
+
+interface Author extends PayerOptions {
+  readonly by: UserInfo;
+}
+
+/** The object with the payer that it has after a write. */
+function withPayerAfter(object: KubeObject, old: KubeObject | undefined, author: Author): KubeObject {
+  const bare = withoutPayer(object);
+  const payer = old !== undefined && jsonEqual(ownersOf(object), ownersOf(old)) ? old["payer"] : newPayer(author);
+  return payer === undefined || payer === namedOwner(object) ? bare : { ...bare, payer };
+}
+
+/** Administrators and the platform itself charge the owner whom they name, or the user because of whom the platform writes. */
+function newPayer({ by, objects, lives }: Author): string | undefined {
+  if (administers(by)) return chargedBy(by);
+  if (subjectOfUserName(by.name)?.kind === "user") return by.name;
+  const key = authorKey(by, objects);
+  // A team's key that a user made is that user's: each team would be worth a quota of its own.
+  for (const link of key === undefined ? [] : lives.chainOf(key)) {
+    const person = link && originOf(link).person;
+    if (person !== undefined) return person.name;
+  }
+  return by.name;
+}
+
+function withoutPayer(object: KubeObject): KubeObject {
+  if (object["payer"] === undefined) return object;
+  const { payer: _payer, ...rest } = object;
+  return rest;
+}
+
+function namedOwner(object: KubeObject): string | undefined {
+  const [user, team, subject] = ownersOf(object);
+  if (user !== "") return user;
+  if (team !== "") return userNameOf({ kind: "team", name: team! });
+  return subject === "" ? undefined : userNameOf({ kind: "subject", name: subject! });
+}
+
+/** User, team and subject that an object names; "" for those that it does not name. */
+function ownersOf(object: KubeObject): readonly string[] {
+  if (object.kind !== OWNED_ACCESS_KEYS.kind) {
+    const { user = "", team = "" } = specOf<OwnedSpec>(object).owner ?? {};
+    return [user, team, ""];
+  }
+  const { user = "", team = "", subject = "" } = specOf<KeySpec>(object);
+  return [user, team, subject];
+}

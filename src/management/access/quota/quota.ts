@@ -1,0 +1,112 @@
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Reserve } from "../../../apiserver/verbs/resource-context.ts";
+import { BODY_BYTES_MAX } from "../../../apiserver/http/limits/limits.ts";
+import { forbiddenRequest, tooLarge } from "../../../apiserver/types/status.ts";
+import { administers, subjectOfUserName } from "../caller.ts";
+import { isOfSignIn } from "../keys/key-origin.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { OwnedSpec } from "../../kinds/common.ts";
+import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
+import { BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../config/limits.ts";
+import { chargedBy, payerOf } from "./payer.ts";
+import { Usage } from "./usage.ts";
+import type { Charge, Charged, Used } from "./usage.ts";
+
+/** How much may be stored for one user or team. */
+export interface QuotaLimits {
+  /** Objects of each kind. Default 500. */
+  readonly objects?: number;
+  /** Bytes of all objects together. Default 64 MiB. */
+  readonly bytes?: number;
+}
+
+/** What a quota works with. */
+export interface QuotaOptions {
+  readonly objects: Pick<ManagedObjects, "of" | "onChange">;
+  readonly limits?: QuotaLimits | undefined;
+  /** Told of each write that is refused. */
+  readonly refused?: () => void;
+}
+
+/** Users are made by administrators and by sign-in alone, and name no owner. */
+const KINDS: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, OWNED_ACCESS_KEYS];
+/** What the Role and the RoleBinding of an access rule take, about, in bytes. */
+const RULE_BYTES = 2_048;
+/** What each name of an access rule takes there besides, about, in bytes. */
+const NAME_BYTES = 64;
+
+/**
+ * Lets nobody store more than the limits allow, administrators excepted, and the server where it does not write because of somebody. A write that neither adds an object nor
+ * makes one larger passes whatever is used. No object grows beyond what a request may carry: its own author could not write it again.
+ *
+ * @example
+ * const registry = createRegistry({ reserve: createQuota({ objects, limits: { objects: 100 } }), ... });
+ */
+export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaOptions): Reserve {
+  const { objects: objectsMax = OBJECTS_PER_OWNER_MAX, bytes: bytesMax = BYTES_PER_OWNER_MAX } = limits;
+  const usage = new Usage();
+  for (const type of KINDS) for (const object of objects.of(type)) usage.store(placeOf(object), chargeOf(object));
+  objects.onChange(({ object, previous }) => {
+    const changed = object ?? previous;
+    if (changed !== undefined) usage.store(placeOf(changed), object && chargeOf(object));
+  });
+  return ({ type, user, object }) => {
+    const charge = chargeOf(object);
+    if (charge === undefined) return () => {};
+    const before = usage.of(charge.payer, type.kind);
+    const letGo = usage.hold(placeOf(object), charge);
+    if (administers(user) && chargedBy(user) === undefined) return letGo;
+    const after = usage.of(charge.payer, type.kind);
+    if (charge.bytes > BODY_BYTES_MAX && after.bytes > before.bytes) {
+      letGo();
+      throw tooLarge(`the object would take ${charge.bytes} bytes, and an object has at most ${BODY_BYTES_MAX}`);
+    }
+    const excess =
+      excessOf("objects", { before, after, max: objectsMax }, charge.payer) ??
+      excessOf("bytes", { before, after, max: bytesMax }, charge.payer);
+    if (excess === undefined) return letGo;
+    letGo();
+    refused();
+    throw forbiddenRequest(type, object.metadata.name ?? "", excess);
+  };
+}
+
+interface Growth {
+  readonly before: Used;
+  readonly after: Used;
+  readonly max: number;
+}
+
+/** What a write would take beyond a limit, in the words of Kubernetes' quotas; undefined when it takes nothing beyond it. */
+function excessOf(what: keyof Used, { before, after, max }: Growth, payer: string): string | undefined {
+  const requested = after[what] - before[what];
+  if (requested <= 0 || after[what] <= max) return undefined;
+  const { kind, name } = subjectOfUserName(payer) ?? { kind: "user", name: payer };
+  return `exceeded quota: ${what} of ${kind} ${JSON.stringify(name)}, requested: ${requested}, used: ${before[what]}, limited: ${max}`;
+}
+
+function placeOf(object: KubeObject): Charged {
+  const { namespace, name } = keyOf(object);
+  return { kind: object.kind, id: `${object.kind}/${namespace}/${name}` };
+}
+
+function chargeOf(object: KubeObject): Charge | undefined {
+  const payer = payerOf(object);
+  if (payer === undefined) return undefined;
+  // The platform makes and deletes them. What their users write into them counts.
+  const isLogin = object.kind === OWNED_ACCESS_KEYS.kind && isOfSignIn(object);
+  return { payer, objects: isLogin ? 0 : 1, bytes: bytesOf(object) };
+}
+
+/** As it is stored, but for what the server counts up with each write; and what follows from its access rules. */
+function bytesOf(object: KubeObject): number {
+  const { resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
+  let bytes = Buffer.byteLength(JSON.stringify({ ...object, metadata }));
+  for (const { users = [], teams = [], subresources = [] } of specOf<OwnedSpec>(object).access ?? []) {
+    bytes += RULE_BYTES + NAME_BYTES * (users.length + teams.length + subresources.length);
+  }
+  return bytes;
+}

@@ -1,0 +1,57 @@
+import { groupOf } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { OwnedSpec } from "../../kinds/common.ts";
+import { MANAGEMENT_GROUP } from "../../kinds/types.ts";
+import type { Caller } from "../caller.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-rights.ts";
+
+/** Who may make further objects of a kind by the access rules of those that are there. Asked with every create, so it is an index. */
+export interface Creators {
+  /** `namespace` is "" for kinds without namespaces. */
+  has(type: ResourceType, namespace: string, caller: Caller): boolean;
+}
+
+/**
+ * Follows the stored objects of these kinds.
+ *
+ * @example
+ * createCreators(objects, [SHARED_SECRETS, TEAMS]).has(SHARED_SECRETS, "shop", jane);
+ */
+export function createCreators(objects: ManagedObjects, types: readonly ResourceType[]): Creators {
+  /** How many rules let somebody create, by kind, namespace and name. */
+  const rules = new Map<string, number>();
+  const kinds = new Set(types.map(({ kind }) => kind));
+  const count = (object: KubeObject | undefined, by: 1 | -1) => {
+    if (object === undefined || !kinds.has(object.kind) || !object.apiVersion.startsWith(`${MANAGEMENT_GROUP}/`)) return;
+    for (const place of placesOf(object)) {
+      const left = (rules.get(place) ?? 0) + by;
+      if (left === 0) rules.delete(place);
+      else rules.set(place, left);
+    }
+  };
+  for (const type of types) for (const object of objects.of(type)) count(object, 1);
+  objects.onChange(({ object, previous }) => {
+    count(previous, -1);
+    count(object, 1);
+  });
+  return {
+    has(type, namespace, { subject, groups, teams }) {
+      if (groupOf(type) !== MANAGEMENT_GROUP) return false;
+      const at = (name: string) => rules.has(`${type.kind}/${namespace}/${name}`);
+      if (groups.includes(EVERYBODYS_GROUP) && at(`user/${EVERYBODY}`)) return true;
+      if (subject?.kind === "user" && at(`user/${subject.name}`)) return true;
+      return [...teams].some((team) => at(`team/${team}`));
+    },
+  };
+}
+
+function placesOf(object: KubeObject): readonly string[] {
+  const { kind, metadata } = object;
+  return (specOf<OwnedSpec>(object).access ?? [])
+    .filter((rule) => verbsOf(rule, object).includes("create"))
+    .flatMap(({ users = [], teams = [] }) => [...users.map((name) => `user/${name}`), ...teams.map((name) => `team/${name}`)])
+    .map((name) => `${kind}/${metadata.namespace ?? ""}/${name}`);
+}

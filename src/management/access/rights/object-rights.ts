@@ -1,0 +1,83 @@
+/**
+ * What an object's own owner and access rules allow. Pure. Source: specification 1, "Access rule item" and "Team".
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
+import { TEAMS } from "../../kinds/types.ts";
+import type { Caller } from "../caller.ts";
+
+/** Both spellings of "every verb": the word of the specification, and that of Kubernetes. */
+export const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
+/** Everybody who has shown a key, among the users of a rule. */
+export const EVERYBODY = "*";
+/** The group of everybody who has shown a key. */
+export const EVERYBODYS_GROUP = "system:authenticated";
+/** What can be done with an object that is there. */
+export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"] as const;
+/** What can be done with a team besides. */
+const TEAM_VERBS = ["bind", "makeowner"] as const;
+
+/** Somebody wants to do something with an object. */
+export interface Wanted {
+  readonly verb: string;
+  /** A part of the object; "" is the object itself. Default "". */
+  readonly subresource?: string;
+}
+
+/** The verbs that "every verb" stands for. Making other objects is not among them. */
+export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
+  return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
+}
+
+/** Tells whether somebody owns an object, himself or by a team. */
+export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
+  const { user, team } = specOf<OwnedSpec>(object).owner ?? {};
+  return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
+}
+
+/** Tells whether an owner is a user: an object of everybody's would be a rule's affair. */
+export function isUserName(name: string | undefined): name is string {
+  return name !== undefined && name !== "" && name !== EVERYBODY;
+}
+
+/**
+ * Tells whether an object's owner or rules let somebody do something with it. Owners may do everything but `bind` and `makeowner`,
+ * which give away more than the object; parts of it have to be in a rule, which they may write.
+ *
+ * @example
+ * objectAllows(secret, jane, { verb: "get" });
+ */
+export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: Wanted): boolean {
+  if (subresource === "" && (OBJECT_VERBS as readonly string[]).includes(verb) && owns(caller, object)) return true;
+  return (specOf<OwnedSpec>(object).access ?? []).some(
+    (rule) => ruleIsFor(rule, caller) && ruleHasVerb(rule, verb, object) && ruleHasPart(rule, subresource),
+  );
+}
+
+/** Tells whether a rule is meant for somebody. */
+export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, groups, teams: own }: Caller): boolean {
+  if (teams.some((team) => own.has(team))) return true;
+  if (users.includes(EVERYBODY) && groups.includes(EVERYBODYS_GROUP)) return true;
+  return subject?.kind === "user" && users.includes(subject.name);
+}
+
+function ruleHasVerb({ verbs = [] }: AccessRule, verb: string, object: KubeObject): boolean {
+  // Whoever may list may follow the list.
+  if (verbs.includes(verb) || (verb === "watch" && verbs.includes("list"))) return true;
+  return verbs.some((own) => EVERY_VERB.includes(own)) && everyVerbOf(object).includes(verb);
+}
+
+function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): boolean {
+  return subresource === "" || subresources.includes(subresource);
+}
+
+/** The verbs that a rule gives, "every verb" spelled out. */
+export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
+  const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
+  const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));
+  const following = [...all, ...listed].includes("list") ? ["watch"] : [];
+  return [...new Set([...all, ...listed, ...following])];
+}

@@ -1,0 +1,216 @@
+/**
+ * What the author of a write must hold beyond the right to write: nobody gives away what he does not have.
+ * Source: specification 1, "Platform-specific verbs usable in access rules on Team" and Authentication 3.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../../base/json.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
+import { invalid } from "../../../apiserver/types/field-error.ts";
+import { forbiddenRequest, invalidObject } from "../../../apiserver/types/status.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
+import { clusterRolesOf } from "../../kinds/team.ts";
+import type { TeamSpec } from "../../kinds/team.ts";
+import { TEAMS } from "../../kinds/types.ts";
+import type { Caller, Subject } from "../caller.ts";
+import type { NameIndex } from "./name-index.ts";
+import { objectAllows, owns, verbsOf } from "./object-rights.ts";
+import { attributesOn } from "./rights.ts";
+import type { Rights } from "./rights.ts";
+
+/** A write that is about to happen. */
+export interface PermittedWrite {
+  readonly user: UserInfo;
+  readonly object: KubeObject;
+  /** Undefined on creation. */
+  readonly old: KubeObject | undefined;
+}
+
+/** Lets a write pass, or throws what answers it. */
+export type Permit = (write: PermittedWrite) => void;
+
+/** What permits ask. */
+export interface PermitOptions {
+  readonly rights: Rights;
+  readonly type: ResourceType;
+  /** The kinds that this server knows, as owners of objects. */
+  readonly types: readonly ResourceType[];
+  /** Whether something names a team that is not there. */
+  readonly names: Pick<NameIndex, "has">;
+}
+
+/**
+ * For objects with an owner and access rules.
+ *
+ * @throws API_FORBIDDEN, naming what is missing; API_INVALID for an owner reference that may not block.
+ */
+export function createOwnedPermit(options: PermitOptions): Permit {
+  const blocking = createBlockingPermit(options);
+  return (write) => {
+    blocking(write);
+    const caller = options.rights.callerOf(write.user);
+    const review = new Review(options, { ...write, caller });
+    review.owner();
+    review.access();
+    if (options.type.plural === TEAMS.plural) {
+      review.teamName();
+      review.clusterRoles();
+    }
+  };
+}
+
+interface Reviewed extends PermittedWrite {
+  readonly caller: Caller;
+}
+
+/** Most pairs of a verb and a part of the object that new and changed access rules may name; each is looked up. */
+const PAIRS_MAX = 50_000;
+
+class Review {
+  readonly #options: PermitOptions;
+  readonly #write: Reviewed;
+  /** Whether the author has a verb on a part, and whether on a team: many rules ask the same. */
+  readonly #known = new Map<string, boolean>();
+
+  constructor(options: PermitOptions, write: Reviewed) {
+    this.#options = options;
+    this.#write = write;
+  }
+
+  get #spec(): OwnedSpec {
+    return specOf<OwnedSpec>(this.#write.object);
+  }
+
+  get #before(): OwnedSpec {
+    return this.#write.old === undefined ? {} : specOf<OwnedSpec>(this.#write.old);
+  }
+
+  /** Only owners give an object away; to a team only with its verb `makeowner`. Whoever makes an object owns it, or such a team does. */
+  owner(): void {
+    const { caller, old } = this.#write;
+    const { user = "", team = "" } = this.#spec.owner ?? {};
+    const { user: userBefore = "", team: teamBefore = "" } = this.#before.owner ?? {};
+    const isSelf = ({ kind, name }: Subject) => caller.subject?.kind === kind && caller.subject.name === name;
+    if (!caller.administers && old === undefined) {
+      if (user === "" && team === "") throw this.#refuse("spec.owner must name you, or a team on which you have the verb makeowner");
+      if (user !== "" && !isSelf({ kind: "user", name: user })) throw this.#refuse("spec.owner.user of a new object can only be you");
+    } else if (!caller.administers && (user !== userBefore || team !== teamBefore) && !owns(caller, old!)) {
+      throw this.#refuse("only the owner can change spec.owner");
+    }
+    if (team === "" || team === teamBefore || isSelf({ kind: "team", name: team })) return;
+    this.#demandTeamVerb(team, "makeowner", "make it the owner");
+  }
+
+  /** A new or changed rule gives only what its author has himself, and to a team only with its verb `bind`. */
+  access(): void {
+    const before = new Set((this.#before.access ?? []).map(canonicalJson));
+    const added = (this.#spec.access ?? []).filter((rule) => !before.has(canonicalJson(rule)));
+    this.#countPairs(added);
+    for (const rule of added) {
+      this.#demandVerbs(rule);
+      for (const team of rule.teams ?? []) this.#demandTeamVerb(team, "bind", "give it permissions");
+    }
+  }
+
+  #countPairs(rules: readonly AccessRule[]): void {
+    const { object } = this.#write;
+    const pairs = rules.reduce((sum, rule) => sum + verbsOf(rule, object).length * partsOf(rule).size, 0);
+    if (pairs <= PAIRS_MAX) return;
+    const why = `must not name more than ${PAIRS_MAX} pairs of a verb and a subresource, found ${pairs}`;
+    throw invalidObject(this.#options.type, object.metadata.name ?? "", [invalid("spec.access", "<omitted>", why)]);
+  }
+
+  #demandVerbs(rule: AccessRule): void {
+    const { user, caller, object, old } = this.#write;
+    const { type, rights } = this.#options;
+    // A new object is judged as if it were there: its owner has the owner's verbs.
+    const present = old ?? withoutRules(object);
+    const holds = (verb: string, subresource: string) => {
+      if (!rights.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
+      if (caller.administers) return true;
+      if (verb === "create") return rights.mayCreate(caller, type, object.metadata.namespace ?? "");
+      // Owners have the parts of their objects too.
+      return objectAllows(present, caller, { verb, subresource: owns(caller, present) ? "" : subresource });
+    };
+    const parts = partsOf(rule);
+    const held = (verb: string, part: string) => this.#remember(JSON.stringify([verb, part]), () => holds(verb, part));
+    const missing = verbsOf(rule, object).filter((verb) => ![...parts].every((part) => held(verb, part)));
+    if (missing.length > 0) throw this.#refuse(`an access rule can not give what you do not have: ${missing.join(", ")}`);
+  }
+
+  /** A team that rules name before it is there has what they give, so whoever makes it would give that to its members. */
+  teamName(): void {
+    const { caller, old, object } = this.#write;
+    const { name = "" } = object.metadata;
+    if (old !== undefined || caller.administers || !this.#options.names.has("team", name)) return;
+    throw this.#refuse("owners, rules or keys name this team already, so only an administrator can create it");
+  }
+
+  /** Roles in the clusters go far beyond the team itself. */
+  clusterRoles(): void {
+    const { user, caller, object, old } = this.#write;
+    const before = new Set(old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old)));
+    const added = clusterRolesOf(specOf<TeamSpec>(object)).filter((role) => !before.has(role));
+    const inScope = this.#options.rights.inScope(user, attributesOn(TEAMS, keyOf(object), "bind"));
+    const holds = caller.administers || (old !== undefined && objectAllows(old, caller, { verb: "bind" }));
+    if (added.length === 0 || (inScope && holds)) return;
+    throw this.#refuse(`the verb bind on the team is needed to give it the cluster roles ${added.join(", ")}`);
+  }
+
+  #demandTeamVerb(team: string, verb: string, purpose: string): void {
+    if (this.#remember(JSON.stringify([verb, "team", team]), () => this.#options.rights.teamAllows(team, this.#write.user, verb))) return;
+    throw this.#refuse(`the verb ${verb} on team ${JSON.stringify(team)} is needed to ${purpose}`);
+  }
+
+  #remember(question: string, answer: () => boolean): boolean {
+    const known = this.#known.get(question) ?? answer();
+    this.#known.set(question, known);
+    return known;
+  }
+
+  #refuse(why: string): EngineError {
+    return forbiddenRequest(this.#options.type, this.#write.object.metadata.name ?? "", why);
+  }
+}
+
+/** The parts of an object that a rule is about; "" is the object itself. */
+function partsOf({ subresources = [] }: AccessRule): ReadonlySet<string> {
+  return new Set(["", ...subresources]);
+}
+
+/** Nobody gets rights from a rule that is only being written. */
+function withoutRules(object: KubeObject): KubeObject {
+  return { ...object, spec: { ...specOf<OwnedSpec>(object), access: [] } };
+}
+
+/**
+ * For every kind: an owner reference may hold up the deletion of an owner only if its author might delete that owner.
+ *
+ * @throws API_INVALID, naming the reference. Source: specification 1, ownerReferences.
+ */
+export function createBlockingPermit({ rights, type, types }: PermitOptions): Permit {
+  return ({ user, object, old }) => {
+    const blocking = (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
+    const before = new Set(blocking.map(({ uid }) => uid));
+    const errors = (object.metadata.ownerReferences ?? []).flatMap((reference, index) => {
+      if (reference.blockOwnerDeletion !== true || before.has(reference.uid) || mayDelete(reference, object.metadata.namespace ?? ""))
+        return [];
+      const field = `metadata.ownerReferences[${index}].blockOwnerDeletion`;
+      return [invalid(field, true, "cannot be set without the permission to delete the owner")];
+    });
+    if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
+
+    function mayDelete(reference: OwnerReference, namespace: string): boolean {
+      const { apiVersion, kind, name } = reference;
+      // Of a kind that is not known here, only those who may do everything may delete anything.
+      const unknown: ResourceType = { apiVersion, kind, plural: "", namespaced: false };
+      const owner = types.find((type) => type.apiVersion === apiVersion && type.kind === kind) ?? unknown;
+      return rights.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;
+    }
+  };
+}

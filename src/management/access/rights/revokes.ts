@@ -1,0 +1,21 @@
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import { USERS } from "../../kinds/types.ts";
+
+/** Fields of a spec from which no right follows. */
+const SILENT: readonly string[] = ["data", "description", "displayName"];
+
+/**
+ * Tells whether somebody may have fewer rights after a write of a key, a User, a Team or a SharedSecret. What is made takes nothing away,
+ * but for a User, whose keys may have been there before.
+ */
+export function mayRevoke(object: KubeObject | undefined, old: KubeObject | undefined): boolean {
+  if (old === undefined) return object?.kind === USERS.kind;
+  return object === undefined || !jsonEqual(rightsIn(object), rightsIn(old));
+}
+
+function rightsIn(object: KubeObject): object {
+  const spec = Object.entries(specOf<object>(object)).filter(([field]) => !SILENT.includes(field));
+  return { spec: Object.fromEntries(spec), origin: object["origin"], deletionTimestamp: object.metadata.deletionTimestamp };
+}

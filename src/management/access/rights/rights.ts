@@ -1,0 +1,259 @@
+import { groupOf } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { Attributes, Authorizer, Decision, PolicyRule, ResourceAttributes } from "../../../apiserver/access/authorization.ts";
+import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import type { ScopeOptions } from "../../../cluster/scope/grants.ts";
+import { alwaysAllowed } from "../../../cluster/scope/always.ts";
+import { parseScope } from "../../../cluster/scope/parse.ts";
+import { inEveryNamespace } from "../../../cluster/scope/every-namespace.ts";
+import { rulesWithin } from "../../../cluster/scope/rules.ts";
+import { allowedByScopes, SCOPE_EXTRA } from "../../../cluster/scope/scope.ts";
+import { isWithin } from "../../../cluster/scope/checks/subset.ts";
+import type { AccessScope, ManagementTarget } from "../../../cluster/scope/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import {
+  CONFIG,
+  DIRECT_CLUSTER_ENDPOINT_TOKENS,
+  MANAGEMENT_GROUP,
+  OWNED_ACCESS_KEYS,
+  SHARED_SECRETS,
+  TEAMS,
+  USERS,
+} from "../../kinds/types.ts";
+import type { Caller } from "../caller.ts";
+import { createCreators } from "./creators.ts";
+import type { Creators } from "./creators.ts";
+import { rulesOf, sourceOf } from "./derived-roles.ts";
+import { isKeyOf } from "../key-subject.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import type { Membership } from "../membership.ts";
+import { objectAllows, ruleIsFor } from "./object-rights.ts";
+
+/** Who may do what, on whole resources and on single objects. */
+export interface Rights extends Authorizer {
+  callerOf(user: UserInfo): Caller;
+  /** Which objects of a kind a user's lists and watches show; undefined for all. */
+  visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
+  /** Tells whether somebody may read an object in this state of it, by whichever verb; the scopes of his key count. */
+  mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
+  /** Tells whether the rules of a team give somebody a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  teamAllows(team: string, user: UserInfo, verb: string): boolean;
+  /** Tells whether the scopes of a user's key allow a request, whatever his rights are. */
+  inScope(user: UserInfo, attributes: Attributes): boolean;
+  /** Tells whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
+  coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
+  /** Tells whether somebody may make further objects of a kind in a namespace. */
+  mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
+}
+
+/** What rights are read from. */
+export interface RightsOptions {
+  readonly objects: ManagedObjects;
+  readonly membership: Membership;
+  /** What scopes depend on, at this moment. Default: their own defaults. */
+  readonly scopeOptions?: () => ScopeOptions;
+}
+
+const HERE: ManagementTarget = { kind: "management" };
+const READS: readonly string[] = ["get", "list", "watch"];
+const COLLECTION_READS: readonly string[] = ["list", "watch"];
+const RBAC_GROUP = "rbac.authorization.k8s.io";
+const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
+const REFUSED: Decision = { allowed: false, reason: "" };
+const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the access key does not allow it" };
+
+/**
+ * Rights by owners, access rules and membership. Answers hold for this moment.
+ *
+ * @example
+ * const rights = createRights({ objects, membership: createMembership(objects) });
+ * rights.decide(user, attributes).allowed;
+ */
+export function createRights(options: RightsOptions): Rights {
+  return new ManagementRights(options);
+}
+
+class ManagementRights implements Rights {
+  readonly #objects: ManagedObjects;
+  readonly #creators: Creators;
+  readonly #membership: Membership;
+  readonly #scopeOptions: () => ScopeOptions;
+
+  constructor({ objects, membership, scopeOptions = () => ({}) }: RightsOptions) {
+    this.#objects = objects;
+    this.#creators = createCreators(objects, OWNED_TYPES);
+    this.#membership = membership;
+    this.#scopeOptions = scopeOptions;
+  }
+
+  callerOf(user: UserInfo): Caller {
+    return this.#membership.callerOf(user);
+  }
+
+  decide(user: UserInfo, attributes: Attributes): Decision {
+    const caller = this.callerOf(user);
+    if (alwaysAllowed(attributes)) return allowed("everybody who is known may ask");
+    if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
+    if (!("path" in attributes) && attributes.verb === "impersonate") {
+      return caller.administers && user.extra?.[SCOPE_EXTRA] === undefined ? allowed("administrator") : REFUSED;
+    }
+    if (caller.administers) return allowed("administrator");
+    return "path" in attributes ? REFUSED : this.#decide(caller, attributes);
+  }
+
+  inScope(user: UserInfo, attributes: Attributes): boolean {
+    if (user.extra?.[SCOPE_EXTRA] === undefined) return true;
+    return allowedByScopes(user, HERE, inEveryNamespace(attributes, isNamespaced), this.#scopeOptions());
+  }
+
+  coversScope({ extra }: UserInfo, scope: AccessScope | undefined): boolean {
+    return (extra?.[SCOPE_EXTRA] ?? []).every((text) => isWithin(scope, parseScope(text) ?? {}, this.#scopeOptions()));
+  }
+
+  #decide(caller: Caller, attributes: ResourceAttributes): Decision {
+    const { group, resource, verb } = attributes;
+    if (group === RBAC_GROUP) return this.#decideDerived(caller, attributes);
+    if (group !== MANAGEMENT_GROUP) return REFUSED;
+    // A list of one name, as watches of single objects are, shows no more than the whole list.
+    if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
+      return allowed("shows what the caller may read");
+    if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("everybody may read the configuration") : REFUSED;
+    if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural) return verb === "create" ? allowed("with the caller's own rights") : REFUSED;
+    if (resource === OWNED_ACCESS_KEYS.plural) return this.#decideKey(caller, attributes);
+    if (resource === USERS.plural) return this.#decideUser(caller, attributes);
+    const type = OWNED_TYPES.find(({ plural }) => plural === resource);
+    return type === undefined ? REFUSED : this.#decideOwned(caller, attributes, type);
+  }
+
+  /** Everybody may have keys; what they may say is the permit's affair. */
+  #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
+    if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
+    const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
+    // Whoever may create learns from that already that there is none; it takes this to apply a new one.
+    if (key === undefined) return allowed("keys of the caller's own");
+    return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
+  }
+
+  #decideUser(caller: Caller, { verb, subresource, name }: ResourceAttributes): Decision {
+    const isSelf = caller.subject?.kind === "user" && caller.subject.name === name;
+    if (isSelf && verb === "create" && subresource === "password") return allowed("the password is the caller's own");
+    return isSelf && READS.includes(verb) ? allowed("the user is the caller") : REFUSED;
+  }
+
+  #decideOwned(caller: Caller, attributes: ResourceAttributes, type: ResourceType): Decision {
+    const { verb, subresource, namespace, name } = attributes;
+    if (verb === "create" && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
+    if (name === "") return REFUSED;
+    const object = this.#objects.get(type, { namespace, name });
+    if (object === undefined && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
+    if (object === undefined || !objectAllows(object, caller, { verb, subresource })) return REFUSED;
+    return allowed("the owner or an access rule of the object allows it");
+  }
+
+  #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
+    if (COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
+    if (verb !== "get" || name === "") return REFUSED;
+    return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
+  }
+
+  /** Whoever may read an object may read the roles that follow from it. */
+  #seesSource(caller: Caller, key: ObjectKey): boolean {
+    const source = sourceOf(key);
+    const object = source && this.#objects.get(source.type, source.key);
+    return object !== undefined && objectAllows(object, caller, { verb: "get" });
+  }
+
+  visible(user: UserInfo, { type }: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined {
+    const group = groupOf(type);
+    if (group !== MANAGEMENT_GROUP && group !== RBAC_GROUP) return undefined;
+    if (type.plural === CONFIG.plural || this.callerOf(user).administers) return undefined;
+    // Asked anew for each object: a watch lives longer than a membership.
+    return (object) => this.#shows(this.callerOf(user), type, object);
+  }
+
+  #shows(caller: Caller, type: ResourceType, object: KubeObject): boolean {
+    const { name = "", namespace = "" } = object.metadata;
+    if (groupOf(type) === RBAC_GROUP) return this.#seesSource(caller, { namespace, name });
+    if (type.plural === OWNED_ACCESS_KEYS.plural) return isKeyOf(caller, specOf<KeySpec>(object));
+    if (type.plural === USERS.plural) return caller.subject?.kind === "user" && caller.subject.name === name;
+    return objectAllows(object, caller, { verb: "list" });
+  }
+
+  mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean {
+    const caller = this.callerOf(user);
+    if (caller.administers && user.extra?.[SCOPE_EXTRA] === undefined) return true;
+    return READS.some(
+      (verb) =>
+        this.inScope(user, attributesOn(type, keyOf(object), verb)) && (caller.administers || objectAllows(object, caller, { verb })),
+    );
+  }
+
+  teamAllows(team: string, user: UserInfo, verb: string): boolean {
+    if (!this.inScope(user, attributesOn(TEAMS, { namespace: "", name: team }, verb))) return false;
+    const caller = this.callerOf(user);
+    if (caller.administers) return true;
+    const object = this.#objects.get(TEAMS, { namespace: "", name: team });
+    return object !== undefined && objectAllows(object, caller, { verb });
+  }
+
+  mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean {
+    if (caller.administers) return true;
+    return this.#creators.has(type, type.namespaced ? namespace : "", caller);
+  }
+
+  rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
+    const caller = this.callerOf(user);
+    const rules = caller.administers ? EVERYTHING : this.#ownRules(caller, namespace);
+    return rulesWithin(rules, user, { target: HERE, namespace, ...this.#scopeOptions() });
+  }
+
+  #ownRules(caller: Caller, namespace: string): readonly PolicyRule[] {
+    const owned = OWNED_TYPES.flatMap((type) =>
+      [...this.#objects.of(type)]
+        .filter((object) => !type.namespaced || object.metadata.namespace === namespace)
+        .flatMap((object) =>
+          rulesOf(object)
+            .filter(({ rule }) => ruleIsFor(rule, caller))
+            .map(({ policy }) => policy),
+        ),
+    );
+    return [...BASIC_RULES, ...owned];
+  }
+}
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+const BASIC_RULES: readonly PolicyRule[] = [
+  { verbs: ["create"], apiGroups: [MANAGEMENT_GROUP], resources: [OWNED_ACCESS_KEYS.plural, DIRECT_CLUSTER_ENDPOINT_TOKENS.plural] },
+  { verbs: [...READS], apiGroups: [MANAGEMENT_GROUP], resources: [CONFIG.plural] },
+  {
+    verbs: [...COLLECTION_READS],
+    apiGroups: [MANAGEMENT_GROUP],
+    resources: [SHARED_SECRETS.plural, TEAMS.plural, USERS.plural, OWNED_ACCESS_KEYS.plural],
+  },
+  { verbs: [...COLLECTION_READS], apiGroups: [RBAC_GROUP], resources: ["roles", "rolebindings", "clusterroles", "clusterrolebindings"] },
+];
+
+/** A request for a single object. */
+export function attributesOn(type: ResourceType, { namespace, name }: ObjectKey, verb: string, subresource = ""): ResourceAttributes {
+  const [group, version] = [groupOf(type), type.apiVersion.split("/").at(-1)!];
+  return { verb, group, version, resource: type.plural, subresource, namespace: type.namespaced ? namespace : "", name };
+}
+
+const NAMESPACED: readonly string[] = [SHARED_SECRETS.plural, "roles", "rolebindings"];
+
+function isNamespaced(_group: string, resource: string): boolean {
+  return NAMESPACED.includes(resource);
+}
+
+function allowed(reason: string): Decision {
+  return { allowed: true, reason };
+}

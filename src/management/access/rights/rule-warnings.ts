@@ -1,0 +1,34 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { specOf } from "../../kinds/common.ts";
+import type { OwnedSpec } from "../../kinds/common.ts";
+import type { TeamSpec } from "../../kinds/team.ts";
+import { TEAMS } from "../../kinds/types.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import { EVERY_VERB, everyVerbOf } from "./object-rights.ts";
+
+/** What container registries take as a namespace. Source: OCI distribution specification, "name". */
+const REGISTRY_NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
+const REGISTRY_NAME_MAX = 255;
+
+/** Advice on access rules whose verbs allow nothing. */
+export function ruleWarnings(object: KubeObject): readonly string[] {
+  const known = new Set(["create", ...EVERY_VERB, ...everyVerbOf(object)]);
+  return (specOf<OwnedSpec>(object).access ?? []).flatMap(({ verbs = [] }, index) =>
+    verbs
+      .filter((verb) => !known.has(verb))
+      .map((verb) => `spec.access[${index}].verbs: ${JSON.stringify(verb)} is no verb of a ${object.kind} and allows nothing`),
+  );
+}
+
+/** Advice on the name with which a team is known to a container registry. */
+export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects, "of">): readonly string[] {
+  const { username = "" } = specOf<TeamSpec>(team);
+  if (username === "") return [];
+  const isLegal = username.length <= REGISTRY_NAME_MAX && REGISTRY_NAME.test(username);
+  const others = [...objects.of(TEAMS)].filter((other) => other.metadata.name !== team.metadata.name);
+  const isTaken = others.some((other) => specOf<TeamSpec>(other).username === username);
+  return [
+    ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is no namespace that container registries take`]),
+    ...(isTaken ? [`spec.username ${JSON.stringify(username)} is the one of another team too`] : []),
+  ];
+}

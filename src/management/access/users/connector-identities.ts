@@ -1,0 +1,122 @@
+import { sha256Hex } from "../../../base/digest.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { InternalRecords } from "../../records/internal-records.ts";
+import { PROVIDER_KINDS } from "../../sign-in/providers/admit.ts";
+import { idClaimOf } from "../../sign-in/providers/admit-oidc.ts";
+import type { Provider } from "../../sign-in/providers/admit.ts";
+import { findConnector } from "../../sign-in/providers/connectors.ts";
+import type { Identity } from "../../sign-in/identity.ts";
+import type { SignInSettings } from "../../sign-in/settings.ts";
+
+/** The part of `status.auth` that says whose names and groups are taken as they are. */
+export interface PlainNameSettings extends SignInSettings {
+  /** Id of a connector. Default: the only one there is. */
+  readonly plainNamesConnector?: string | undefined;
+}
+
+/** What of an identity says whom its id of the user means. */
+type Told = Pick<Identity, "connector" | "issuer" | "idClaim">;
+
+/**
+ * Which provider stands behind the id of a connector, and by which claim it knows its users. Users are known by the connector and their id
+ * there, so a connector that is given to another provider, or takes another claim for the id, must not sign in those who were known before.
+ */
+export interface ConnectorIdentities {
+  /** Takes a configuration: a connector that is new is remembered with its provider, and that with its claim. */
+  follow(settings: PlainNameSettings): Promise<void>;
+  /** The connector as it stands before the ids of its users: its id, or `ID@DIGEST` for another provider or claim than its first one. */
+  nameOf(identity: Told): string;
+  /** Tells whether user names and groups of this connector mean what rules and teams say. */
+  ownsPlainNames(connector: string): boolean;
+  /** Tells whether any connector owns them: the others' people get names that show that they are theirs. */
+  plainNamesAreOwned(): boolean;
+  /** What stands before groups of this connector; "" where they are taken as they are. */
+  groupsPrefixOf(identity: Told): string;
+}
+
+const KIND = "Connector";
+const CLAIM_KIND = "ConnectorClaim";
+const DIGEST_LENGTH = 8;
+
+/**
+ * Remembers providers in the store.
+ *
+ * @example
+ * const identities = createConnectorIdentities({ records, logger });
+ * await identities.follow(config.auth);
+ * identities.nameOf({ connector: "oidc" }); // "oidc"
+ */
+export function createConnectorIdentities(options: {
+  readonly records: Pick<InternalRecords, "add">;
+  readonly logger: Logger;
+}): ConnectorIdentities {
+  const { records, logger } = options;
+  let current: PlainNameSettings = {};
+  let names: ReadonlyMap<string, string> = new Map();
+  const first = new Map<string, string>();
+  /** The claim that a provider's users were known by first, by the connector's name with that provider. */
+  const firstClaim = new Map<string, string>();
+  const withDigest = (connector: string, text: string) => `${connector}@${sha256Hex(text).slice(0, DIGEST_LENGTH)}`;
+  const nameAt = (connector: string, place: string) =>
+    (first.get(connector) ?? place) === place ? connector : withDigest(connector, place);
+  const nameFor = (connector: string, place: string, claim: string | undefined) => {
+    const name = nameAt(connector, place);
+    return claim === undefined || (firstClaim.get(name) ?? claim) === claim ? name : withDigest(connector, `${place} ${claim}`);
+  };
+  const nameOf = ({ connector, issuer, idClaim }: Told) =>
+    issuer === undefined
+      ? (names.get(connector) ?? connector)
+      : nameFor(connector, placeOf({ kind: "oidc", settings: { issuerUrl: issuer } }), idClaim);
+  const ownsPlainNames = (connector: string) => {
+    const { plainNamesConnector = "" } = current;
+    if (plainNamesConnector !== "") return connector === plainNamesConnector;
+    return names.size === 1 && names.get(connector) === connector;
+  };
+  return {
+    nameOf,
+    ownsPlainNames,
+    async follow(settings) {
+      const next = new Map<string, string>();
+      for (const provider of providersIn(settings)) {
+        const place = placeOf(provider);
+        const claim = claimOf(provider);
+        first.set(provider.connector, await records.add(KIND, encodeURIComponent(provider.connector), place));
+        const name = nameAt(provider.connector, place);
+        if (claim !== undefined) firstClaim.set(name, await records.add(CLAIM_KIND, encodeURIComponent(name), claim));
+        next.set(provider.connector, nameFor(provider.connector, place, claim));
+      }
+      for (const [id, name] of next) {
+        if (name !== id && names.get(id) !== name)
+          logger.warn("A connector has another provider or usernameClaim than at first; users that it had before cannot sign in by it", {
+            connector: id,
+            name,
+          });
+      }
+      [current, names] = [settings, next];
+    },
+    plainNamesAreOwned: () => [...names.keys()].some(ownsPlainNames),
+    groupsPrefixOf(identity) {
+      const { connector } = identity;
+      const provider = findConnector(current, connector);
+      const ownPrefix = provider?.kind === "oidc" ? ((provider as Provider<"oidc">).settings.groupsPrefix ?? "") : "";
+      return ownsPlainNames(connector) || ownPrefix !== "" ? "" : `${nameOf(identity)}:`;
+    },
+  };
+}
+
+function providersIn(settings: SignInSettings): readonly Provider[] {
+  const ids = [...PROVIDER_KINDS, ...(settings.connectors ?? []).map(({ id }) => id)];
+  return ids.flatMap((id) => findConnector(settings, id) ?? []);
+}
+
+/** Which claim a provider's ids of users are; undefined where the kind leaves no choice. */
+function claimOf({ kind, settings }: Provider): string | undefined {
+  return kind === "oidc" ? idClaimOf(settings as Provider<"oidc">["settings"]) : undefined;
+}
+
+/** Where a provider's ids of users mean somebody: its kind, and the address or tenant that the kind has. */
+function placeOf({ kind, settings }: Pick<Provider, "kind" | "settings">): string {
+  const { issuerUrl, baseURL, hostName, tenant, ssoIssuer, ssoURL } = settings as Readonly<Record<string, string | undefined>>;
+  const address = issuerUrl ?? baseURL ?? hostName ?? tenant ?? (ssoIssuer || ssoURL);
+  return `${kind} ${(address ?? "").replace(/\/$/, "")}`;
+}

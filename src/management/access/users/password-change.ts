@@ -1,0 +1,53 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { required } from "../../../apiserver/types/field-error.ts";
+import type { WriteOptions } from "../../../apiserver/verbs/resource-context.ts";
+import { SYSTEM_USER } from "../../../apiserver/verbs/resource-context.ts";
+import type { Question } from "../../../apiserver/types/resource-definition.ts";
+import { forbiddenRequest, invalidObject, tooManyRequests } from "../../../apiserver/types/status.ts";
+import { specOf } from "../../kinds/common.ts";
+import { PASSWORD_CHANGE } from "../../kinds/password-change.ts";
+import type { PasswordChangeSpec } from "../../kinds/password-change.ts";
+import { PASSWORD_CHANGES, USERS } from "../../kinds/types.ts";
+import type { UserSpec } from "../../kinds/user.ts";
+import type { Attempts } from "../../sign-in/limits/attempts.ts";
+import { passwordFits } from "./password.ts";
+
+/** What passwords are changed with. */
+export interface PasswordChangeOptions {
+  /** By user. A change counts like a wrong password: each costs the server time. */
+  readonly attempts: Attempts;
+  /** Login by password is switched off, at this moment. */
+  readonly disabled: () => boolean;
+  /** Gives a user in this state another password, by the rules for all passwords. */
+  readonly setPassword: (user: KubeObject, password: string, options: Pick<WriteOptions, "dryRun" | "judge">) => Promise<unknown>;
+}
+
+/**
+ * People change their own passwords: the question that a User answers at its path `password`.
+ *
+ * The answer throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password
+ * that the rules refuse, API_CONFLICT when somebody else changes the user at the same moment.
+ */
+export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): Question {
+  return {
+    definition: PASSWORD_CHANGE,
+    async answer({ question, about, dryRun, judge }) {
+      const { currentPassword = "", password = "" } = specOf<Partial<PasswordChangeSpec>>(question);
+      const name = about.metadata.name!;
+      const missing = [
+        ...(currentPassword === "" ? [required("spec.currentPassword")] : []),
+        ...(password === "" ? [required("spec.password")] : []),
+      ];
+      if (missing.length > 0) throw invalidObject(PASSWORD_CHANGES, name, missing);
+      const { password: digest = "" } = specOf<UserSpec>(about);
+      if (disabled()) throw forbiddenRequest(USERS, name, "login by password is disabled");
+      if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
+      if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
+      if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");
+      // It is the server that writes, for whoever may still ask for it then.
+      const stillAsked = judge && (() => (judge(), SYSTEM_USER));
+      await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
+      return { ...question, metadata: { ...question.metadata, name }, spec: {} };
+    },
+  };
+}

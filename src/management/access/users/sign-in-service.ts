@@ -1,0 +1,377 @@
+import { sha256Hex } from "../../../base/digest.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
+import type { Registry } from "../../../apiserver/verbs/registry.ts";
+import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
+import { conflict, forbiddenRequest, unauthorized } from "../../../apiserver/types/status.ts";
+import { specOf } from "../../kinds/common.ts";
+import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
+import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import type { TeamSpec } from "../../kinds/team.ts";
+import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../kinds/types.ts";
+import { subjectsOf } from "../../kinds/user.ts";
+import type { UserSpec } from "../../kinds/user.ts";
+import type { Identity } from "../../sign-in/identity.ts";
+import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-in/ports.ts";
+import type { AccessKeys } from "../keys/access-keys.ts";
+import { isReserved } from "../caller.ts";
+import type { ConnectorIdentities } from "./connector-identities.ts";
+import type { FormerUsers } from "./former-users.ts";
+import type { KeyLives } from "../keys/key-lives.ts";
+import { isOfSignIn } from "../keys/key-origin.ts";
+import type { ManagedObjects } from "../managed-objects.ts";
+import type { NameIndex } from "../rights/name-index.ts";
+import { NOBODYS_DIGEST, passwordFits } from "./password.ts";
+import { saidOf, signingIn } from "./signed-in-user.ts";
+import { chargedTo } from "../quota/payer.ts";
+
+/** What a sign-in makes, and by which settings. */
+export interface SignInServiceOptions {
+  readonly registry: Registry;
+  readonly objects: ManagedObjects;
+  readonly keys: AccessKeys;
+  readonly lives: Pick<KeyLives, "endOf" | "refusalOf">;
+  readonly names: NameIndex;
+  readonly connectors: ConnectorIdentities;
+  readonly formerUsers: FormerUsers;
+  readonly clock: Pick<Clock, "now">;
+  readonly logger: Logger;
+  /** Resolves once this process knows of every write that was acknowledged before the call. */
+  readonly upToDate: () => Promise<unknown>;
+  /** `status.auth` as it is now. */
+  readonly settings: () => { readonly disableUserCreation: boolean; readonly disableTeamCreation: boolean };
+}
+
+/** The id of the password login among connectors. */
+const PASSWORD_CONNECTOR = "password";
+const NAME_LENGTH_MAX = 63;
+/** Hexadecimal digits of a name's digest: those of one provider choose nothing of it; others might search for one. */
+const HASH_LENGTH = { own: 10, others: 20 } as const;
+/** Names that look as if they had such a digest. */
+const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
+const TEAMS_HELP = "Make teams for the groups that need one, let groupsFilters leave others out, or set disableTeamCreation";
+/** Sign-ins that get in each other's way are tried again so often. */
+const TRIES_MAX = 5;
+
+/**
+ * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first time, Teams for groups
+ * that have none, and a key of type Login. Source: specification 2, `status.auth`.
+ *
+ * Somebody is who the connector and its id of the user say, whatever the names are. A newcomer gets a User that an administrator bound to
+ * the connector, or the user name as the provider gives it, or the same with a digest where that name means somebody else: see decision 80.
+ */
+export function createSignInService(options: SignInServiceOptions): SignInPorts {
+  return new SignInService(options);
+}
+
+class SignInService implements SignInPorts {
+  readonly #options: SignInServiceOptions;
+  /** Sign-ins that are under way, by subject. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  /** What was stored of the password that an identity was found by. */
+  readonly #checked = new WeakMap<Identity, string>();
+
+  constructor(options: SignInServiceOptions) {
+    this.#options = options;
+  }
+
+  async signIn(told: Identity, tokens: ProviderTokens = {}): Promise<SignedIn> {
+    const { registry, lives, settings } = this.#options;
+    await this.#options.upToDate();
+    const identity = this.#withOwnGroups(told);
+    const user = await this.#userFor(identity);
+    if (!settings().disableTeamCreation) await this.#makeTeams(identity.groups, user.name);
+    const body = { metadata: { generateName: "login-" }, spec: this.#keySpec(user, identity, tokens) };
+    const created = await registry.create(OWNED_ACCESS_KEYS, "", body);
+    await this.#demandSamePassword(told, created);
+    const endMs = lives.endOf(created);
+    return {
+      key: specOf<KeySpec>(created).key!,
+      name: created.metadata.name!,
+      user: user.name,
+      ...(endMs !== Infinity && { expiresAt: endMs }),
+    };
+  }
+
+  /** A password that changed while the key was made would have ended it. */
+  async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
+    const { objects, registry } = this.#options;
+    const user = objects.get(USERS, { namespace: "", name: identity.userId });
+    const checked = this.#checked.get(identity);
+    if (checked === undefined || (user !== undefined && specOf<UserSpec>(user).password === checked)) return;
+    await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
+    throw unauthorized("wrong user name or password");
+  }
+
+  #keySpec(user: Person, { groups: told, issuer: _issuer, idClaim: _claim, ...identity }: Identity, tokens: ProviderTokens): KeySpec {
+    const now = timestamp(this.#options.clock.now());
+    const hasTokens = Object.values(tokens).some((token) => token !== undefined);
+    return {
+      displayName: `Login of ${identity.username}`,
+      type: LOGIN_KEY,
+      user: user.name,
+      groups: user.groups ?? told,
+      identity: { ...identity, groups: told, identityRefresh: now },
+      ...(hasTokens && { oidcLogin: { ...tokens, lastRefresh: now } }),
+    };
+  }
+
+  /** Groups of a connector whose names mean nothing by themselves say where they come from. */
+  #withOwnGroups(identity: Identity): Identity {
+    const prefix = identity.connector === PASSWORD_CONNECTOR ? "" : this.#options.connectors.groupsPrefixOf(identity);
+    if (prefix === "") return identity;
+    return { ...identity, groups: identity.groups.map((group) => `${prefix}${group}`).filter((group) => !isReserved(group)) };
+  }
+
+  #subjectOf(identity: Identity): string {
+    return `${this.#options.connectors.nameOf(identity)}/${identity.userId}`;
+  }
+
+  /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
+  async #userFor(identity: Identity): Promise<Person> {
+    // Two first sign-ins of one identity, one after the other: the second finds the User that the first one makes.
+    const subject = this.#subjectOf(identity);
+    const before = this.#underWay.get(subject) ?? Promise.resolve();
+    const own = before.then(() => this.#tryUserFor(identity, 1));
+    const settled = own.then(
+      () => {},
+      () => {},
+    );
+    this.#underWay.set(subject, settled);
+    try {
+      return await own;
+    } finally {
+      if (this.#underWay.get(subject) === settled) this.#underWay.delete(subject);
+    }
+  }
+
+  async #tryUserFor(identity: Identity, tries: number): Promise<Person> {
+    const known = this.#find(identity);
+    if (known !== undefined && specOf<UserSpec>(known).disabled === true)
+      throw forbiddenRequest(USERS, known.metadata.name!, "the user is disabled");
+    try {
+      if (known !== undefined) return await this.#refresh(known, identity);
+      const name = await this.#newName(identity);
+      return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
+    } catch (error) {
+      // Another sign-in at the same moment: of the same user, or of somebody else who now has the name.
+      await this.#options.upToDate();
+      if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID", "API_CONFLICT", "API_NOT_FOUND"))
+        return this.#tryUserFor(identity, tries + 1);
+      throw error;
+    }
+  }
+
+  #find(identity: Identity): KubeObject | undefined {
+    const { objects, names } = this.#options;
+    const named = (name: string) => objects.get(USERS, { namespace: "", name });
+    if (identity.connector === PASSWORD_CONNECTOR) return named(identity.userId);
+    const [known] = names.users("subject", this.#subjectOf(identity));
+    return known === undefined ? this.#findPrepared(identity) : named(known);
+  }
+
+  /** The User that an administrator made for the owner of an address, before anybody had signed in by it. */
+  #findPrepared(identity: Identity): KubeObject | undefined {
+    const { email, emailVerified } = identity;
+    if (emailVerified !== true || email === undefined) return undefined;
+    const name = this.#options.connectors.nameOf(identity);
+    const [prepared, ...others] = [...this.#options.objects.of(USERS)].filter((user) => {
+      const spec = specOf<UserSpec>(user);
+      return spec.connector === name && (spec.subject ?? "") === "" && spec.email?.toLowerCase() === email.toLowerCase();
+    });
+    if (others.length === 0) return prepared;
+    throw forbiddenRequest(
+      USERS,
+      prepared!.metadata.name!,
+      "several users are bound to your mail address; an administrator has to bind one",
+    );
+  }
+
+  /** The name of a newcomer: nobody else's, and none that means somebody else. */
+  async #newName(identity: Identity): Promise<string> {
+    const { connectors, settings, logger } = this.#options;
+    const { username, connector } = identity;
+    const owns = connectors.ownsPlainNames(connector);
+    const subject = this.#subjectOf(identity);
+    const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
+    // Where nothing remembers whose a name is, everybody gets one that nobody else can get.
+    const why = settings().disableUserCreation ? "no User would remember whose it is" : await this.#whoseIs(username, owns);
+    const own = await this.#nameWithDigest(username, subject, length);
+    if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
+    logger.info("A newcomer does not get the plain user name", {
+      username,
+      subject,
+      name: own,
+      why: why ?? "it is no name, or another is theirs",
+    });
+    return own;
+  }
+
+  /** Somebody signed in without a User, and has got something. */
+  #isNamed(name: string): boolean {
+    return this.#options.names.has("user", name) || this.#options.names.has("key", name);
+  }
+
+  /** The same one for the same subject, unless a User who was deleted had it, or by chance somebody else has it. */
+  async #nameWithDigest(username: string, subject: string, length: number): Promise<string> {
+    const { names, formerUsers } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const name = nameWithDigest(username, tries === 1 ? subject : `${subject} ${tries}`, length);
+      if (names.users("username", name).length === 0 && !(await formerUsers.has(name))) return name;
+    }
+  }
+
+  /** Why a name is not given to a newcomer; undefined when it is. */
+  async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
+    const { names, formerUsers, connectors } = this.#options;
+    if (names.users("username", name).length > 0) return "a User has it";
+    if (names.has("key", name)) return "keys stand for it";
+    if (WITH_DIGEST.test(name)) return "it looks like the name of somebody else";
+    if (await formerUsers.has(name)) return "a User who was deleted had it";
+    if (owns) return undefined;
+    if (names.has("user", name)) return "rules, owners or teams name it";
+    return connectors.plainNamesAreOwned() ? "another connector gives plain names" : undefined;
+  }
+
+  async #makeUser(name: string, identity: Identity): Promise<Person> {
+    const { registry, names, connectors } = this.#options;
+    const { username, connector } = identity;
+    // It stays, whatever the provider calls the user later: a name that somebody has at times would be nobody else's. Nor is it one that
+    // the object did not get.
+    const isOwn = !isName(username) && connectors.ownsPlainNames(connector) && names.users("username", username).length === 0;
+    const spec = { username: isOwn ? username : name };
+    return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
+  }
+
+  async #refresh(user: KubeObject, identity: Identity): Promise<Person> {
+    if (identity.connector === PASSWORD_CONNECTOR) return personOf(user);
+    const options = { user: signingIn(this.#saidBy(identity)) };
+    const body = { metadata: { uid: user.metadata.uid! } };
+    return personOf((await this.#options.registry.patch(USERS, keyOf(user), "merge", body, options)).object);
+  }
+
+  #saidBy(identity: Identity) {
+    const { preferredUsername, email, groups } = identity;
+    return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
+  }
+
+  /** Groups that belong to no team yet become teams of their own, at the cost of whoever brings them and within the quota. */
+  async #makeTeams(groups: readonly string[], user: string): Promise<void> {
+    const { objects, registry, names, logger } = this.#options;
+    const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));
+    for (const group of groups) {
+      if (known.has(group)) continue;
+      // A team that rules name already would have what they give.
+      const isTaken = objects.get(TEAMS, { namespace: "", name: group }) !== undefined || names.has("team", group);
+      const name = isName(group) && !isTaken ? group : nameWithDigest(group, group, HASH_LENGTH.own);
+      if (name !== group && names.has("team", name)) continue;
+      try {
+        await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
+      } catch (error) {
+        if (isEngineError(error, "API_FORBIDDEN"))
+          return logger.warn("A sign-in makes no more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
+        if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
+      }
+    }
+  }
+
+  async link(value: string, told: Identity): Promise<Linked> {
+    const { registry, objects, keys, lives, names, upToDate } = this.#options;
+    await upToDate();
+    const find = () => {
+      const key = keys.find(value);
+      if (key === undefined || lives.refusalOf(key) !== undefined) throw unauthorized("the access key is not accepted");
+      return key;
+    };
+    const key = find();
+    const { user: name = "", scope } = specOf<KeySpec>(key);
+    const user = objects.get(USERS, { namespace: "", name });
+    if (!isOfSignIn(key) || scope !== undefined || user === undefined)
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
+    const identity = this.#withOwnGroups(told);
+    const subject = this.#subjectOf(identity);
+    const spec = specOf<UserSpec>(user);
+    if (names.users("subject", subject).some((other) => other !== name)) throw conflict(USERS, name, "the identity is another user's");
+    if (!subjectsOf(spec).includes(subject)) {
+      const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
+      const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
+      const by = signingIn(this.#saidBy(identity));
+      const options = { user: by, judge: () => (find(), by) };
+      await registry.patch(USERS, keyOf(user), "merge", { metadata, spec: { linkedSubjects } }, options);
+    }
+    return { user: name, subject };
+  }
+
+  async verifyPassword(username: string, password: string): Promise<Identity | undefined> {
+    await this.#options.upToDate();
+    const user = this.#userWithName(username);
+    const spec = user === undefined ? {} : specOf<UserSpec>(user);
+    const { password: digest = "", groups = [], email, displayName } = spec;
+    const fits = await passwordFits(password, digest === "" ? NOBODYS_DIGEST : digest);
+    if (!fits || user === undefined || digest === "" || spec.disabled === true) return undefined;
+    const name = user.metadata.name!;
+    const identity: Identity = {
+      userId: name,
+      username: name,
+      groups,
+      connector: PASSWORD_CONNECTOR,
+      ...(email !== undefined && { email }),
+      ...(displayName !== undefined && { preferredUsername: displayName }),
+    };
+    this.#checked.set(identity, digest);
+    return identity;
+  }
+
+  #userWithName(username: string): KubeObject | undefined {
+    const named = this.#options.objects.get(USERS, { namespace: "", name: username });
+    if (named !== undefined) return named;
+    const same = [...this.#options.objects.of(USERS)].filter((user) => specOf<UserSpec>(user).username === username);
+    return same.length === 1 ? same[0] : undefined;
+  }
+
+  async signOut(value: string): Promise<{ readonly connector?: string; readonly idToken?: string } | undefined> {
+    await this.#options.upToDate();
+    const key = this.#options.keys.find(value);
+    if (key === undefined || specOf<KeySpec>(key).type !== LOGIN_KEY) return undefined;
+    const { identity, oidcLogin } = specOf<KeySpec>(key);
+    try {
+      await this.#options.registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
+    } catch (error) {
+      if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) throw error;
+    }
+    return {
+      ...(identity?.connector !== undefined && { connector: identity.connector }),
+      ...(oidcLogin?.idToken !== undefined && { idToken: oidcLogin.idToken }),
+    };
+  }
+}
+
+/** Whom a key is made for. */
+interface Person {
+  readonly name: string;
+  /** Undefined where no User remembers them. */
+  readonly groups?: readonly string[];
+}
+
+function personOf(user: KubeObject): Person {
+  return { name: user.metadata.name!, groups: specOf<UserSpec>(user).groups ?? [] };
+}
+
+/** Tells whether a text can be the name of an object as it is. */
+function isName(text: string): boolean {
+  return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
+}
+
+/** A name for a text of any form, with a digest of what makes it unique: nobody takes another one's name by a text that looks alike. */
+function nameWithDigest(text: string, unique: string, length: number): string {
+  const hash = sha256Hex(unique).slice(0, length);
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, NAME_LENGTH_MAX - length - 1);
+  return `${plain.replace(/^-+|-+$/g, "") || "x"}-${hash}`;
+}

@@ -1,0 +1,88 @@
+/**
+ * What a sign-in makes of a User: what the connector said is merged with what administrators wrote, as `kubectl apply` merges with
+ * what others wrote. Pure.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
+import type { UserInfo } from "../../../apiserver/types/user-info.ts";
+import { SYSTEM_USER } from "../../../apiserver/verbs/resource-context.ts";
+import { conflict } from "../../../apiserver/types/status.ts";
+import { specOf } from "../../kinds/common.ts";
+import { subjectsOf, userOriginOf } from "../../kinds/user.ts";
+import type { Said, UserSpec } from "../../kinds/user.ts";
+import { USERS } from "../../kinds/types.ts";
+import { isReserved } from "../caller.ts";
+
+/** `UserInfo.extra` of the server while it writes what a connector said. No request from outside has it. */
+const SAID_EXTRA = "platform/said";
+
+/** The server as the author of a sign-in. */
+export function signingIn(said: Said): UserInfo {
+  return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said)] } };
+}
+
+function saidBy({ extra }: UserInfo): Said | undefined {
+  const text = extra?.[SAID_EXTRA]?.[0];
+  return text === undefined ? undefined : (JSON.parse(text) as Said);
+}
+
+/**
+ * A written User with what its author, if that is a sign-in, has heard from the connector. Groups that connectors gave, and only those,
+ * go when the connector no longer names them or the identity is no longer the user's.
+ */
+export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
+  const before = old === undefined ? [] : saidBefore(old);
+  const said = saidBy(by);
+  if (said !== undefined && !mayBind(specOf<UserSpec>(object), old, said)) throw conflict(USERS, object.metadata.name!, REBOUND);
+  const spec = said === undefined ? specOf<UserSpec>(object) : afterSignIn(specOf<UserSpec>(object), before, said);
+  const { groups = [] } = spec;
+  const given = groupsIn(before);
+  const own = groups.filter((group) => !given.has(group));
+  const heard = said && { ...said, groups: (said.groups ?? []).filter((group) => !own.includes(group)) };
+  const others = before.filter(({ subject }) => subject !== said?.subject && subjectsOf(spec).includes(subject));
+  const after = [...others, ...(heard ? [heard] : [])];
+  // What somebody took away stays away as long as the connector goes on naming it.
+  const present = [...groupsIn(after)].filter((group) => !given.has(group) || groups.includes(group));
+  const whole = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
+  const isChange = old !== undefined && said !== undefined && !jsonEqual(whole.spec, object["spec"]);
+  return isChange ? withMetadata(whole, { generation: (old.metadata.generation ?? 0) + 1 }) : whole;
+}
+
+const REBOUND = "the user has been given to another identity meanwhile";
+
+/** Tells whether a sign-in is the user's, or may become that: a new User is, and one that waits for its first sign-in. */
+function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {
+  if (subjectsOf(spec).includes(subject)) return true;
+  return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));
+}
+
+/** What connectors said so far. Of a User that an earlier version stored, a sign-in wrote all but what no connector gives. */
+function saidBefore(old: KubeObject): readonly Said[] {
+  const origin = userOriginOf(old);
+  if (origin !== undefined) return origin.said ?? [];
+  const { subject = "", displayName, email, groups = [] } = specOf<UserSpec>(old);
+  return subject === "" ? [] : [saidOf({ subject, displayName, email, groups: groups.filter((group) => !isReserved(group)) })];
+}
+
+/** What a connector says, without members that are undefined. */
+export function saidOf(said: { readonly [Name in keyof Said]: Said[Name] | undefined } & Pick<Said, "subject">): Said {
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as unknown as Said;
+}
+
+/** A text follows the connector as long as nobody else wrote another. */
+function afterSignIn(spec: UserSpec, before: readonly Said[], said: Said): UserSpec {
+  const last = before.find(({ subject }) => subject === said.subject);
+  const follows = (name: "displayName" | "email") => {
+    const [now, was, is = ""] = [said[name], last?.[name] ?? "", spec[name]];
+    return now !== undefined && is === was ? { [name]: now } : {};
+  };
+  const subject = subjectsOf(spec).includes(said.subject) ? {} : { subject: said.subject };
+  return { ...spec, ...subject, ...follows("displayName"), ...follows("email") };
+}
+
+function groupsIn(all: readonly Said[]): ReadonlySet<string> {
+  return new Set(all.flatMap(({ groups = [] }) => groups));
+}

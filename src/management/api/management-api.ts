@@ -1,0 +1,269 @@
+import type { Chance } from "../../base/chance.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { noMetrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { keyOf } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { followPolicy } from "../../cluster/rbac/policy.ts";
+import { createCreationAdmission } from "../../cluster/access.ts";
+import { joinRegistries } from "../../apiserver/verbs/join-registries.ts";
+import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
+import { createRegistry } from "../../apiserver/verbs/registry.ts";
+import type { Registry } from "../../apiserver/verbs/registry.ts";
+import type { Authenticate } from "../../apiserver/access/authentication.ts";
+import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
+import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
+import { measuredStore } from "../../apiserver/store/measured-store.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+import { followAdministratorEnd } from "../access/administrator-end.ts";
+import type { AdministratorEnd } from "../access/administrator-end.ts";
+import { createAccessKeys } from "../access/keys/access-keys.ts";
+import { createConnectorIdentities } from "../access/users/connector-identities.ts";
+import { createFormerUsers } from "../access/users/former-users.ts";
+import { createKeyActivity } from "../access/keys/activity.ts";
+import { createKeyAuthentication } from "../access/authenticate.ts";
+import type { KeyAuthentication } from "../access/authenticate.ts";
+import { bootstrapAdministrator } from "../access/bootstrap.ts";
+import { createKeyLives } from "../access/keys/key-lives.ts";
+import { followManagedObjects } from "../access/managed-objects.ts";
+import { createMembership } from "../access/membership.ts";
+import { createNameIndex } from "../access/rights/name-index.ts";
+import { followPepper } from "../access/keys/pepper.ts";
+import type { PasswordChangeOptions } from "../access/users/password-change.ts";
+import { createRights } from "../access/rights/rights.ts";
+import type { Rights } from "../access/rights/rights.ts";
+import { settleKeys } from "../access/keys/settle-keys.ts";
+import { createSignInService } from "../access/users/sign-in-service.ts";
+import { createWatchGuard } from "../access/watch-guard.ts";
+import type { ManagementConfig } from "../config/effective.ts";
+import { createInternalRecords } from "../records/internal-records.ts";
+import type { InternalRecords } from "../records/internal-records.ts";
+import { configObject, createConfigKind, CONFIG_NAME, nextCondition } from "../kinds/config.ts";
+import type { ConfigCondition } from "../kinds/config.ts";
+import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
+import { exposeManagement } from "./management-metrics.ts";
+import { createPassingRecords } from "../records/passing-records.ts";
+import { startBackground } from "../replicas/background.ts";
+import { createHeldValues } from "../replicas/held-values.ts";
+import { startLedWork } from "../replicas/led-work.ts";
+import type { LedWork, Work } from "../replicas/led-work.ts";
+import { createSharedMemory } from "../replicas/shared-memory.ts";
+import type { Sharing } from "../replicas/sharing.ts";
+import { createQuota } from "../access/quota/quota.ts";
+import type { QuotaLimits } from "../access/quota/quota.ts";
+import { createServedKinds } from "./served-kinds.ts";
+import { SIGN_IN_LIMITS } from "../sign-in/limits/limits.ts";
+import { createLocalMemory } from "../sign-in/limits/memory.ts";
+import type { SignInMemory } from "../sign-in/limits/memory.ts";
+import type { SignInPorts } from "../sign-in/ports.ts";
+import { openSigningKeys } from "../tokens/signing-keys.ts";
+import type { SigningKeysPort } from "../tokens/signing-keys.ts";
+import { createTokenSigner } from "../tokens/token-signer.ts";
+
+/** What the API is made of. */
+export interface ManagementApiOptions {
+  /** Left open when the API stops. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly config: ManagementConfig;
+  /** The platform's address, as clusters know it. */
+  readonly issuer: () => string;
+  readonly adminKey?: string;
+  /** How much may be stored for one user or team. */
+  readonly quota?: QuotaLimits;
+  /** Other processes may be on the store. Default: none is. */
+  readonly sharing?: Sharing;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
+}
+
+/** The management API without a network. */
+export interface ManagementApi {
+  readonly registry: Registry;
+  readonly rights: Rights;
+  readonly authenticate: Authenticate;
+  readonly known: KeyAuthentication["known"];
+  readonly onWatch: OnWatch;
+  readonly signIn: SignInPorts;
+  /** What sign-in remembers, for all processes on the store. */
+  readonly signInMemory: SignInMemory;
+  /** Does what one process does for all. */
+  readonly leading: boolean;
+  /** Sees to it that somebody can administer; see `Management.adminKey`. To be called once the key can be told: nobody can ask for it later. */
+  bootstrap(): Promise<string | undefined>;
+  /** When the first administrator's key ends. */
+  readonly administratorEnd: Pick<AdministratorEnd, "at">;
+  config(): ManagementConfig;
+  configure(config: ManagementConfig): Promise<void>;
+  /** See `Management.showRefusal`. */
+  showRefusal(message: string | undefined): Promise<void>;
+  tokenKeys(): object;
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Puts the kinds, the rights and the controllers together. */
+export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
+  const { store, clock, chance, logger, sharing, metrics = noMetrics } = options;
+  const measured = measuredStore(store, { metrics, clock });
+  let config = options.config;
+  // A process that is alone knows of every write that it has acknowledged.
+  const upToDate = sharing === undefined ? async () => {} : () => measured.revision();
+  const limits = () => config.auth;
+  const records = createInternalRecords(store);
+  const passing = createPassingRecords({ records, clock });
+  const objects = await followManagedObjects(store);
+  const membership = createMembership(objects);
+  const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
+  const rights = createRights({ objects, membership, scopeOptions });
+  const pepper = await followPepper(records, chance);
+  const { digest } = pepper;
+  const hold = sharing && createHeldValues({ passing, clock, chance, logger });
+  const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
+  const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
+  const lives = createKeyLives({ objects, activity, membership, limits, clock });
+  const signingKeys = await openSigningKeys({ port: recordPort(records), clock });
+  const signer = () => createTokenSigner({ issuer: options.issuer(), keys: signingKeys, clock, chance });
+  const policy = await followPolicy(store);
+  const authentication = createKeyAuthentication({ keys, activity, membership, objects, lives, upToDate, metrics });
+  const { ownerOf } = authentication;
+  const { issuer } = options;
+  const names = createNameIndex(objects);
+  const formerUsers = createFormerUsers(records);
+  const connectors = createConnectorIdentities({ records, logger });
+  await connectors.follow(config.auth);
+  const settle = (user: string): Promise<void> => settleKeys(user, { registry: stored, objects, upToDate });
+  const leave = async (user: string) => {
+    await formerUsers.add(user);
+    await settle(user);
+  };
+  const signInMemory = sharing ? createSharedMemory({ passing, clock, digest }) : createLocalMemory(clock);
+  const { failuresPerPair: max, failureWindowMs: windowMs } = SIGN_IN_LIMITS;
+  const passwordChange: PasswordChangeOptions = {
+    attempts: signInMemory.attempts("password-changes", { max, windowMs }),
+    disabled: () => config.auth.password.disabled === true,
+    async setPassword(user, password, how) {
+      const { uid = "", resourceVersion = "" } = user.metadata;
+      await stored.patch(USERS, keyOf(user), "merge", { metadata: { uid, resourceVersion }, spec: { password } }, how);
+    },
+  };
+  const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave };
+  const parts = { rights, objects, keys, activity, lives, limits, ...people };
+  const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
+  const admit = createCreationAdmission(rights, async () => {});
+  const refused = () => metrics.count("apiserver_rejected_requests_total", { reason: "quota" });
+  const reserve = createQuota({ objects, limits: options.quota, refused });
+  const stored = createRegistry({ store: measured, definitions, clock, chance, admit, reserve });
+  await stored.restore();
+  const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
+  const registry = joinRegistries(stored, shown);
+  let condition: ConfigCondition | undefined;
+  const showConfig = async (current: ManagementConfig, refusal: string | undefined) => {
+    condition = nextCondition(condition, refusal, clock);
+    await shown.update(CONFIG, { namespace: "", name: CONFIG_NAME }, configObject(current, condition), { subresource: "status" });
+  };
+  const guard = createWatchGuard({ objects, membership, authentication, lives, clock });
+  const given = options.adminKey !== undefined && { adminKey: options.adminKey };
+  const administratorEnd = followAdministratorEnd({ objects, lives, clock, logger });
+  const bootstrap = async () => {
+    const key = await bootstrapAdministrator({ registry: stored, objects, keys, lives, upToDate, clock, ...given });
+    administratorEnd.look();
+    return key;
+  };
+  /** What a start sees to beside what it reads, for a store that was put back to an earlier state. */
+  const settleAnew = async () => {
+    await pepper.keep();
+    await connectors.follow(config.auth);
+    if (options.adminKey !== undefined) await bootstrap();
+  };
+  const failed = (error: unknown) => logger.error("Cannot see to what a restored store lacks; start the server again", { error });
+  if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
+  exposeManagement({ metrics, objects, lives, clock, administratorEnd });
+  const background = await startWork(options, (ledStore, ledSharing) => {
+    const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
+    const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
+    const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
+    return startBackground({ objects, lives, clock, logger, ...parts });
+  });
+  return {
+    registry,
+    rights,
+    authenticate: authentication.authenticate,
+    known: authentication.known,
+    onWatch: guard.onWatch,
+    signIn: createSignInService({
+      ...{ registry: stored, objects, keys, lives, names, connectors, formerUsers, clock, logger, upToDate },
+      settings: () => config.auth,
+    }),
+    signInMemory,
+    get leading() {
+      return background.leading;
+    },
+    bootstrap,
+    administratorEnd,
+    config: () => config,
+    showRefusal: (message) => showConfig(config, message),
+    async configure(next) {
+      await showConfig(next, undefined);
+      await connectors.follow(next.auth);
+      config = next;
+      guard.check();
+      administratorEnd.look();
+    },
+    tokenKeys: () => signingKeys.published(),
+    settled: () => settled(store, background),
+    async stop() {
+      guard.stop();
+      administratorEnd.stop();
+      await background.stop();
+      policy.stop();
+      pepper.stop();
+      await activity.flush();
+      activity.stop();
+      signingKeys.stop();
+      objects.stop();
+    },
+  };
+}
+
+/** The configuration has a store of its own: it is a file, and nothing of it belongs into the other one. */
+async function openConfig(
+  { clock, chance, config }: ManagementApiOptions,
+  administers: Parameters<typeof createConfigKind>[0],
+): Promise<Registry> {
+  const registry = createRegistry({ store: createMemoryStore(), definitions: [createConfigKind(administers)], clock, chance });
+  await registry.create(CONFIG, "", configObject(config));
+  return registry;
+}
+
+function uidsOf(objects: Iterable<KubeObject>): ReadonlySet<string> {
+  return new Set([...objects].map(({ metadata }) => metadata.uid!));
+}
+
+function recordPort(records: InternalRecords): SigningKeysPort {
+  const [kind, name] = ["SigningKeys", "tokens"];
+  return {
+    load: () => records.get(kind, name),
+    // Where the store was put back to before there were any, ours are as good as others.
+    save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before || kept === undefined ? text : kept)))!,
+    follow: (listener) => records.follow(kind, (_name, text) => text !== undefined && listener(text)),
+  };
+}
+
+/** The work of a process that is alone begins at once; among several, one does it. */
+async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
+  const { store, sharing } = options;
+  if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
+  const work = await begin(store, {});
+  return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
+}
+
+/** One controller's writes are another one's work, so it takes a round in which nothing was written. */
+async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
+  for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
+    await background.settled();
+  }
+}

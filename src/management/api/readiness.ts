@@ -1,0 +1,80 @@
+import type { Clock } from "../../base/clock.ts";
+import { delay } from "../../base/clock.ts";
+import { isEngineError, messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
+import { statusOf } from "../../apiserver/types/status.ts";
+import type { Store } from "../../apiserver/store/store.ts";
+
+/** What readiness is asked of. */
+export interface ReadinessOptions {
+  readonly store: Pick<Store, "demandWritable">;
+  /** Called whenever the store is found to have no room left: frees what can be. Default: nothing can be. */
+  readonly relieve?: (() => Promise<void>) | undefined;
+  readonly clock: Clock;
+  /** Told when the server is no longer ready, and when it is again. */
+  readonly logger: Logger;
+}
+
+/** A store that takes longer to answer is as good as gone, in milliseconds. */
+const READY_MS = 3_000;
+/** Whoever asks more often is told what was found before, in milliseconds: to try costs a wait for the disk. */
+const FOUND_MS = 1_000;
+
+/**
+ * Why the server cannot serve, in words for strangers, or undefined: it tries the way that writes go when somebody asks, once a
+ * second at most.
+ */
+export function createReadiness({ store, relieve, clock, logger }: ReadinessOptions): () => Promise<string | undefined> {
+  let [reason, foundUntil] = [undefined as string | undefined, -Infinity];
+  let asking: Promise<string | undefined> | undefined;
+  const ask = async () => {
+    const error = await failureOf(store, clock);
+    const before = reason;
+    reason = error === undefined ? undefined : reasonOf(error);
+    foundUntil = clock.monotonic() + FOUND_MS;
+    if (reason === undefined && before !== undefined) logger.info("Ready again");
+    if (error !== undefined && statusOf(error)?.code === 507)
+      relieve?.().catch((failed: unknown) => logger.warn("Cannot free space", { error: messageOf(failed) }));
+    if (reason !== undefined && reason !== before) logger.warn("Not ready", { reason, error: messageOf(error) });
+    return reason;
+  };
+  return () => {
+    if (clock.monotonic() < foundUntil) return Promise.resolve(reason);
+    asking ??= ask().finally(() => (asking = undefined));
+    return asking;
+  };
+}
+
+/** Between two looks that nobody asks for, in milliseconds. */
+const LOOK_MS = 10_000;
+
+/** Looks at readiness steadily, so that room is made where nobody asks for it either. Answers how to end. */
+export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
+  const over = new AbortController();
+  void (async () => {
+    while (!over.signal.aborted) {
+      await delay(clock, LOOK_MS, over.signal);
+      if (!over.signal.aborted) await notReady();
+    }
+  })();
+  return () => over.abort();
+}
+
+async function failureOf(store: ReadinessOptions["store"], clock: Clock): Promise<unknown> {
+  const over = new AbortController();
+  const tried = store.demandWritable().then(
+    () => undefined,
+    (error: unknown) => error ?? new Error("it failed"),
+  );
+  try {
+    return await Promise.race([tried, delay(clock, READY_MS, over.signal).then(() => new Error(`no answer in ${READY_MS} ms`))]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Addresses and paths are no stranger's business; the log has them. */
+function reasonOf(error: unknown): string {
+  const { reason } = isEngineError(error) ? error.details : {};
+  return typeof reason === "string" ? reason : "what keeps the objects does not answer";
+}

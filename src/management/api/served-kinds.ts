@@ -1,0 +1,87 @@
+import type { Chance } from "../../base/chance.ts";
+import { createReviews } from "../../cluster/kinds/reviews.ts";
+import { createRbacKinds } from "../../cluster/rbac/kinds.ts";
+import type { Policy } from "../../cluster/rbac/policy.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { ResourceDefinition, Strategy } from "../../apiserver/types/resource-definition.ts";
+import type { AccessKeys, HoldValue } from "../access/keys/access-keys.ts";
+import { createOwnedAccessKeys } from "../access/keys/access-key-definition.ts";
+import type { KeyActivity } from "../access/keys/activity.ts";
+import type { KeyLives } from "../access/keys/key-lives.ts";
+import { createKeyPermit } from "../access/keys/key-permit.ts";
+import type { NameIndex } from "../access/rights/name-index.ts";
+import type { PasswordChangeOptions } from "../access/users/password-change.ts";
+import { createBlockingPermit, createOwnedPermit } from "../access/rights/permits.ts";
+import { mayRevoke } from "../access/rights/revokes.ts";
+import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
+import { withSecretView } from "../access/rights/secret-view.ts";
+import { createReviewedTokens, withoutToken } from "./token-reviews.ts";
+import type { ReviewedTokensOptions } from "./token-reviews.ts";
+import { createUsers } from "../access/users/user-definition.ts";
+import type { PasswordRules } from "../access/users/user-definition.ts";
+import { createDirectClusterEndpointTokens } from "../kinds/direct-cluster-endpoint-token.ts";
+import { sharedSecrets } from "../kinds/shared-secret.ts";
+import { teams } from "../kinds/team.ts";
+import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
+import { withPayer } from "../access/quota/payer.ts";
+import { createIssueToken } from "../tokens/issue-token.ts";
+import type { IssueTokenOptions } from "../tokens/issue-token.ts";
+
+const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
+
+/** What the kinds work with. */
+export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOptions {
+  readonly keys: AccessKeys;
+  readonly activity: KeyActivity;
+  readonly lives: KeyLives;
+  readonly names: NameIndex;
+  /** Holds a text for one writer among all processes. Default: there are no others. */
+  readonly hold?: HoldValue | undefined;
+  /** Has the keys of a user know whose they are, before his password changes. */
+  readonly settleKeys: (user: string) => Promise<void>;
+  /** The same before he goes, and remembers his name. */
+  readonly leave: (user: string) => Promise<void>;
+  /** At this moment. */
+  readonly passwordRules: () => PasswordRules;
+  readonly passwordChange: PasswordChangeOptions;
+  readonly policy: Policy;
+  readonly chance: Chance;
+}
+
+/** Every kind of the management API that is kept in its store or answered at once, each with what its authors must hold. */
+export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
+  const { rights, objects, keys, activity, lives, limits, policy, chance, names } = options;
+  const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
+  const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
+  const charged = (definition: ResourceDefinition) => withPayer(definition, { objects, lives });
+  return [
+    charged(
+      withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
+        permit: createOwnedPermit(permitFor(SHARED_SECRETS)),
+        revokes: mayRevoke,
+        warnings: ruleWarnings,
+      }),
+    ),
+    charged(
+      withStrategy(teams, {
+        permit: createOwnedPermit(permitFor(TEAMS)),
+        revokes: mayRevoke,
+        warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
+      }),
+    ),
+    createUsers({ ...options, permit: createBlockingPermit(permitFor(USERS)) }),
+    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit })),
+    createDirectClusterEndpointTokens(createIssueToken(options)),
+    ...createRbacKinds(policy).map(readOnly),
+    ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),
+  ];
+}
+
+function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "revokes" | "warnings">): ResourceDefinition {
+  return { ...definition, strategy: { ...definition.strategy, ...more } };
+}
+
+/** Roles follow from access rules and are changed there. */
+function readOnly(definition: ResourceDefinition): ResourceDefinition {
+  return { ...definition, verbs: ["get", "list", "watch"] };
+}

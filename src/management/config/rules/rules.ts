@@ -1,0 +1,65 @@
+/**
+ * What the configuration must keep beyond its shape. Rules look at what was written, so that each problem has its place, and
+ * leave alone what has the wrong shape, which was told already.
+ *
+ * @module
+ */
+import type { Node } from "../../../schema/node.ts";
+import type { Report } from "../../../schema/problem.ts";
+import { canonicalQuantity } from "../../../apiserver/types/objects/quantity.ts";
+import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
+import { checkAuth } from "./auth-rules.ts";
+import { checkRequirements } from "./requirements.ts";
+import { below, isTrue, isWritten, refuse, warn, writtenText } from "./spot.ts";
+import type { Spot } from "./spot.ts";
+
+/** Checks a whole file. */
+export function checkRules(node: Node, report: Report): void {
+  const root: Spot = { report, node, field: "" };
+  checkAuth(below(root, "auth"));
+  checkAudit(below(root, "audit"));
+  warnOfIdleAllowance(below(root, "uiSettings", "externalURLs"));
+  warnOfDeprecated(root);
+  checkServices(root);
+}
+
+function checkAudit(audit: Spot): void {
+  const [enabled, path] = [below(audit, "enabled"), below(audit, "path")];
+  if (isTrue(enabled) && writtenText(path) === undefined && (path.node === undefined || path.node.kind === "scalar"))
+    refuse({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
+  const level = below(audit, "level");
+  if (isWritten(level) && isWritten(below(audit, "policy")))
+    refuse(level, { message: "Found level beside policy", hint: "Remove one of the two" });
+  if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
+    warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
+}
+
+function warnOfIdleAllowance(external: Spot): void {
+  const allow = below(external, "allow");
+  if (allow.node?.kind !== "list" || allow.node.items.length === 0 || isTrue(below(external, "block"))) return;
+  warn(allow, { message: "Has no effect without block: true" });
+}
+
+function warnOfDeprecated(root: Spot): void {
+  for (const name of ["oidc", "devWorkspaceSubDomain"]) {
+    const spot = below(root, name);
+    if (isWritten(spot)) warn(spot, { message: "Is deprecated" });
+  }
+}
+
+/** Where the configuration describes services that run in containers. */
+const SERVICES = [
+  ["costControl", "global", "metrics"],
+  ["costControl", "cluster", "metrics"],
+  ["costControl", "cluster", "costbackend"],
+  ["imageBuilder"],
+] as const;
+
+function checkServices(root: Spot): void {
+  for (const path of SERVICES) {
+    checkRequirements(below(root, ...path, "resources"));
+    const size = below(root, ...path, "storage", "size");
+    const amount = writtenText(size);
+    if (amount !== undefined && canonicalQuantity(amount) === undefined) warn(size, { message: "Is no amount such as 10Gi" });
+  }
+}

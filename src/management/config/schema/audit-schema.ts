@@ -1,0 +1,81 @@
+import type { ObjectSchema } from "../../../schema/schema.ts";
+import { count, flag, text, texts, time } from "./fields.ts";
+
+/** Size at which the audit file is rotated by default, in megabytes. */
+export const AUDIT_SIZE_MB = 100;
+
+/** The audit levels that have a meaning of their own; higher ones mean the last. */
+export const AUDIT_LEVEL_MAX = 4;
+
+const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
+
+const OMITTED = {
+  type: "list",
+  description: "Stages of which no line is written.",
+  items: {
+    type: "literals",
+    values: ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"],
+    description: "A stage.",
+  },
+} as const;
+
+/** One rule of an audit policy. */
+export const AUDIT_RULE = {
+  type: "object",
+  description: "One rule. It matches when all of its lists do; an empty list always does.",
+  fields: {
+    level: { type: "literals", values: LEVELS, default: "None", description: "How much is written of a request that matches." },
+    users: texts("Names of users."),
+    userGroups: texts("Groups of users."),
+    verbs: texts("Verbs such as `get`; `*` is all."),
+    resources: {
+      type: "list",
+      description: "Resources.",
+      items: {
+        type: "object",
+        description: "Resources of one group.",
+        fields: {
+          group: text("API group."),
+          resources: texts("Plurals, with their part after a slash; `*` is all."),
+          resourceNames: texts("Names of objects."),
+        },
+      },
+    },
+    namespaces: texts("Namespaces; an empty text is objects without one."),
+    nonResourceURLs: texts("Paths that name no resource, with `*` at the end for any ending."),
+    omitStages: OMITTED,
+    requestTargets: texts("What is asked: `Management`, `Cluster`, `VCluster`, `ProjectSpace` or `ProjectVCluster`."),
+    clusters: texts("Names of clusters."),
+  },
+} as const satisfies ObjectSchema;
+
+/** `audit`: which requests leave a line. */
+export const AUDIT = {
+  type: "object",
+  description: "Which requests leave a line in the audit file.",
+  default: {},
+  fields: {
+    enabled: flag("Write audit lines. Needs path."),
+    disableAgentSyncBack: flag("Agents do not send their audit lines."),
+    level: count("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
+    policy: {
+      type: "object",
+      description: "Which requests leave which line. Not together with level.",
+      fields: {
+        rules: {
+          type: "list",
+          items: AUDIT_RULE,
+          description: "In order: the first that matches decides. When none does the level is None.",
+        },
+        omitStages: OMITTED,
+      },
+    },
+    dataStoreEndpoint: text("Address of a database for audit lines, with its credentials."),
+    dataStoreTTL: count("How long the database keeps lines, in hours."),
+    path: text("The audit file. Required when enabled."),
+    maxAge: time(0, "Rotated files are removed after so many days; 0 is never."),
+    maxBackups: time(0, "Rotated files that are kept; 0 is all."),
+    maxSize: time(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 is the default."),
+    compress: flag("Compress rotated files with gzip."),
+  },
+} as const satisfies ObjectSchema;

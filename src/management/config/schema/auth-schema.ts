@@ -1,0 +1,102 @@
+import type { ObjectSchema } from "../../../schema/schema.ts";
+import { PASSWORD_LENGTH_MAX } from "../limits.ts";
+import { flag, text, time } from "./fields.ts";
+import { PROVIDERS } from "./provider-schema.ts";
+
+/** How long a key of a sign-in is kept by default: 20 days, in seconds. */
+const LOGIN_TTL_SECONDS = 1_728_000;
+
+/** Longest filter of groups, in UTF-16 units. */
+export const FILTER_LENGTH_MAX = 1_024;
+
+/** Fewest characters of a password by default. Source: NIST SP 800-63B, section 5.1.1. */
+const PASSWORD_LENGTH_MIN = 8;
+
+/** A further provider with an id of its own. */
+export const CONNECTOR = {
+  type: "object",
+  description: "A further provider.",
+  fields: {
+    id: {
+      ...text("Unique id, as it stands in the address of the sign-in."),
+      required: true,
+      minLength: 1,
+      maxLength: 253,
+      pattern: "^[A-Za-z0-9_][A-Za-z0-9._~-]*$",
+      patternHint: "letters, digits, `-`, `.`, `_` and `~`",
+    },
+    displayName: text("Name that is shown in the user interface."),
+    ...PROVIDERS,
+  },
+} as const satisfies ObjectSchema;
+
+/** `auth`: how people sign in, and how long keys live. */
+export const AUTH = {
+  type: "object",
+  description: "How people sign in, and how long keys live.",
+  default: {},
+  fields: {
+    ...PROVIDERS,
+    clusterManager: {
+      type: "object",
+      description: "Sign-in by a cluster management product.",
+      fields: {
+        host: text("Host name."),
+        bearerToken: text("API key, as name of the token and password."),
+        insecure: flag("Do not check the TLS certificate."),
+      },
+    },
+    password: {
+      type: "object",
+      description: "Sign-in by password.",
+      default: {},
+      fields: {
+        disabled: flag("Nobody signs in by password."),
+        minLength: {
+          type: "integer",
+          default: PASSWORD_LENGTH_MIN,
+          minimum: 1,
+          maximum: PASSWORD_LENGTH_MAX,
+          description: "Fewest characters of a password that is set. Those that are set already stay good.",
+        },
+      },
+    },
+    connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
+    plainNamesConnector: text(
+      "Id of the connector whose user names and groups mean those that rules, owners and teams name. Default: the only connector there is. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
+    ),
+    disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
+    disableUserCreation: flag("Make no user when somebody signs in for the first time."),
+    accessKeyMaxTTLSeconds: time(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
+    loginAccessKeyTTLSeconds: time(
+      LOGIN_TTL_SECONDS,
+      "An access key of a sign-in is deleted so long after it was made, in seconds; 0 keeps it.",
+    ),
+    customHttpHeaders: {
+      type: "map",
+      default: {},
+      keys: {
+        type: "string",
+        description: "Name of a header.",
+        pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z\\-]+$",
+        patternHint: "the name of a header",
+        maxLength: 256,
+      },
+      values: {
+        type: "string",
+        description: "Value of the header.",
+        pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
+        patternHint: "text on one line",
+        maxLength: 8192,
+      },
+      description: "Headers of the answers of the authentication endpoints.",
+    },
+    groupsFilters: {
+      type: "list",
+      default: [],
+      maxItems: 100,
+      items: { ...text("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
+      description: "When not empty, only groups that one of these expressions matches are taken over from a provider.",
+    },
+  },
+} as const satisfies ObjectSchema;

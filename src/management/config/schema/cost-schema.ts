@@ -1,0 +1,121 @@
+import type { NumberSchema, ObjectSchema } from "../../../schema/schema.ts";
+import { amounts, count, flag, text } from "./fields.ts";
+
+/** How long metrics are kept by default. */
+export const METRICS_RETENTION = "1y";
+
+const REPLICAS = count("Number of replicas.", 2 ** 31 - 1);
+
+/** What containers get, as in a pod. */
+export const REQUIREMENTS = {
+  type: "object",
+  description: "Computing resources of the containers.",
+  fields: {
+    limits: amounts("The most that is given."),
+    requests: amounts("The least that is given. What is left out is as in limits, and nothing can be more than there."),
+    claims: {
+      type: "list",
+      description: "Resource claims of the pod that are used. They can not be changed and need dynamic resource allocation.",
+      items: {
+        type: "object",
+        description: "A claim.",
+        fields: {
+          name: text("Name of an entry of the pod's resource claims."),
+          request: text("One request of the claim; empty is everything."),
+        },
+      },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** Storage class of a volume: "" and "-" mean something else than nothing. */
+const STORAGE_CLASS = {
+  ...text("Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster."),
+  nullable: true,
+  default: null,
+} as const;
+
+/** Where metrics are kept. */
+export const METRICS = {
+  type: "object",
+  description: "The service that keeps metrics.",
+  default: {},
+  fields: {
+    replicas: REPLICAS,
+    resources: REQUIREMENTS,
+    retention: { ...text("How long data is kept."), default: METRICS_RETENTION },
+    storage: {
+      type: "object",
+      description: "The volume for the data.",
+      default: {},
+      fields: { storageClass: STORAGE_CLASS, size: text("Size of the volume.") },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** What a node costs in a span of time. */
+const PRICE = {
+  type: "object",
+  description: "A price.",
+  fields: {
+    price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
+    timePeriod: text("The span of time that the price is for."),
+  },
+} as const satisfies ObjectSchema;
+
+/** What calculations of costs start from. */
+export const COST_SETTINGS = {
+  type: "object",
+  description: "Prices for the calculations of the dashboard. A cluster may have its own.",
+  fields: {
+    priceCurrency: text("Currency of all prices."),
+    averageCPUPricePerNode: { ...PRICE, description: "Average price of a node's processors." },
+    averageRAMPricePerNode: { ...PRICE, description: "Average price of a node's memory." },
+  },
+} as const satisfies ObjectSchema;
+
+/** `costControl`: what costs are told from. */
+export const COST_CONTROL = {
+  type: "object",
+  description: "The services behind the dashboard of costs.",
+  default: {},
+  fields: {
+    global: {
+      type: "object",
+      description: "Services of the platform.",
+      default: {},
+      fields: { metrics: METRICS },
+    },
+    cluster: {
+      type: "object",
+      description: "Services of each connected cluster.",
+      default: {},
+      fields: {
+        metrics: METRICS,
+        costbackend: {
+          type: "object",
+          description: "The service that tells costs.",
+          default: {},
+          fields: { replicas: REPLICAS, resources: REQUIREMENTS, settings: COST_SETTINGS },
+        },
+      },
+    },
+    settings: COST_SETTINGS,
+  },
+} as const satisfies ObjectSchema;
+
+/** `platformDB`: the platform's own database. */
+export const PLATFORM_DB = {
+  type: "object",
+  description: "The database of the platform.",
+  default: {},
+  fields: { storageClass: STORAGE_CLASS },
+} as const satisfies ObjectSchema;
+
+/** `imageBuilder`: builds of images for workspaces. */
+export const IMAGE_BUILDER = {
+  type: "object",
+  description: "Builds of images from the description of a development container.",
+  default: {},
+  fields: { enabled: flag("Offer such builds."), replicas: REPLICAS, resources: REQUIREMENTS },
+} as const satisfies ObjectSchema;

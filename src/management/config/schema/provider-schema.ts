@@ -1,0 +1,155 @@
+/**
+ * The sections of sign-in providers, which `auth` and each of its connectors have alike.
+ *
+ * @module
+ */
+import type { ObjectSchema } from "../../../schema/schema.ts";
+import { flag, text, texts } from "./fields.ts";
+
+/** Where sourceHostB's public service is. */
+export const SOURCE_HOST_B_URL = "https://gitlab.com";
+
+/** What a SAML name identifier is, unless another format is asked for. */
+export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent";
+
+const CLIENT = {
+  clientId: text("Id of the platform as a client of the provider."),
+  clientSecret: text("Secret of that client."),
+  redirectURI: text("Callback address of the platform, to which the provider sends people back."),
+} as const;
+
+/** Generic OpenID Connect. */
+export const OIDC = {
+  type: "object",
+  description: "An OpenID Connect provider.",
+  fields: {
+    issuerUrl: text("Address of the provider, the `iss` of its tokens. It must offer discovery."),
+    clientId: text("The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
+    clientSecret: text("Secret of that client."),
+    redirectURI: text("Callback address of the platform."),
+    postLogoutRedirectURI: text("Address of the platform to which the provider sends people after logout."),
+    caFile: text("Path of a PEM file with the root certificate of the provider."),
+    insecureCa: flag("Do not check the provider's TLS certificate."),
+    preferredUsername: text("Claim that holds the preferred username."),
+    platformUsernameClaim: text("Claim that is used as username."),
+    usernameClaim: text("Claim that is used as the user's id."),
+    emailClaim: text("Claim that is used as email."),
+    allowedExtraClaims: texts("Further claims that are kept."),
+    usernamePrefix: text("Stands before each username."),
+    groupsClaim: text("Claim that is used as groups; its value is a text or a list of texts."),
+    groups: texts("When not empty, only members of at least one of these groups may sign in."),
+    scopes: {
+      ...texts("Scopes that are asked for. An empty list is the default."),
+      default: ["email", "profile"],
+    },
+    getUserInfo: flag("Ask the UserInfo endpoint for claims too."),
+    groupsPrefix: text("Stands before each group."),
+    type: text("Type that is shown in the user interface; display only."),
+    resource: text("Value of the parameter `resource` of token requests."),
+  },
+} as const satisfies ObjectSchema;
+
+/** The first host of source code: organisations with teams. */
+export const SOURCE_HOST_A = {
+  type: "object",
+  description: "A host of source code with organisations and teams. Groups are `organisation:team`.",
+  fields: {
+    ...CLIENT,
+    orgs: {
+      type: "list",
+      description: "When set, only members of at least one of these organisations may sign in.",
+      items: {
+        type: "object",
+        description: "An organisation.",
+        fields: {
+          name: { ...text("Full name of the organisation."), required: true },
+          teams: texts("When set, only members of at least one of these teams; else every member of the organisation."),
+        },
+      },
+    },
+    hostName: text("Host name of an enterprise edition."),
+    rootCA: text("Root certificate of an enterprise edition that signs its own."),
+  },
+} as const satisfies ObjectSchema;
+
+/** The second host of source code: groups. */
+export const SOURCE_HOST_B = {
+  type: "object",
+  description: "A host of source code with groups.",
+  fields: {
+    ...CLIENT,
+    baseURL: { ...text("Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
+    groups: texts("Left out: all groups of a user. Given: only these, and who is in none of them may not sign in."),
+  },
+} as const satisfies ObjectSchema;
+
+/** The first directory: domains and groups. */
+export const DIRECTORY_PROVIDER_A = {
+  type: "object",
+  description: "A directory of accounts with hosted domains.",
+  fields: {
+    ...CLIENT,
+    scopes: { ...texts("Scopes that are asked for. An empty list is the default."), default: ["profile", "email"] },
+    hostedDomains: texts("When not empty, only users of these domains may sign in."),
+    groups: texts("When not empty, only members of at least one of these groups may sign in."),
+    serviceAccountFilePath: text("Path of the service account by which the directory is asked for groups. Needs adminEmail."),
+    adminEmail: text("Administrator in whose name groups are listed. Required with serviceAccountFilePath."),
+  },
+} as const satisfies ObjectSchema;
+
+/** The second directory: tenants and groups. */
+export const DIRECTORY_PROVIDER_B = {
+  type: "object",
+  description: "A directory of accounts with tenants.",
+  fields: {
+    ...CLIENT,
+    tenant: {
+      ...text("`common` is personal and organisation accounts, `consumers` and `organizations` one of them; or uuid or name of a tenant."),
+      default: "common",
+    },
+    groups: texts("When not empty, only members of at least one of these groups may sign in."),
+    onlySecurityGroups: flag("Take security groups only, not all types of groups."),
+    useGroupsAsWhitelist: flag("Take only the groups of the list above."),
+  },
+} as const satisfies ObjectSchema;
+
+/** `saml`: a provider that signs assertions. */
+export const SAML = {
+  type: "object",
+  description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
+  fields: {
+    redirectURI: text("Callback address of the platform. Equals the Destination of a response exactly."),
+    ssoURL: text("Address to which the request is posted."),
+    caData: text("CA certificate that signs responses, in base64."),
+    ca: text("CA that signs responses."),
+    insecureSkipSignatureValidation: flag("Do not check the signature of responses."),
+    usernameAttr: text("Attribute that is used as username."),
+    emailAttr: text("Attribute that is used as email."),
+    groupsAttr: text("Attribute that is used as groups."),
+    entityIssuer: text("Issuer of requests, and the audience that responses must have in place of redirectURI."),
+    ssoIssuer: text("Issuer that responses must have."),
+    groupsDelim: text("When set, groups are one text that is split by it."),
+    allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),
+    filterGroups: flag("Take only the groups of allowedGroups."),
+    nameIDPolicyFormat: {
+      ...text("Format of the name identifier. A last component alone stands for `urn:oasis:names:tc:SAML:1.1:nameid-format:` and it."),
+      default: NAME_ID_DEFAULT,
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** The sections by which people sign in elsewhere, under their names. */
+export const PROVIDERS = {
+  oidc: OIDC,
+  sourceHostA: SOURCE_HOST_A,
+  sourceHostB: SOURCE_HOST_B,
+  directoryProviderA: DIRECTORY_PROVIDER_A,
+  directoryProviderB: DIRECTORY_PROVIDER_B,
+  saml: SAML,
+} as const;
+
+/** Name of a provider's section. */
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** The names of the sections, in the order of the schema. */
+export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];

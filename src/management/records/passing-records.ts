@@ -1,0 +1,64 @@
+import type { Clock } from "../../base/clock.ts";
+import type { InternalRecords } from "./internal-records.ts";
+
+/** Something that is kept for a time: what JSON can say. */
+export interface Passing<Value> {
+  readonly value: Value;
+  /** When it ends, in milliseconds since 1970. */
+  readonly until: number;
+}
+
+/**
+ * What several processes have to know for a time, and at most for a time: by the clocks of whoever looks, so it ends earlier or later
+ * by as much as they differ. What has ended counts as gone, and is gone after the next sweep.
+ */
+export interface PassingRecords {
+  /** Keeps it, whatever there was. */
+  put<Value>(name: string, passing: Passing<Value>): Promise<void>;
+  get<Value>(name: string): Promise<Passing<Value> | undefined>;
+  /** Removes it and answers it; of all who take it at one time, one gets it. */
+  take<Value>(name: string): Promise<Passing<Value> | undefined>;
+  /** Like `InternalRecords.change`. */
+  change<Value>(
+    name: string,
+    next: (before: Passing<Value> | undefined) => Passing<Value> | undefined,
+  ): Promise<Passing<Value> | undefined>;
+  /** Removes what has ended. */
+  sweep(): Promise<void>;
+}
+
+const KIND = "Passing";
+
+/**
+ * Passing records among the others.
+ *
+ * @example
+ * await createPassingRecords({ records, clock }).put("code-1f2e", { value: "jane", until: clock.now() + 60_000 });
+ */
+export function createPassingRecords(options: { readonly records: InternalRecords; readonly clock: Pick<Clock, "now"> }): PassingRecords {
+  const { records, clock } = options;
+  const read = <Value>(data: string | undefined): Passing<Value> | undefined => {
+    const passing = data === undefined ? undefined : (JSON.parse(data) as Passing<Value>);
+    return passing !== undefined && clock.now() < passing.until ? passing : undefined;
+  };
+  return {
+    async put(name, passing) {
+      await records.change(KIND, name, () => JSON.stringify(passing));
+    },
+    get: async (name) => read(await records.get(KIND, name)),
+    take: async (name) => read(await records.take(KIND, name)),
+    async change<Value>(name: string, next: (before: Passing<Value> | undefined) => Passing<Value> | undefined) {
+      return read<Value>(
+        await records.change(KIND, name, (before) => {
+          const passing = next(read(before));
+          return passing && JSON.stringify(passing);
+        }),
+      );
+    },
+    async sweep() {
+      for (const { name } of (await records.list(KIND)).filter(({ data }) => read(data) === undefined)) {
+        await records.change(KIND, name, (data) => (read(data) === undefined ? undefined : data));
+      }
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { Clock } from "../../../base/clock.ts";
+
+/** Counts what failed, by whom it concerns. */
+export interface Attempts {
+  /** Seconds until the subject may try again; undefined when it may now. */
+  wait(subject: string): Promise<number | undefined>;
+  /**
+   * Counts an attempt before its outcome is known, so that many at one time count too. False, with nothing counted, when there were too
+   * many.
+   */
+  begin(subject: string): Promise<boolean>;
+  /** The attempt did not fail after all. */
+  refund(subject: string): Promise<void>;
+  /** Nothing of the subject counts any longer. */
+  forget(subject: string): Promise<void>;
+}
+
+/** What is too many. */
+export interface AttemptsOptions {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Failures that are one too many for the next. */
+  readonly max: number;
+  /** How long failures count, from the first of them, in milliseconds. */
+  readonly windowMs: number;
+  /** Most subjects that are remembered; beyond, the one with the oldest window is forgotten. Default 100,000. */
+  readonly subjectsMax?: number;
+}
+
+const SUBJECTS_MAX = 100_000;
+
+/**
+ * Nothing has failed yet.
+ *
+ * @example
+ * const attempts = createAttempts({ clock: systemClock, max: 1, windowMs: 60_000 });
+ * await attempts.begin("jane"); // true
+ * await attempts.wait("jane"); // 60
+ */
+export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MAX }: AttemptsOptions): Attempts {
+  // In the order of their windows' ends.
+  const windows = new Map<string, { count: number; readonly until: number }>();
+  const open = (subject: string) => {
+    const window = windows.get(subject);
+    if (window !== undefined && window.until > clock.monotonic()) return window;
+    windows.delete(subject);
+    return undefined;
+  };
+  return {
+    async wait(subject) {
+      const window = open(subject);
+      return window === undefined || window.count < max ? undefined : Math.ceil((window.until - clock.monotonic()) / 1_000);
+    },
+    async begin(subject) {
+      const window = open(subject);
+      if (window !== undefined && window.count >= max) return false;
+      if (window !== undefined) window.count++;
+      else windows.set(subject, { count: 1, until: clock.monotonic() + windowMs });
+      if (windows.size > subjectsMax) windows.delete(windows.keys().next().value!);
+      return true;
+    },
+    async refund(subject) {
+      const window = open(subject);
+      if (window !== undefined && --window.count <= 0) windows.delete(subject);
+    },
+    async forget(subject) {
+      windows.delete(subject);
+    },
+  };
+}
+
+/**
+ * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, of which one machine may have all.
+ *
+ * @example
+ * addressSubject("2001:db8::1"); // "2001:db8:0:0"
+ */
+export function addressSubject(address: string): string {
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, "");
+  if (!plain.includes(":")) return plain;
+  const [head = "", tail] = plain.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");
+  return [...left, ...zeros, ...right].slice(0, 4).join(":");
+}

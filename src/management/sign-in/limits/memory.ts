@@ -1,0 +1,24 @@
+import type { Clock } from "../../../base/clock.ts";
+import { createAttempts } from "./attempts.ts";
+import type { Attempts, AttemptsOptions } from "./attempts.ts";
+import { createOnce } from "./once.ts";
+import type { Once, OnceOptions } from "./once.ts";
+
+/** Where sign-in remembers what has begun and what has failed. Each name stands for something of its own. */
+export interface SignInMemory {
+  once<Value>(name: string, options: Omit<OnceOptions, "clock">): Once<Value>;
+  attempts(name: string, options: Omit<AttemptsOptions, "clock">): Attempts;
+}
+
+/**
+ * Remembers in this process: for servers that answer every request themselves.
+ *
+ * @example
+ * createLocalMemory(systemClock).attempts("names", { max: 10, windowMs: 900_000 });
+ */
+export function createLocalMemory(clock: Pick<Clock, "monotonic">): SignInMemory {
+  return {
+    once: (_name, options) => createOnce({ clock, ...options }),
+    attempts: (_name, options) => createAttempts({ clock, ...options }),
+  };
+}

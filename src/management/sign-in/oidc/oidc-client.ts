@@ -1,0 +1,155 @@
+/**
+ * The OpenID Connect protocol, by the package `openid-client`. Times of tokens are compared with the machine's own clock.
+ *
+ * @module
+ */
+import * as openid from "openid-client";
+import { isEngineError, messageOf } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
+import type { Claims } from "../providers/claims.ts";
+import { isLoopback } from "./loopback.ts";
+import type { ProviderTokens } from "../ports.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
+import type { OidcSettings } from "../settings.ts";
+
+/** What only this login knows. */
+export interface LoginSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of which the provider is told the challenge. */
+  readonly verifier: string;
+}
+
+/** A provider whose discovery document has been read. */
+export interface OidcClient {
+  /** Where somebody goes to sign in. */
+  authorizationUrl(login: {
+    readonly redirectUri: string;
+    readonly state: string;
+    readonly nonce: string;
+    readonly challenge: string;
+  }): URL;
+  /**
+   * What the provider says about whoever came back to `address`, the redirect URI with the provider's answer. The claims are those of
+   * the verified ID token and, if settings ask for it, of the UserInfo endpoint.
+   *
+   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider can not be asked.
+   */
+  redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
+  /** Where somebody goes to sign out; undefined when the provider has no such place. */
+  endSessionUrl(idToken?: string): URL | undefined;
+}
+
+/** How a provider is asked. */
+export interface DiscoverOptions {
+  readonly fetch: ProviderFetch;
+  /** How long one answer may take, in seconds. */
+  readonly timeoutSeconds: number;
+}
+
+const DEFAULT_SCOPES = ["email", "profile"] as const;
+/** What speaks of the token itself, which the UserInfo endpoint has no say in. */
+const TOKEN_CLAIMS = ["iss", "sub", "aud", "azp", "exp", "iat", "nbf", "nonce", "auth_time"] as const;
+
+/**
+ * Reads a provider's discovery document.
+ *
+ * @throws API_UNAVAILABLE when it can not be had, or names another issuer.
+ * @example
+ * const client = await discoverOidc({ issuerUrl: "https://id.example", clientId: "platform" }, { fetch, timeoutSeconds: 10 });
+ */
+export async function discoverOidc(settings: OidcSettings, { fetch, timeoutSeconds }: DiscoverOptions): Promise<OidcClient> {
+  const { issuerUrl = "", clientId = "" } = settings;
+  if (!URL.canParse(issuerUrl) || clientId === "") throw unavailable("the provider has no issuerUrl or no clientId");
+  const issuer = new URL(issuerUrl);
+  // The signature of every ID token is verified: that it came over TLS means nothing with `insecureCa`.
+  const execute = [openid.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [openid.allowInsecureRequests] : [])];
+  const options = { execute, timeout: timeoutSeconds, [openid.customFetch]: fetch };
+  try {
+    const configuration = await openid.discovery(issuer, clientId, {}, authenticationOf(settings), options);
+    return clientFor(configuration, settings);
+  } catch (error) {
+    throw reachability(error) ?? unavailable(`the provider's discovery document is of no use: ${reasonOf(error)}`);
+  }
+}
+
+function clientFor(configuration: openid.Configuration, settings: OidcSettings): OidcClient {
+  const { scopes = [], resource = "", postLogoutRedirectURI = "", getUserInfo = false } = settings;
+  const scope = [...new Set(["openid", ...(scopes.length === 0 ? DEFAULT_SCOPES : scopes)])].join(" ");
+  const extra = resource === "" ? {} : { resource };
+  return {
+    authorizationUrl({ redirectUri, state, nonce, challenge }) {
+      const pkce = { code_challenge: challenge, code_challenge_method: "S256" };
+      return openid.buildAuthorizationUrl(configuration, { redirect_uri: redirectUri, scope, state, nonce, ...pkce, ...extra });
+    },
+    async redeem(address, { state, nonce, verifier }) {
+      try {
+        const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+        const answer = await openid.authorizationCodeGrant(configuration, address, checks, extra);
+        const claims: Claims = { ...answer.claims() };
+        return { claims: getUserInfo ? await withUserInfo(configuration, answer.access_token, claims) : claims, tokens: tokensOf(answer) };
+      } catch (error) {
+        throw reachability(error) ?? notAccepted(error);
+      }
+    },
+    endSessionUrl(idToken) {
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return openid.buildEndSessionUrl(configuration, {
+        ...(postLogoutRedirectURI !== "" && { post_logout_redirect_uri: postLogoutRedirectURI }),
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+      });
+    },
+  };
+}
+
+/** As the provider takes it: in a header, unless its document has only the body. */
+function authenticationOf({ clientSecret = "", redirectURI = "" }: OidcSettings): openid.ClientAuth {
+  const [header, body] =
+    clientSecret === "" ? [openid.None(), openid.None()] : [openid.ClientSecretBasic(clientSecret), openid.ClientSecretPost(clientSecret)];
+  return (server, client, parameters, headers) => {
+    // The package leaves out its query, and the provider compares it with the one that it was asked with.
+    if (redirectURI !== "" && parameters.has("redirect_uri")) parameters.set("redirect_uri", redirectURI);
+    const methods = server.token_endpoint_auth_methods_supported;
+    return (methods === undefined || methods.includes("client_secret_basic") ? header : body)(server, client, parameters, headers);
+  };
+}
+
+async function withUserInfo(configuration: openid.Configuration, accessToken: string, claims: Claims): Promise<Claims> {
+  const told = await openid.fetchUserInfo(configuration, accessToken, String(claims["sub"]));
+  const token = TOKEN_CLAIMS.flatMap((name) => (Object.hasOwn(claims, name) ? [[name, claims[name]] as const] : []));
+  const allowed = Object.entries(told).filter(([name]) => !TOKEN_CLAIMS.some((own) => own === name));
+  return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
+}
+
+function tokensOf(answer: { readonly id_token?: string; readonly access_token: string; readonly refresh_token?: string }): ProviderTokens {
+  return {
+    accessToken: answer.access_token,
+    ...(answer.id_token !== undefined && { idToken: answer.id_token }),
+    ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
+  };
+}
+
+/** The failure to reach the provider at the bottom of an error, if that is what it is. */
+function reachability(error: unknown): Error | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) if (isEngineError(inner)) return inner;
+  return undefined;
+}
+
+/** Longest text of a provider that goes into a message. */
+const REASON_LENGTH_MAX = 200;
+
+/** A code that the browser itself brought is told; what passed between the servers is the cause, for the log. */
+function notAccepted(error: unknown): EngineError {
+  const told = error instanceof openid.AuthorizationResponseError ? `: ${reasonOf(error)}` : "";
+  return Object.assign(unauthorized(`the provider's answer was not accepted${told}`), { cause: reasonOf(error) });
+}
+
+/** Why the protocol failed. The causes of these errors hold tokens and claims: of them, only the messages are told. */
+function reasonOf(error: unknown): string {
+  if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) {
+    return error.error.slice(0, REASON_LENGTH_MAX);
+  }
+  const inner = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return `${messageOf(error)}${inner}`.slice(0, REASON_LENGTH_MAX);
+}

@@ -1,0 +1,46 @@
+import { meets } from "./claims.ts";
+import { admitted, refused } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { DirectoryProviderASettings } from "../settings.ts";
+
+/** What the directory says about somebody. */
+export interface DirectoryProviderAProfile {
+  readonly id: string;
+  readonly email: string;
+  readonly emailVerified?: boolean;
+  /** The domain that his account belongs to, by its own claim: the end of a mail address proves nothing. Personal accounts have none. */
+  readonly hostedDomain?: string;
+  /** From the directory's own interface; undefined when that is not asked. */
+  readonly groups?: readonly string[];
+}
+
+/**
+ * Who signs in by a directory with hosted domains. With domains set his account is of one of them, with groups set he is in at least
+ * one of them. Source: specification 2, directoryProviderA.
+ *
+ * @example
+ * const profile = { id: "1", email: "jane@acme.example", hostedDomain: "acme.example" };
+ * admitDirectoryProviderA({ connector: "directoryProviderA", settings: { hostedDomains: ["acme.example"] } }, profile);
+ */
+export function admitDirectoryProviderA(
+  { connector, settings }: Configured<DirectoryProviderASettings>,
+  profile: DirectoryProviderAProfile,
+): Admission {
+  const { id, email, emailVerified, hostedDomain, groups = [] } = profile;
+  const domains = (settings.hostedDomains ?? []).map((domain) => domain.toLowerCase());
+  if (!meets(domains, hostedDomain === undefined ? [] : [hostedDomain.toLowerCase()])) {
+    return refused("your account is of none of the domains that may sign in");
+  }
+  if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
+  return admitted({
+    userId: id,
+    username: email,
+    preferredUsername: undefined,
+    email,
+    emailVerified,
+    groups,
+    extraClaims: undefined,
+    connector,
+    connectorData: undefined,
+  });
+}

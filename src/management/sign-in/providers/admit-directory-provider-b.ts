@@ -1,0 +1,55 @@
+import { meets } from "./claims.ts";
+import { admitted, refused } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { DirectoryProviderBSettings } from "../settings.ts";
+
+/** What the directory says about somebody. */
+export interface DirectoryProviderBProfile {
+  readonly id: string;
+  /** His name to sign in with. */
+  readonly principalName: string;
+  readonly email?: string;
+  /** Where his account is from. */
+  readonly account:
+    { readonly personal: true } | { readonly personal: false; readonly tenantId: string; readonly tenantNames?: readonly string[] };
+  readonly groups: readonly { readonly name: string; readonly security: boolean }[];
+}
+
+/**
+ * Who signs in by a directory with tenants. His account is of the kind or tenant that is set. With groups set he is in at least one of
+ * them, and no others are told if they are a whitelist. Groups that are not for security count for nothing if only those are asked for.
+ * Source: specification 2, directoryProviderB.
+ *
+ * @example
+ * const account = { personal: false, tenantId: "7b3c…" } as const;
+ * const groups = [{ name: "ops", security: true }, { name: "chess", security: false }];
+ * const profile = { id: "1", principalName: "jane@acme.example", account, groups };
+ * admitDirectoryProviderB({ connector: "directoryProviderB", settings: { onlySecurityGroups: true } }, profile); // groups: ["ops"]
+ */
+export function admitDirectoryProviderB(
+  { connector, settings }: Configured<DirectoryProviderBSettings>,
+  profile: DirectoryProviderBProfile,
+): Admission {
+  const { tenant = "common", onlySecurityGroups = false, useGroupsAsWhitelist = false } = settings;
+  if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant may not sign in");
+  const names = profile.groups.filter(({ security }) => security || !onlySecurityGroups).map(({ name }) => name);
+  if (!meets(settings.groups, names)) return refused("you are in none of the groups that may sign in");
+  return admitted({
+    userId: profile.id,
+    username: profile.principalName,
+    preferredUsername: profile.principalName,
+    email: profile.email,
+    emailVerified: undefined,
+    groups: useGroupsAsWhitelist ? names.filter((name) => meets(settings.groups, [name])) : names,
+    extraClaims: undefined,
+    connector,
+    connectorData: undefined,
+  });
+}
+
+function isOfTenant(account: DirectoryProviderBProfile["account"], tenant: string): boolean {
+  if (tenant === "common") return true;
+  if (tenant === "consumers" || account.personal) return tenant === "consumers" && account.personal;
+  if (tenant === "organizations") return true;
+  return [account.tenantId, ...(account.tenantNames ?? [])].some((name) => name.toLowerCase() === tenant.toLowerCase());
+}

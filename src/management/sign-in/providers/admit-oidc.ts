@@ -1,0 +1,84 @@
+import { listClaim, meets, textClaim } from "./claims.ts";
+import type { Claims } from "./claims.ts";
+import { admitted, refused } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { OidcSettings } from "../settings.ts";
+
+/**
+ * Who signs in by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if that is
+ * asked. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here once more:
+ * a token for one audience may name another authorized party, which the protocol leaves to the client.
+ * Source: specification 2, OIDC fields.
+ *
+ * @example
+ * admitOidc({ connector: "oidc", settings: { issuerUrl: "https://id.example", clientId: "platform" } }, claims);
+ */
+export function admitOidc({ connector, settings }: Configured<OidcSettings>, claims: Claims): Admission {
+  const wrong = wrongToken(settings, claims);
+  if (wrong !== undefined) return refused(wrong);
+  // An empty name of a claim is none.
+  const usernameClaim = idClaimOf(settings);
+  const emailClaim = settings.emailClaim || "email";
+  const groupsClaim = settings.groupsClaim || "groups";
+  const preferredClaim = settings.preferredUsername || "preferred_username";
+  const userId = textClaim(claims, usernameClaim);
+  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or no text`);
+  const email = textClaim(claims, emailClaim);
+  const preferredUsername = textClaim(claims, preferredClaim);
+  const nameClaim = settings.platformUsernameClaim || (preferredUsername ? preferredClaim : email ? emailClaim : usernameClaim);
+  const name = textClaim(claims, nameClaim);
+  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or no text`);
+  // The provider itself says that the address may be somebody else's.
+  const emailVerified = truthClaim(claims, "email_verified");
+  if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the mail address is not verified");
+  const groups = listClaim(claims, groupsClaim);
+  if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a text nor a list of texts`);
+  if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
+  return admitted({
+    userId,
+    username: `${settings.usernamePrefix ?? ""}${name}`,
+    preferredUsername,
+    email,
+    emailVerified: emailClaim === "email" ? emailVerified : undefined,
+    groups: groups.map((group) => `${settings.groupsPrefix ?? ""}${group}`),
+    extraClaims: extraClaims(settings, claims),
+    connector,
+    issuer: settings.issuerUrl,
+    idClaim: usernameClaim,
+    connectorData: undefined,
+  });
+}
+
+/** The claim that tells a provider's users apart. */
+export function idClaimOf({ usernameClaim }: OidcSettings): string {
+  return usernameClaim || "sub";
+}
+
+/** A claim that is true or false; some providers write it as text. Undefined for anything else. */
+function truthClaim(claims: Claims, name: string): boolean | undefined {
+  const value = claims[name];
+  if (value === true || value === "true") return true;
+  return value === false || value === "false" ? false : undefined;
+}
+
+/** What is wrong with who made the token and for whom; undefined when nothing is. */
+function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Claims): string | undefined {
+  if (!isSameIssuer(textClaim(claims, "iss"), issuerUrl)) return "the token is by another issuer";
+  const audiences = listClaim(claims, "aud") ?? [];
+  if (clientId === "" || !audiences.includes(clientId)) return "the token is for another client";
+  const party = claims["azp"];
+  if (party === undefined ? audiences.length > 1 : party !== clientId) return "the token was issued to another client";
+  return undefined;
+}
+
+/** Issuers are compared as they stand, but for the slash after a bare host, with which discovery works either way. */
+function isSameIssuer(issuer: string | undefined, expected: string): boolean {
+  if (issuer === undefined || expected === "") return false;
+  const bare = (text: string) => text.replace(/^(https?:\/\/[^/]+)\/$/, "$1");
+  return bare(issuer) === bare(expected);
+}
+
+function extraClaims({ allowedExtraClaims = [] }: OidcSettings, claims: Claims): Record<string, unknown> | undefined {
+  const present = allowedExtraClaims.filter((name) => Object.hasOwn(claims, name));
+  return present.length === 0 ? undefined : Object.fromEntries(present.map((name) => [name, claims[name]]));
+}

@@ -1,0 +1,63 @@
+import { meets } from "./claims.ts";
+import { admitted, refused } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { SamlSettings } from "../settings.ts";
+
+/** A response that has been parsed; its signature and its times have been checked. */
+export interface SamlAssertion {
+  /** `Destination` of the response. */
+  readonly destination?: string;
+  /** What its audience restriction lists. */
+  readonly audiences: readonly string[];
+  /** `Issuer` of the response. */
+  readonly issuer?: string;
+  readonly nameId?: string;
+  /** Values by attribute name. */
+  readonly attributes: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Who signs in by a SAML response. Source: specification 2, saml.
+ *
+ * @example
+ * const settings = { redirectURI: "https://p.example/auth/saml/callback", groupsAttr: "groups", groupsDelim: "," };
+ * const { redirectURI: destination } = settings;
+ * const assertion = { destination, audiences: [destination], nameId: "1", attributes: { groups: ["dev,ops"] } };
+ * admitSaml({ connector: "saml", settings }, assertion); // groups: ["dev", "ops"]
+ */
+export function admitSaml({ connector, settings }: Configured<SamlSettings>, assertion: SamlAssertion): Admission {
+  // An empty text is none.
+  const { redirectURI = "", entityIssuer = "", ssoIssuer = "", usernameAttr = "", emailAttr = "", allowedGroups, filterGroups } = settings;
+  const { destination, audiences, issuer, nameId, attributes } = assertion;
+  if (redirectURI === "" || destination !== redirectURI) return refused("the response is for another destination");
+  if (!audiences.includes(entityIssuer || redirectURI)) return refused("the response is for another audience");
+  if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is by another issuer");
+  if (nameId === undefined || nameId === "") return refused("the response names nobody");
+  const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);
+  if (username === undefined) return refused(`the attribute ${usernameAttr}, the user name, is missing`);
+  const email = emailAttr === "" ? undefined : first(attributes, emailAttr);
+  if (emailAttr !== "" && email === undefined) return refused(`the attribute ${emailAttr}, the mail address, is missing`);
+  const groups = groupsOf(settings, attributes);
+  if (!meets(allowedGroups, groups)) return refused("you are in none of the groups that may sign in");
+  return admitted({
+    userId: nameId,
+    username,
+    preferredUsername: usernameAttr === "" ? undefined : username,
+    email,
+    emailVerified: undefined,
+    groups: filterGroups ? groups.filter((group) => meets(allowedGroups, [group])) : groups,
+    extraClaims: undefined,
+    connector,
+    connectorData: undefined,
+  });
+}
+
+function first(attributes: SamlAssertion["attributes"], name: string): string | undefined {
+  const value = Object.hasOwn(attributes, name) ? attributes[name]![0] : undefined;
+  return value === "" ? undefined : value;
+}
+
+function groupsOf({ groupsAttr = "", groupsDelim = "" }: SamlSettings, attributes: SamlAssertion["attributes"]): readonly string[] {
+  const values = Object.hasOwn(attributes, groupsAttr) ? attributes[groupsAttr]! : [];
+  return values.flatMap((value) => (groupsDelim === "" ? [value] : value.split(groupsDelim))).filter((group) => group !== "");
+}

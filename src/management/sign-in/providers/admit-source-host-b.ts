@@ -1,0 +1,36 @@
+import { meetsGiven } from "./claims.ts";
+import { admitted, refused } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { SourceHostBSettings } from "../settings.ts";
+
+/** What the host of source code says about somebody. */
+export interface SourceHostBProfile {
+  readonly id: string;
+  readonly username: string;
+  readonly email?: string;
+  readonly emailVerified?: boolean;
+  readonly groups: readonly string[];
+}
+
+/**
+ * Who signs in by a host of source code with groups. With groups given, he is in at least one of them, and no others are told.
+ * Source: specification 2, sourceHostB.
+ *
+ * @example
+ * const profile = { id: "1", username: "jane", groups: ["acme/ops", "chess"] };
+ * admitSourceHostB({ connector: "sourceHostB", settings: { groups: ["acme/ops"] } }, profile); // groups: ["acme/ops"]
+ */
+export function admitSourceHostB({ connector, settings }: Configured<SourceHostBSettings>, profile: SourceHostBProfile): Admission {
+  if (!meetsGiven(settings.groups, profile.groups)) return refused("you are in none of the groups that may sign in");
+  return admitted({
+    userId: profile.id,
+    username: profile.username,
+    preferredUsername: profile.username,
+    email: profile.email,
+    emailVerified: profile.emailVerified,
+    groups: profile.groups.filter((group) => meetsGiven(settings.groups, [group])),
+    extraClaims: undefined,
+    connector,
+    connectorData: undefined,
+  });
+}

@@ -1,0 +1,57 @@
+import { admitDirectoryProviderA } from "./admit-directory-provider-a.ts";
+import type { DirectoryProviderAProfile } from "./admit-directory-provider-a.ts";
+import { admitDirectoryProviderB } from "./admit-directory-provider-b.ts";
+import type { DirectoryProviderBProfile } from "./admit-directory-provider-b.ts";
+import { admitOidc } from "./admit-oidc.ts";
+import { admitSaml } from "./admit-saml.ts";
+import type { SamlAssertion } from "./admit-saml.ts";
+import { admitSourceHostA } from "./admit-source-host-a.ts";
+import type { SourceHostAProfile } from "./admit-source-host-a.ts";
+import { admitSourceHostB } from "./admit-source-host-b.ts";
+import type { SourceHostBProfile } from "./admit-source-host-b.ts";
+import type { Claims } from "./claims.ts";
+import { withoutReserved } from "../identity.ts";
+import type { Admission, Configured } from "../identity.ts";
+import type { ProviderSections } from "../settings.ts";
+
+/** What each kind of provider says about somebody. */
+interface ClaimsByKind {
+  readonly oidc: Claims;
+  readonly sourceHostA: SourceHostAProfile;
+  readonly sourceHostB: SourceHostBProfile;
+  readonly directoryProviderA: DirectoryProviderAProfile;
+  readonly directoryProviderB: DirectoryProviderBProfile;
+  readonly saml: SamlAssertion;
+}
+
+/** A kind of provider, by the name of its section. */
+export type ProviderKind = keyof ClaimsByKind;
+
+/** A provider as it is set up, at the top of `status.auth` or in a connector. */
+export interface Provider<Kind extends ProviderKind = ProviderKind> extends Configured<NonNullable<ProviderSections[Kind]>> {
+  readonly kind: Kind;
+}
+
+const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claims: ClaimsByKind[Kind]) => Admission } = {
+  oidc: admitOidc,
+  sourceHostA: admitSourceHostA,
+  sourceHostB: admitSourceHostB,
+  directoryProviderA: admitDirectoryProviderA,
+  directoryProviderB: admitDirectoryProviderB,
+  saml: admitSaml,
+};
+
+/** The kinds of providers, in the order in which a connector with several is read. */
+export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
+
+/**
+ * Whether somebody may sign in by what a provider says about him, and who he is then. Groups and user names that have rights by their
+ * name alone (`system:`, `platform:`) come from no provider.
+ *
+ * @example
+ * const provider = { kind: "sourceHostB", connector: "code", settings: { groups: ["acme"] } } as const;
+ * admit(provider, { id: "1", username: "jane", groups: ["chess"] }); // { admitted: false, reason: … }
+ */
+export function admit<Kind extends ProviderKind>(provider: Provider<Kind>, claims: ClaimsByKind[Kind]): Admission {
+  return withoutReserved(RULES[provider.kind](provider, claims));
+}

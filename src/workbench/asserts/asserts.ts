@@ -1,0 +1,293 @@
+/**
+ * Statements about one object: read from the test file, and checked.
+ *
+ * @module
+ */
+import { isEngineError } from "../../base/errors.ts";
+import { isRecord, jsonEqual } from "../../base/json.ts";
+import { compileText } from "../../engine/config/patches/compile-text.ts";
+import { compilePath, nearestPath } from "../../engine/path/path.ts";
+import type { Match, Path } from "../../engine/path/path.ts";
+import { decode } from "../../schema/decode.ts";
+import { fieldPath, indexPath } from "../../schema/field.ts";
+import { keyStartOf, startOf, textOf, valueAt } from "../../schema/node.ts";
+import type { MapNode, Node } from "../../schema/node.ts";
+import type { Report } from "../../schema/problem.ts";
+import { ASSERT } from "./assert-schema.ts";
+import type { AssertDefinition } from "./assert-schema.ts";
+import { differencesExcept } from "./differences.ts";
+import { misspelling } from "./kind-fields.ts";
+import { regexProblem } from "./regex.ts";
+import type { RegexMatcher } from "./regex.ts";
+import type { TestFailure, TestPlace } from "./results.ts";
+import { shown } from "./shown.ts";
+
+type AssertName = Exclude<keyof AssertDefinition, "not">;
+
+/** A statement that is ready to be checked. */
+export interface Assert {
+  readonly place: TestPlace;
+  readonly name: AssertName;
+  readonly definition: AssertDefinition;
+  /** Where it looks; of `unchanged` what it excepts. */
+  readonly paths: readonly Path[];
+}
+
+/** What statements are checked against. */
+export interface AssertSubject {
+  readonly object: unknown;
+  /** The object as it would be without any patch, for `unchanged`; called when such a statement is checked. */
+  readonly baseline: () => unknown;
+  /** For `matchRegex`; called when such a statement is checked. */
+  readonly matches: RegexMatcher;
+}
+
+/**
+ * Reads an `asserts` list. Reported: what does not fit {@link ASSERTS}, entries without a statement or with two, paths and regular
+ * expressions that do not parse. The answer is only meaningful when there was no error.
+ *
+ * @example
+ * const asserts = readAsserts(valueAt(test, "asserts"), { report, field: "tests[0].asserts" });
+ */
+export function readAsserts(list: Node | undefined, { report, field }: { report: Report; field: string }): readonly Assert[] {
+  const items = list?.kind === "list" ? list.items : [];
+  return items.flatMap((node, index) => {
+    const at = indexPath(field, index);
+    const definition = decode(ASSERT, node, { report, field: at });
+    return node.kind === "map" && definition !== undefined ? readAssert(node, definition, { report, field: at }) : [];
+  });
+}
+
+/** Tells whether checking these needs {@link AssertSubject.matches}. */
+export function needsMatcher(asserts: readonly Assert[]): boolean {
+  return asserts.some(({ name }) => name === "matchRegex");
+}
+
+/** What has to be written beside the path, although it may be null. */
+const WRITTEN: Partial<Record<AssertName, string>> = { equal: "value", notEqual: "value", contains: "content" };
+
+function readAssert(node: MapNode, definition: AssertDefinition, { report, field }: { report: Report; field: string }): Assert[] {
+  const names = [...node.entries.keys()].filter((name) => name !== "not" && Object.hasOwn(ASSERT.fields, name)) as AssertName[];
+  const [name] = names;
+  if (name === undefined || names.length > 1) {
+    const statements = Object.keys(ASSERT.fields).filter((known) => known !== "not");
+    const message = name === undefined ? "The entry states nothing" : `Found ${names.join(" and ")} in one entry`;
+    const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write an entry of its own for each";
+    // What was misspelt is an unknown field already.
+    if (name !== undefined || node.entries.size <= Number(node.entries.has("not")))
+      report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
+    return [];
+  }
+  const entry = node.entries.get(name)!;
+  const inner = fieldPath(field, name);
+  const written = WRITTEN[name];
+  if (written !== undefined && entry.value.kind === "map" && !entry.value.entries.has(written)) {
+    const message = `Missing required field ${JSON.stringify(written)}`;
+    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Null is written as null" });
+  }
+  checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
+  const paths = readPaths(entry.value, { report, field: inner });
+  if (name === "unchanged" && paths.some(isWhole)) {
+    const message = "The exception covers the whole object, so that the statement can not fail";
+    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
+  }
+  return [{ place: keyStartOf(entry), name, definition, paths }];
+}
+
+function isWhole({ segments }: Path): boolean {
+  return segments.length === 0 || (segments.length === 1 && segments[0]!.kind === "wildcard");
+}
+
+function checkPattern(node: Node | undefined, { report, field }: { report: Report; field: string }): void {
+  const pattern = textOf(node);
+  const problem = pattern === undefined ? undefined : regexProblem(pattern);
+  if (node === undefined || problem === undefined) return;
+  report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message: `Cannot read the regular expression: ${problem}` });
+}
+
+function readPaths(node: Node, { report, field }: { report: Report; field: string }): Path[] {
+  const except = valueAt(node, "except");
+  const nodes = except?.kind === "list" ? except.items : [valueAt(node, "path")];
+  return nodes.flatMap((item) => {
+    const text = textOf(item);
+    if (item?.kind !== "scalar" || text === undefined) return [];
+    return compileText({ report, node: item, field }, () => compilePath(text, { empty: "whole-object" })) ?? [];
+  });
+}
+
+/** A property of one value, with the words that say it. */
+interface Property {
+  readonly to: string;
+  readonly notTo: string;
+  readonly expected?: unknown;
+  holds(value: unknown): boolean;
+  /** Whether the statement means anything for such a value: of a number, neither it nor its opposite holds. Default: of any. */
+  speaksOf?(value: unknown): boolean;
+}
+
+/** A failure, with the place in the object that it speaks of when there is one: a concrete path, or the path as it was written. */
+export interface Finding {
+  readonly failure: TestFailure;
+  readonly at?: string;
+}
+
+/** Checks one statement; undefined when it holds. A regular expression that takes too many steps does not. */
+export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure | undefined {
+  return findFailure(assert, subject)?.failure;
+}
+
+/** As {@link checkAssert}, with the place in the object. */
+export function findFailure(assert: Assert, subject: AssertSubject): Finding | undefined {
+  try {
+    return check(assert, subject);
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return { failure: { message: error.message, place: assert.place, code: error.code } };
+  }
+}
+
+function check(assert: Assert, subject: AssertSubject): Finding | undefined {
+  const { name, definition } = assert;
+  const negated = definition.not !== (name === "notEqual" || name === "notExists");
+  if (name === "unchanged") return checkFrame(assert, subject, negated);
+  const path = assert.paths[0]!;
+  const found = path.find(subject.object);
+  if (name === "exists" || name === "notExists")
+    return checkPresence(assert, { path, found, negated }) ?? (found.length === 0 ? slipIn(path, assert, subject) : undefined);
+  const property = propertyOf(assert, subject.matches);
+  // What is not there is empty, and is nothing else.
+  const matches: readonly Partial<Match>[] = found.length === 0 && name === "isNullOrEmpty" ? [{ path: path.canonical }] : found;
+  const wrong = matches.find(({ value }) => property.speaksOf?.(value) === false || property.holds(value) === negated);
+  if (wrong === undefined && (matches.length > 0 || negated)) return found.length === 0 ? slipIn(path, assert, subject) : undefined;
+  const to = negated ? property.notTo : property.to;
+  const place = wrong?.path ?? path.canonical;
+  const absent = found.length === 0 ? `nothing there${whereItEnds(path, subject.object)}` : shown(wrong?.value);
+  const failure = {
+    message: `Expected ${place} ${to}, found ${absent}`,
+    place: assert.place,
+    ...(property.expected !== undefined && !negated && { expected: property.expected }),
+    ...(wrong !== undefined && "value" in wrong && { actual: wrong.value }),
+  };
+  return { failure, at: place };
+}
+
+/** What is not there is easily nothing: of a path that the kind can not have, that is no answer. */
+function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): Finding | undefined {
+  const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
+  return slip === undefined ? undefined : { failure: { message: `Can not look at ${canonical}: ${slip}`, place } };
+}
+
+function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): Finding | undefined {
+  const { place, paths } = assert;
+  const { object, baseline } = subject;
+  for (const path of paths) {
+    const slip = slipIn(path, assert, subject);
+    if (slip !== undefined) return slip;
+  }
+  const changes = differencesExcept(baseline(), object, paths);
+  if (changes.length === 0 && negated)
+    return { failure: { message: "Expected the patches to change something more, found no other change", place } };
+  const [first] = changes;
+  if (first === undefined || negated) return undefined;
+  const others = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
+  const failure = {
+    message: `Expected ${first.path} to stay ${shown(first.before)}, found ${shown(first.after)}${others}`,
+    place,
+    ...("before" in first && { expected: first.before }),
+    ...("after" in first && { actual: first.after }),
+  };
+  return { failure, at: first.path };
+}
+
+function checkPresence(
+  { place }: Assert,
+  { path, found, negated }: { path: Path; found: readonly Match[]; negated: boolean },
+): Finding | undefined {
+  if (found.length > 0 !== negated) return undefined;
+  const [match] = found;
+  const at = match?.path ?? path.canonical;
+  if (match === undefined) return { failure: { message: `Expected ${at} to exist, found nothing there`, place }, at };
+  return { failure: { message: `Expected nothing at ${at}, found ${shown(match.value)}`, place, actual: match.value }, at };
+}
+
+function whereItEnds(path: Path, object: unknown): string {
+  const { reached, suggestion } = nearestPath(path, object);
+  const meant = suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
+  return reached === "$" ? meant : ` (the path ends at ${reached}${meant})`;
+}
+
+function propertyOf({ name, definition }: Assert, matches: RegexMatcher): Property {
+  switch (name) {
+    case "contains":
+      return containsProperty(definition.contains!);
+    case "isSubset": {
+      const { content } = definition.isSubset!;
+      return {
+        ...words(`have at least ${shown(content)}`),
+        expected: content,
+        holds: (value) => isSubset(content, value),
+        speaksOf: isRecord,
+      };
+    }
+    case "matchRegex": {
+      const { pattern } = definition.matchRegex!;
+      return {
+        ...words(`match /${pattern}/`),
+        holds: (value) => typeof value === "string" && matches(pattern, value),
+        speaksOf: (value) => typeof value === "string",
+      };
+    }
+    case "lengthEqual": {
+      const { count } = definition.lengthEqual!;
+      return {
+        ...words(`have length ${count}`),
+        holds: (value) => lengthOf(value) === count,
+        speaksOf: (value) => lengthOf(value) !== undefined,
+      };
+    }
+    case "isType": {
+      const { type } = definition.isType!;
+      return { ...words(`be of type ${type}`), holds: (value) => typesOf(value).includes(type) };
+    }
+    case "isNullOrEmpty":
+      return { ...words("be null or empty"), holds: (value) => (value ?? null) === null || lengthOf(value) === 0 };
+    default: {
+      const value = (name === "equal" ? definition.equal : definition.notEqual)!.value;
+      return { ...words(`equal ${shown(value)}`), expected: value, holds: (actual) => jsonEqual(actual, value) };
+    }
+  }
+}
+
+function words(verb: string): Pick<Property, "to" | "notTo"> {
+  return { to: `to ${verb}`, notTo: `not to ${verb}` };
+}
+
+function containsProperty({ content, count, any }: NonNullable<AssertDefinition["contains"]>): Property {
+  const times = count === undefined ? "" : ` ${count} times`;
+  const isItem = (item: unknown) => (any && isRecord(content) ? isSubset(content, item) : jsonEqual(item, content));
+  const countIn = (value: unknown): number => {
+    if (Array.isArray(value)) return value.filter(isItem).length;
+    return typeof value === "string" && typeof content === "string" && content !== "" ? value.split(content).length - 1 : 0;
+  };
+  return {
+    ...words(`contain ${shown(content)}${times}`),
+    holds: (value) => (count === undefined ? countIn(value) > 0 : countIn(value) === count),
+    speaksOf: (value) => Array.isArray(value) || typeof value === "string",
+  };
+}
+
+function isSubset(part: unknown, whole: unknown): boolean {
+  if (!isRecord(part) || !isRecord(whole)) return jsonEqual(part, whole);
+  return Object.entries(part).every(([key, value]) => Object.hasOwn(whole, key) && isSubset(value, whole[key]));
+}
+
+function lengthOf(value: unknown): number | undefined {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return isRecord(value) ? Object.keys(value).length : undefined;
+}
+
+function typesOf(value: unknown): readonly string[] {
+  if (value === null) return ["null"];
+  if (Array.isArray(value)) return ["array"];
+  return Number.isInteger(value) ? ["number", "integer"] : [typeof value];
+}

@@ -1,0 +1,93 @@
+/**
+ * Holds objects and paths of test files against the fields of their kind: a slip in one of them would be a test of nothing.
+ *
+ * @module
+ */
+import { isRecord, typeInWords } from "../../base/json.ts";
+import { suggest } from "../../base/suggest.ts";
+import { KIND_SHAPES, SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
+import type { Shape } from "../../engine/expression/shape.ts";
+import { formatSteps } from "../../engine/path/path.ts";
+import type { Segment, Step } from "../../engine/path/path.ts";
+
+/** Every object has them, and no patch reaches them. */
+const OF_ALL_KINDS = ["apiVersion", "kind"];
+
+/**
+ * Why a path is no path of the kind, as far as that is plain: a name that the kind does not have, and that is nearly one that it has.
+ *
+ * @example
+ * misspelling("Endpoints", compilePath("subsets[*].adresses[*].ip").segments); // 'Endpoints have no "adresses" there; did you mean "addresses"?'
+ */
+export function misspelling(kind: unknown, segments: readonly Segment[]): string | undefined {
+  let shape = shapeOf(kind);
+  for (const segment of segments) {
+    if (shape?.kind === "list") shape = segment.kind === "key" ? undefined : shape.items;
+    else if (shape?.kind === "map") shape = shape.entries;
+    else if (shape?.kind === "object" && segment.kind === "key") {
+      const meant = nearly(shape, segment.key);
+      if (meant !== undefined)
+        return `${String(kind)} have no ${JSON.stringify(segment.key)} there; did you mean ${JSON.stringify(meant)}?`;
+      shape = fieldOf(shape, segment.key);
+    } else return undefined;
+  }
+  return undefined;
+}
+
+/**
+ * What of an object no API server answers, as far as that is plain; undefined when nothing is. A name that is nearly one of the kind's,
+ * or a text in the place of a list.
+ *
+ * @example
+ * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"
+ */
+export function misfitOf(object: unknown): string | undefined {
+  const kind = isRecord(object) ? object["kind"] : undefined;
+  const shape = shapeOf(kind);
+  return shape && misfitAt(object, shape, []);
+}
+
+function misfitAt(value: unknown, shape: Shape, steps: readonly Step[]): string | undefined {
+  if (shape.kind === "scalar" || value === undefined) return undefined;
+  const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
+  if (shape.kind === "list") {
+    if (Array.isArray(value)) return firstOf(value.entries(), ([index, item]) => misfitAt(item, shape.items, [...steps, index]));
+    // Lists that are null are as good as absent.
+    return value === null ? undefined : wrong("a list");
+  }
+  if (!isRecord(value)) return value === null && !isItem(steps) ? undefined : wrong("a map");
+  if (shape.kind === "map") return undefined;
+  return firstOf(Object.entries(value), ([name, inner]) => {
+    const meant = nearly(shape, name);
+    if (meant !== undefined) return `${formatSteps([...steps, name])} is no field of the kind; did you mean ${JSON.stringify(meant)}?`;
+    const field = fieldOf(shape, name);
+    return field && misfitAt(inner, field, [...steps, name]);
+  });
+}
+
+/** What is in a list is there: null stands for nothing in the place of a whole field only. */
+function isItem(steps: readonly Step[]): boolean {
+  return typeof steps.at(-1) === "number";
+}
+
+function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function shapeOf(kind: unknown): Shape | undefined {
+  const section = typeof kind === "string" && Object.hasOwn(SECTION_OF_KIND, kind) ? SECTION_OF_KIND[kind] : undefined;
+  return section && KIND_SHAPES[section];
+}
+
+function fieldOf({ fields }: Extract<Shape, { kind: "object" }>, name: string): Shape | undefined {
+  return Object.hasOwn(fields, name) ? fields[name]!.shape : undefined;
+}
+
+/** The field that a name was probably meant to be; undefined for a name that the kind has, and for one like no other. */
+function nearly({ fields }: Extract<Shape, { kind: "object" }>, name: string): string | undefined {
+  return Object.hasOwn(fields, name) || OF_ALL_KINDS.includes(name) ? undefined : suggest(name, Object.keys(fields));
+}

@@ -1,0 +1,35 @@
+/** The words of coverage: which patches and which branches inside their expressions were run. */
+import type { PatchedSection } from "../../engine/config/patches/kind-shapes.ts";
+import type { Direction } from "../../engine/patch/patch-definition.ts";
+
+/** One expression of one patch. */
+export interface CoveredPatch {
+  /** The configuration that it stands in, as the caller names it; "" where there is only one. */
+  readonly source: string;
+  readonly list: PatchedSection;
+  /** Position in the list, from 0. */
+  readonly index: number;
+  /** The patch's path in canonical form. */
+  readonly path: string;
+  /** `toHost` is `expression`, `toTenant` is `reverseExpression`. */
+  readonly direction: Direction;
+  /** Evaluations. */
+  readonly hit: number;
+}
+
+/** One side of a choice inside an expression. */
+export interface CoveredBranch extends CoveredPatch {
+  /** The expression. */
+  readonly text: string;
+  /** Where the side stands in it: offsets from 0, `end` excluded. */
+  readonly start: number;
+  readonly end: number;
+  /** Which side it is, `condition true` for example. */
+  readonly label: string;
+}
+
+/** What was run. References have no expression and are not in it. */
+export interface SuiteCoverage {
+  readonly patches: readonly CoveredPatch[];
+  readonly branches: readonly CoveredBranch[];
+}

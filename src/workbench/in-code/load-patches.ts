@@ -1,0 +1,108 @@
+import { EngineError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { suggest } from "../../base/suggest.ts";
+import { parseConfig, resolveConfig } from "../../engine/config/config.ts";
+import type { ConfigResult, ConfigText } from "../../engine/config/config.ts";
+import { parseSettings, resolveSettings } from "../../engine/config/settings.ts";
+import type { SettingsResult } from "../../engine/config/settings.ts";
+import type { PatchDefinition } from "../../engine/patch/patch-definition.ts";
+import { formatProblem } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import type { VCluster } from "../../engine/translate/name.ts";
+import type { PatchListName } from "../laws/report.ts";
+import { createEngineCache } from "../patch-tests/engines.ts";
+import { createPatchUnderTest } from "./patch-under-test.ts";
+import type { PatchUnderTest } from "./patch-under-test.ts";
+
+/** Where patches come from: a configuration, or patches of Endpoints that stand in no file. */
+export type PatchSource =
+  | {
+      /** A file name or several, of which later ones win; or what such a file holds, parsed. */
+      readonly config: string | readonly string[] | JsonObject;
+    }
+  | { readonly patches: readonly PatchDefinition[] };
+
+/** What patches are loaded with. */
+export interface PatchesOptions {
+  /** A file name, or what such a file holds, parsed. Default: the defaults. */
+  readonly settings?: string | JsonObject;
+  /** Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
+  readonly vcluster?: VCluster;
+}
+
+/** Options with the texts of the files that they name. */
+export interface ReadPatches {
+  readonly config: readonly ConfigText[] | JsonObject;
+  readonly settings: ConfigText | JsonObject;
+  readonly vcluster: VCluster;
+}
+
+/** The patches of one configuration, in one sandbox. */
+export interface LoadedPatches {
+  /** All of them: Services first, then EndpointSlices, then Endpoints, each in the order of its list. */
+  readonly all: readonly PatchUnderTest[];
+  /**
+   * The one patch at a path, written as in the configuration or in canonical form, or at a position of its list.
+   *
+   * @param list Default: the first list that has such a patch, Endpoints first.
+   * @throws USAGE when there is none.
+   */
+  patch(place: string | number, list?: PatchListName): PatchUnderTest;
+  /** Frees the sandboxes; the patches can not be used afterwards. */
+  dispose(): void;
+}
+
+const LISTS: readonly PatchListName[] = ["endpoints", "services", "endpointSlices"];
+
+/**
+ * Loads patches whose files were read.
+ *
+ * @throws CONFIG_VALUE when configuration or settings are not valid; the message tells every problem with its place.
+ */
+export async function loadReadPatches({ config, settings, vcluster }: ReadPatches): Promise<LoadedPatches> {
+  const read: SettingsResult = isText(settings) ? parseSettings(settings.text, { file: settings.file }) : resolveSettings(settings);
+  if (!read.ok) throw invalid("settings", read.problems);
+  const options = { settings: read.settings, vcluster };
+  const resolved: ConfigResult = isTexts(config) ? parseConfig(config, options) : resolveConfig(config, options);
+  if (!resolved.ok) throw invalid("configuration", resolved.problems);
+  const engines = createEngineCache();
+  try {
+    const engine = await engines.engineFor({ config: resolved.config, ...options });
+    const watching = await engines.watchingSandbox(engine);
+    const all = engine.rules.flatMap((rules) => {
+      const list = LISTS.find((name) => name.toLowerCase() === rules.kind.resource.plural)!;
+      return rules.patches.map((patch) => createPatchUnderTest({ engine, watching, list, rules, patch }));
+    });
+    return { all, patch: (place, list) => find(all, place, list), dispose: () => engines.dispose() };
+  } catch (error) {
+    engines.dispose();
+    throw error;
+  }
+}
+
+function isText(settings: ReadPatches["settings"]): settings is ConfigText {
+  return typeof settings["text" as keyof typeof settings] === "string" && "file" in settings;
+}
+
+function isTexts(config: ReadPatches["config"]): config is readonly ConfigText[] {
+  return Array.isArray(config);
+}
+
+function invalid(what: string, problems: readonly Problem[]): EngineError {
+  const told = problems.filter(({ severity }) => severity === "error").map((problem) => `\n${formatProblem(problem)}`);
+  return new EngineError("CONFIG_VALUE", `Cannot use the ${what}:${told.join("")}`);
+}
+
+function find(all: readonly PatchUnderTest[], place: string | number, list: PatchListName | undefined): PatchUnderTest {
+  const fits = ({ index, path, definition }: PatchUnderTest) =>
+    typeof place === "number" ? index === place : path === place || definition.path === place;
+  const lists = list === undefined ? LISTS : [list];
+  const found = lists.flatMap((name) => all.filter((patch) => patch.list === name && fits(patch)))[0];
+  if (found !== undefined) return found;
+  const known = all.filter((patch) => lists.includes(patch.list)).map(({ path }) => path);
+  const meant = suggest(String(place), known);
+  const hint = meant === undefined ? `Its patches: ${known.length === 0 ? "none" : known.join(", ")}` : `Did you mean ${meant}?`;
+  throw new EngineError("USAGE", `There is no patch ${typeof place === "number" ? `#${place}` : `at ${place}`}. ${hint}`, {
+    details: { hint },
+  });
+}

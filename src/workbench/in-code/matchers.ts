@@ -1,0 +1,156 @@
+/**
+ * Matchers for vitest and jest. `expect.extend(patchMatchers)` registers them; neither is imported here.
+ *
+ * @module
+ */
+import type { Code } from "../../base/codes.ts";
+import { EngineError } from "../../base/errors.ts";
+import { isRecord, jsonEqual } from "../../base/json.ts";
+import type { LawOptions } from "../laws/check-laws.ts";
+import { formatLawSteps, meaningOf } from "../laws/wording.ts";
+import { shown } from "../asserts/shown.ts";
+import type { PatchRun, PatchRunOptions, PatchUnderTest } from "./patch-under-test.ts";
+
+/** What a matcher answers. `actual` and `expected` are there for a diff. */
+export interface MatcherResult {
+  readonly pass: boolean;
+  readonly message: () => string;
+  readonly actual?: unknown;
+  readonly expected?: unknown;
+}
+
+/** What values a cost is measured on. */
+export interface CostOptions extends PatchRunOptions {
+  /** Default: 300 values that the kind allows and that the expressions speak of, the same ones every time. */
+  readonly values?: readonly unknown[];
+  /** Default "toHost". */
+  readonly direction?: "toHost" | "toTenant";
+}
+
+/** How many values {@link CostOptions} tries by default. */
+const SAMPLES = 300;
+
+/** The matchers as `expect` offers them, for declarations of test runners other than vitest. */
+export interface PatchMatchers {
+  /** On the way to the host `before` becomes `after`; undefined: nothing is left there. */
+  toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
+  /** On the way back `host` becomes `tenant`. */
+  toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
+  /** On the way to the host the value stays what it is. */
+  toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
+  /** On the way to the host the value fails with this error code. */
+  toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
+  /** Whatever the kind allows comes back from the host as it went there. */
+  toRoundTrip(options?: Omit<LawOptions, "only">): void;
+  /** No value costs as much as `fuel`. */
+  toCostLessThan(fuel: number, options?: CostOptions): void;
+}
+
+declare global {
+  // What `expect(…)` of vitest answers is made of chai's assertions, in every version; without vitest nobody looks at this.
+  namespace Chai {
+    interface Assertion extends PatchMatchers {}
+  }
+  // The same for what `expect(…)` answers with @types/jest. Its type parameters must be named alike, and nobody needs them here.
+  namespace jest {
+    interface Matchers<R, T = {}> extends PatchMatchers {}
+  }
+}
+
+/**
+ * Matchers for patches under test.
+ *
+ * @throws USAGE when what stands in `expect(…)` is no patch under test.
+ * @example
+ * expect.extend(patchMatchers);
+ * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: '"blue-" + value' } });
+ * expect(patch).toRewrite("shop", "blue-shop");
+ */
+export const patchMatchers = {
+  toRewrite: (received: unknown, before: unknown, after: unknown, options?: PatchRunOptions): MatcherResult =>
+    becomes(received, "toRewrite", after, (patch) => patch.toHost(before, options)),
+  toRewriteBack: (received: unknown, host: unknown, tenant: unknown, options?: PatchRunOptions): MatcherResult =>
+    becomes(received, "toRewriteBack", tenant, (patch) => patch.toTenant(host, options)),
+  toLeaveAlone: (received: unknown, value: unknown, options?: PatchRunOptions): MatcherResult =>
+    becomes(received, "toLeaveAlone", value, (patch) => patch.toHost(value, options)),
+  toFailWith(received: unknown, code: Code, value: unknown, options?: PatchRunOptions): MatcherResult {
+    const patch = patchIn(received, "toFailWith");
+    const run = patch.toHost(value, options);
+    const found = run.code ?? `${shown(run.value)} (${run.outcome})`;
+    return {
+      pass: run.code === code,
+      message: () =>
+        run.code === code
+          ? told(patch, run, `Expected ${shown(value)} not to fail with ${code}: ${run.message}`)
+          : told(patch, run, `Expected ${shown(value)} to fail with ${code}, found ${found}${reasonOf(run)}`),
+      ...(run.code !== code && { expected: code, actual: run.code ?? null }),
+    };
+  },
+  toRoundTrip(received: unknown, options?: Omit<LawOptions, "only">): MatcherResult {
+    const patch = patchIn(received, "toRoundTrip");
+    const report = patch.checkLaws(options);
+    const { verdict, counterExample } = report;
+    const broken = report.laws.find(({ law, held }) => law === "roundTrip" && !held)?.counterExample ?? counterExample;
+    const runs = report.laws.reduce((most, law) => Math.max(most, law.runs), 0);
+    const pass = verdict === "lossless";
+    const lines = broken === undefined ? [] : [`  ${formatLawSteps(broken.steps)}`, `  ${broken.explanation}`];
+    const told = `${verdict}, ${meaningOf(verdict)}`;
+    const wanted = pass ? `Expected no round trip, found it ${told} (${runs} values)` : `Expected a round trip, found it ${told}`;
+    return { pass, message: () => [wanted, "", nameOf(patch), ...expressionsOf(patch), ...lines].join("\n") };
+  },
+  toCostLessThan(received: unknown, fuel: number, { values, direction = "toHost", ...options }: CostOptions = {}): MatcherResult {
+    const patch = patchIn(received, "toCostLessThan");
+    const runs = (values ?? patch.sampleValues(SAMPLES)).map((value) => patch[direction](value, options));
+    const dearest = runs.reduce((most, run) => (run.fuel > most.fuel ? run : most));
+    const pass = dearest.fuel < fuel;
+    const wanted = `Expected ${pass ? `some value to cost ${fuel} fuel or more` : `less than ${fuel} fuel`}`;
+    const found = `found ${dearest.fuel} for ${shown(dearest.before)}, the dearest of ${runs.length}`;
+    return { pass, message: () => told(patch, dearest, `${wanted}, ${found}`), ...(!pass && { expected: fuel, actual: dearest.fuel }) };
+  },
+};
+
+function becomes(received: unknown, matcher: string, wanted: unknown, run: (patch: PatchUnderTest) => PatchRun): MatcherResult {
+  const patch = patchIn(received, matcher);
+  const done = run(patch);
+  const { before, value, code } = done;
+  // A patch that fails may leave the value as it was, which nobody means who expects that.
+  const pass = code === undefined && (wanted === undefined ? value === undefined : jsonEqual(wanted, value));
+  const verb = jsonEqual(before, wanted) ? `stay as it is` : `become ${shown(wanted)}`;
+  const found = code === undefined ? shown(value) : `${code}${reasonOf(done)}`;
+  return {
+    pass,
+    message: () =>
+      pass
+        ? told(patch, done, `Expected ${shown(before)} not to ${verb}`)
+        : told(patch, done, `Expected ${shown(before)} to ${verb}, found ${found}`),
+    ...(!pass && { expected: wanted, actual: value }),
+  };
+}
+
+/** @throws USAGE when it is none. */
+function patchIn(received: unknown, matcher: string): PatchUnderTest {
+  if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
+    return received as unknown as PatchUnderTest;
+  throw new EngineError("USAGE", `Cannot check ${matcher} of ${typeof received}: wanted a patch, as loadPatch answers it`);
+}
+
+function reasonOf({ message, outcome, code }: PatchRun): string {
+  if (message !== undefined) return `: ${message}`;
+  return code === undefined && outcome === "noExpression" ? ": the patch does nothing in this direction" : "";
+}
+
+function told(patch: PatchUnderTest, run: PatchRun, headline: string): string {
+  const drawing = run.explain();
+  const lines = drawing === "" ? [] : drawing.split("\n").map((line) => `  ${line}`);
+  return [headline, "", `${nameOf(patch)}   at ${run.at}`, ...lines, `fuel ${run.fuel}`].join("\n");
+}
+
+function nameOf({ index, path }: PatchUnderTest): string {
+  return `patch #${index}  ${path}`;
+}
+
+function expressionsOf({ definition }: PatchUnderTest): string[] {
+  return (["expression", "reverseExpression"] as const).flatMap((field) =>
+    definition[field] === undefined ? [] : [`  ${field}: ${definition[field]}`],
+  );
+}

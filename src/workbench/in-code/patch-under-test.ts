@@ -1,0 +1,204 @@
+/**
+ * One patch by itself, for tests in code: a value goes in, a value comes out.
+ *
+ * @module
+ */
+import { EngineError } from "../../base/errors.ts";
+import type { Code } from "../../base/codes.ts";
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Direction, PatchDefinition } from "../../engine/patch/patch-definition.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { applyPatches } from "../../engine/patch/apply.ts";
+import type { CompiledPatch } from "../../engine/patch/compile.ts";
+import type { OutcomeKind, PatchContext } from "../../engine/patch/types.ts";
+import { parseConcrete } from "../../engine/path/path.ts";
+import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import { explain } from "../explain/explain.ts";
+import type { Evaluator } from "../explain/explain.ts";
+import { checkLaws } from "../laws/check-laws.ts";
+import type { LawOptions } from "../laws/check-laws.ts";
+import type { PairReport, PatchListName } from "../laws/report.ts";
+import { placeValue, plainSituation } from "../laws/trips/situations.ts";
+import { KIND_SHAPES } from "../laws/samples/shapes.ts";
+import { findWords } from "../laws/samples/words.ts";
+import { mergeJson } from "../patch-tests/suite/merge-json.ts";
+import { completeObject } from "../patch-tests/suite/suite.ts";
+import { sampleValues } from "./sample-values.ts";
+
+/** What expressions see as `context`, as far as it is another than the patch was loaded with. */
+export interface ContextOverrides {
+  /** `config` is merged into the configuration. Names of host objects, which `virtualToHostDNS` answers, stay as they are. */
+  readonly vcluster?: { readonly name?: string; readonly namespace?: string; readonly config?: JsonObject };
+  /** On the way to the host: the copy that is there already. Default null. */
+  readonly hostObject?: JsonObject;
+  /** On the way back: the tenant's own object. Default null. */
+  readonly virtualObject?: JsonObject;
+}
+
+/** Around a value. */
+export interface PatchRunOptions {
+  /**
+   * The object that the value stands in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
+   * the host and as `context.hostObject` on the way back. Default: an object "web" in namespace "shop" with nothing else in it.
+   */
+  readonly object?: JsonObject;
+  readonly context?: ContextOverrides;
+}
+
+/** What a patch made of one value. */
+export interface PatchRun {
+  readonly direction: Direction;
+  readonly before: unknown;
+  /** What stands there now; undefined when nothing does: it was taken away, or left out because the patch failed. */
+  readonly value: unknown;
+  readonly outcome: OutcomeKind;
+  /** Steps of the evaluation. */
+  readonly fuel: number;
+  /** Concrete path of the value. */
+  readonly at: string;
+  /** Of a failure. */
+  readonly code?: Code;
+  readonly message?: string;
+  /** The expression with the value of each of its parts drawn below it; "" when no expression ran. */
+  explain(): string;
+}
+
+/** A patch that values are put through, without the other patches of its list and without what the syncer does besides. */
+export interface PatchUnderTest {
+  readonly list: PatchListName;
+  /** Position in its list. */
+  readonly index: number;
+  /** Canonical path. */
+  readonly path: string;
+  readonly definition: PatchDefinition;
+  /** A value on its way to the host. Undefined: there is none. Never throws for what an expression does. */
+  toHost(value: unknown, options?: PatchRunOptions): PatchRun;
+  /** A value on its way back to the tenant. */
+  toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
+  /** Tries the patch on many values: what the kind allows, and what the expressions speak of. */
+  checkLaws(options?: Omit<LawOptions, "only">): PairReport;
+  /** Values that may stand at the path: so many, the same ones for the same seed (default 1). */
+  sampleValues(count: number, seed?: number): readonly unknown[];
+}
+
+/** What a patch under test is made of. */
+export interface PatchParts {
+  readonly engine: Engine;
+  /** A sandbox with {@link watchingLimits}. */
+  readonly watching: Evaluator;
+  readonly list: PatchListName;
+  readonly rules: Rules;
+  readonly patch: CompiledPatch;
+}
+
+/**
+ * A patch of an engine.
+ *
+ * @throws USAGE, later, when values are put in: the path has operators of JSONPath, and the `object` has no value there.
+ * @example
+ * createPatchUnderTest({ engine, watching, list: "endpoints", rules, patch: rules.patches[0] }).toHost("10.0.0.1").value;
+ */
+export function createPatchUnderTest(parts: PatchParts): PatchUnderTest {
+  const { engine, list, patch } = parts;
+  const { index, path, definition } = patch;
+  return {
+    list,
+    index,
+    path: path.canonical,
+    definition,
+    toHost: (value, options = {}) => run(parts, "toHost", value, options),
+    toTenant: (value, options = {}) => run(parts, "toTenant", value, options),
+    checkLaws: (options = {}) =>
+      checkLaws(engine, { ...options, only: (candidate) => candidate.list === list && candidate.index === index }).pairs[0]!,
+    sampleValues: (count, seed = 1) => sampleValues(patch, { list, count, seed }),
+  };
+}
+
+function run(parts: PatchParts, direction: Direction, value: unknown, { object = {}, context = {} }: PatchRunOptions): PatchRun {
+  const { rules, watching, patch } = parts;
+  const placed = place(parts, direction, object, value);
+  const { subject, namespace } = placed;
+  const seen: Omit<PatchContext, "path"> = {
+    vcluster: vclusterOf(rules, context),
+    hostObject: direction === "toHost" ? (context.hostObject ?? null) : placed.object,
+    virtualObject: direction === "toHost" ? placed.object : (context.virtualObject ?? null),
+  };
+  const applied = applyPatches([patch], subject, {
+    direction,
+    engine: rules.engine,
+    context: seen,
+    names: rules.names,
+    onError: rules.settings.onError,
+    markerPrefix: rules.translator.markerPrefix,
+    fuelMax: rules.settings.objectFuel,
+    namespace: direction === "toHost" ? namespace : namespaceOf(context.virtualObject ?? {}),
+  });
+  const { outcome, fuel, code, message } = applied.outcomes[0]!;
+  const after = patch.path.find(applied.object).find((match) => match.path === placed.at || placed.isAlone);
+  const text = direction === "toHost" ? patch.definition.expression : patch.definition.reverseExpression;
+  const isRun = text !== undefined && outcome !== "noMatch";
+  return {
+    direction,
+    before: value,
+    value: after?.value,
+    outcome,
+    fuel,
+    at: placed.at,
+    ...(code !== undefined && { code, message: message! }),
+    explain: () => (isRun ? explain(watching, text, { value, context: { ...seen, path: placed.at } }).drawing : ""),
+  };
+}
+
+/** A value in its place. */
+interface Placed {
+  /** What is patched. */
+  readonly subject: KubeObject;
+  /** The value is the only one that the path finds there. */
+  readonly isAlone: boolean;
+  /** What expressions see around the value. */
+  readonly object: KubeObject;
+  readonly at: string;
+  /** Of the tenant object. */
+  readonly namespace: string;
+}
+
+/** Where wildcards leave a choice, the value stands where the path finds the first one, or where it would. */
+function place({ list, rules, patch }: PatchParts, direction: Direction, given: JsonObject, value: unknown): Placed {
+  const { resource } = rules.kind;
+  const { apiVersion, kind } = resource;
+  const tenant = completeObject({ apiVersion, kind, ...given }, { name: "web", namespace: "shop" });
+  const { name = "", namespace = "" } = tenant.metadata;
+  const hostKey = rules.translator.toHost({ namespace, name }, resource) ?? { namespace: rules.vcluster.namespace, name };
+  const isRenamed = direction === "toTenant" && !isRecord(given["metadata"]);
+  const around = isRenamed ? { ...tenant, metadata: { ...tenant.metadata, ...hostKey } } : tenant;
+  const { canonical, segments } = patch.path;
+  const isPlain = !canonical.startsWith("$") && !canonical.includes("..");
+  const [found] = patch.path.find(around);
+  if (found === undefined && !isPlain) {
+    throw new EngineError("USAGE", `Cannot tell where ${canonical} leads: wanted an object with a value there`, {
+      details: { hint: "Give one in options.object" },
+    });
+  }
+  const options = { resource, shape: KIND_SHAPES[list], segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };
+  const { steps, path } = found === undefined ? plainSituation(options) : { steps: parseConcrete(found.path), path: found.path };
+  const object = placeValue(around, steps, value) as KubeObject;
+  if (!isPlain) return { subject: object, isAlone: false, object, at: path, namespace };
+  const bare = { apiVersion, kind, metadata: direction === "toHost" ? hostKey : around.metadata };
+  const subject = placeValue({ ...bare, metadata: namesOf(bare.metadata) }, steps, value) as KubeObject;
+  return { subject, isAlone: true, object, at: patch.path.find(subject)[0]?.path ?? path, namespace };
+}
+
+function namesOf({ name = "", namespace = "" }: KubeObject["metadata"]): KubeObject["metadata"] {
+  return { name, namespace };
+}
+
+function namespaceOf(object: JsonObject): string {
+  return completeObject(object, { name: "web", namespace: "shop" }).metadata.namespace ?? "";
+}
+
+function vclusterOf({ vcluster }: Rules, { vcluster: own = {} }: ContextOverrides): PatchContext["vcluster"] {
+  const { config, ...names } = own;
+  return { ...vcluster, ...names, config: config === undefined ? vcluster.config : mergeJson(vcluster.config, config) };
+}

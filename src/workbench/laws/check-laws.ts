@@ -1,0 +1,89 @@
+/**
+ * Tries patches on many values and says which of them would not come back, or never come to rest.
+ *
+ * The same engine, objects and seed give the same report. Nothing here needs more than the language: it runs in a browser.
+ *
+ * @module
+ */
+import { SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import { checkList } from "./check-list.ts";
+import { checkPair } from "./check-pair.ts";
+import type { LawReport, ListReport, PairReport, PatchListName } from "./report.ts";
+import type { TripRules } from "./trips/trip.ts";
+
+export type { LawName, LawReport, LawResult, LawStep, ListReport, PairReport, PairVerdict, PatchListName } from "./report.ts";
+export { breachesOf, nameTogether } from "./breaches.ts";
+export type { LawBreach } from "./breaches.ts";
+export { formatLawSteps, meaningOf } from "./wording.ts";
+
+/** The patches to check; an engine fits as it is. */
+export interface CheckedRules {
+  readonly rules: readonly (TripRules & Pick<Rules, "patches">)[];
+}
+
+/** How hard to look. */
+export interface LawOptions {
+  /** Objects whose values are tried too, of any kind. Default none. */
+  readonly objects?: readonly KubeObject[];
+  /** Values to try for each patch, and objects for patches of a list that have to do with each other. Default 300. */
+  readonly runs?: number;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Journeys to the host and back that may change a value before it rests. Default 10. */
+  readonly rounds?: number;
+  /** Steps of evaluations for each patch, and for each list, after which the check of it ends early. Default 20 million, some tenths of a second. */
+  readonly fuel?: number;
+  /** "objects": only values that the objects hold. Default "schema". */
+  readonly domain?: "schema" | "objects";
+  /** An evaluation that runs out of fuel counts for nothing. For engines with a lower limit than the one that will hold. Default false. */
+  readonly forgiveFuel?: boolean;
+  /** Which patches. Default all. */
+  readonly only?: (patch: { readonly list: PatchListName; readonly index: number; readonly path: string }) => boolean;
+}
+
+const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema", forgiveFuel: false } as const;
+
+/**
+ * Checks all patches, with a pause after every value: whoever must not be held up takes the steps one by one.
+ */
+export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
+  const { objects, only = () => true, ...settings } = { ...DEFAULTS, ...options };
+  const pairs: PairReport[] = [];
+  const lists: ListReport[] = [];
+  let fuel = 0;
+  for (const rules of engine.rules) {
+    const { kind } = rules.kind.resource;
+    const list = SECTION_OF_KIND[kind]!;
+    const wanted = rules.patches.filter(({ index, path }) => only({ list, index, path: path.canonical }));
+    const checks = { list, rules, ...settings, objects: objects.filter((object) => object.kind === kind) };
+    const own: PairReport[] = [];
+    for (const patch of wanted) {
+      const checked = yield* checkPair(patch, checks);
+      own.push(checked.report);
+      fuel += checked.fuel;
+    }
+    pairs.push(...own);
+    if (wanted.length < 2) continue;
+    const together = yield* checkList(wanted, { ...checks, pairs: own });
+    lists.push(together.report);
+    fuel += together.fuel;
+  }
+  return { pairs, lists, seed: settings.seed, fuel };
+}
+
+/**
+ * Checks the patches of a configuration.
+ *
+ * @example
+ * const engine = await createEngine({ config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * checkLaws(engine).pairs.filter(({ verdict }) => verdict === "oscillates");
+ */
+export function checkLaws(engine: CheckedRules, options: LawOptions = {}): LawReport {
+  const checks = lawChecks(engine, options);
+  for (;;) {
+    const step = checks.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * What the patches of a list do together that none of them does alone: one's result is the value of the next, or an expression
+ * looks at what another one wrote.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { CompiledPatch } from "../../engine/patch/compile.ts";
+import { parseConcrete } from "../../engine/path/path.ts";
+import { createRandom } from "../simulator/model/random.ts";
+import type { Random } from "../simulator/model/random.ts";
+import type { PairOptions } from "./check-pair.ts";
+import { domainOf } from "./samples/domain.ts";
+import { drawValue, edgeValues } from "./samples/draw.ts";
+import type { Sources } from "./samples/draw.ts";
+import { LAWS_KNOWN } from "./laws.ts";
+import type { Breach, Law, LawContext } from "./laws.ts";
+import { bareObject, createListTrip } from "./trips/list-trip.ts";
+import { patchesThatMeet } from "./meeting.ts";
+import type { LawName, ListReport, PairReport, PairVerdict } from "./report.ts";
+import { accepts, KIND_SHAPES } from "./samples/shapes.ts";
+import type { Shape } from "./samples/shapes.ts";
+import { shrinkValue } from "./samples/simpler.ts";
+import { drawSituation, placeValue, plainSituation } from "./trips/situations.ts";
+import type { Situation, SituationOptions } from "./trips/situations.ts";
+import { findWords } from "./samples/words.ts";
+
+/** How a list is checked. */
+export interface ListOptions extends PairOptions {
+  /** What each of its patches does alone. */
+  readonly pairs: readonly PairReport[];
+}
+
+/** The report of one list, with what the check cost. */
+export interface CheckedList {
+  readonly report: ListReport;
+  readonly fuel: number;
+}
+
+const WORST_LAST: readonly PairVerdict[] = ["lossless", "one-way", "drifts", "oscillates"];
+
+/** Whoever asks whether patches drift needs these; all else is told of each patch alone. */
+const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates", roundTrip: "drifts", idempotent: "drifts" };
+
+/** Objects are small: with every field that nobody asked for, a counter-example says less. */
+const SURROUNDED = 0.3;
+
+/** Checks the patches of one list together, one object between two yields. Patches that do not meet cost nothing. */
+export function* checkList(patches: readonly CompiledPatch[], options: ListOptions): Generator<void, CheckedList> {
+  const meeting = patchesThatMeet(patches);
+  const check = new ListCheck(meeting, options);
+  if (check.mayDiffer) {
+    for (let run = 0; run < options.runs && check.runOnce(run); run += 1) yield;
+    yield* check.shrinkAll();
+  }
+  return check.result();
+}
+
+/** One patch with the values that it may meet. */
+interface Member {
+  readonly patch: CompiledPatch;
+  readonly shape: Shape;
+  readonly edges: Iterator<unknown>;
+  readonly situation: SituationOptions;
+}
+
+interface Finding {
+  readonly law: Law;
+  readonly verdict: PairVerdict;
+  value?: unknown;
+  breach?: Breach;
+}
+
+class ListCheck {
+  readonly #options: ListOptions;
+  readonly #patches: readonly CompiledPatch[];
+  readonly #members: readonly Member[];
+  readonly #context: LawContext;
+  readonly #random: Random;
+  readonly #sources: Sources;
+  readonly #place: Situation;
+  readonly #findings: readonly Finding[];
+  readonly #seen: readonly unknown[];
+  #runs = 0;
+  #cutShort = false;
+
+  constructor(patches: readonly CompiledPatch[], options: ListOptions) {
+    const { list, rules, objects, rounds, seed, forgiveFuel } = options;
+    const { resource } = rules.kind;
+    const texts = patches.flatMap(({ definition }) => [definition.expression, definition.reverseExpression]);
+    const words = findWords(texts.filter((text) => text !== undefined));
+    const trip = createListTrip(rules, patches, words);
+    this.#options = options;
+    this.#patches = patches;
+    this.#sources = { words, seen: [] };
+    this.#random = createRandom(seed);
+    this.#members = patches.map((patch) => {
+      const { shape } = domainOf(patch, list, valuesAt(patch, objects));
+      const { segments } = patch.path;
+      const situation = { resource, shape: KIND_SHAPES[list], segments, sources: this.#sources, looksAtObject: true };
+      return { patch, shape, edges: edgeValues(shape, this.#sources), situation };
+    });
+    // What is broad is put in place before what lies in it.
+    this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
+    this.#place = plainSituation({ resource, shape: KIND_SHAPES[list], segments: [], sources: this.#sources, looksAtObject: false });
+    this.#context = { trip, rounds, shape: undefined, forgiveFuel };
+    this.#findings = LAWS_KNOWN.flatMap((law) => {
+      const verdict = OF_LISTS[law.name];
+      return verdict !== undefined && law.on === "tenant" && law.applies(trip) ? [{ law, verdict }] : [];
+    });
+    this.#seen = objects.map((object) => this.#partOf(object));
+  }
+
+  /** Tells whether there is anything that the patches could do together. */
+  get mayDiffer(): boolean {
+    return this.#patches.length > 1 && this.#findings.length > 0;
+  }
+
+  /** Tries one object; false when there is nothing more to try. */
+  runOnce(run: number): boolean {
+    const { trip } = this.#context;
+    if (trip.fuel > this.#options.fuel) {
+      this.#cutShort = true;
+      return false;
+    }
+    if (this.#options.domain === "objects" && run >= this.#seen.length) return false;
+    const value = bareObject(run < this.#seen.length ? this.#seen[run] : this.#drawObject());
+    this.#runs += 1;
+    for (const finding of this.#findings) {
+      if (finding.breach !== undefined) continue;
+      const breach = this.#breachOf(finding, value);
+      if (breach !== undefined) Object.assign(finding, { breach, value });
+    }
+    return true;
+  }
+
+  #breachOf({ law }: Finding, value: unknown): Breach | undefined {
+    const judged = law.judge({ value, situation: this.#place }, this.#context);
+    // An expression that fails is told of its own patch.
+    if (typeof judged !== "object" || judged.steps.some(({ error }) => error !== undefined)) return undefined;
+    return judged;
+  }
+
+  /** An object with a value at most places, and with what stands around them now and then. */
+  #drawObject(): unknown {
+    const random = this.#random;
+    const surrounding = random.happens(SURROUNDED) ? bareObject(drawSituation(random.pick(this.#members).situation, random).tenant) : {};
+    return this.#members.reduce<unknown>((object, { shape, edges, situation }) => {
+      if (random.happens(0.1)) return object;
+      const edge = random.happens(0.5) ? edges.next() : undefined;
+      const value = edge !== undefined && edge.done !== true ? edge.value : drawValue(shape, this.#sources, random);
+      return placeValue(object, drawSituation({ ...situation, looksAtObject: false }, random).steps, value);
+    }, surrounding);
+  }
+
+  /** What of an object the patches speak of. */
+  #partOf(object: KubeObject): unknown {
+    const places = this.#members.flatMap(({ patch }) => patch.path.find(object));
+    return places.reduce<unknown>((part, { path, value }) => placeValue(part, parseConcrete(path), value), {});
+  }
+
+  #isPossible(value: unknown): boolean {
+    return this.#members.every(({ patch, shape }) => patch.path.find(value).every((match) => accepts(shape, match.value)));
+  }
+
+  /** Makes the counter-examples as small as they get. */
+  *shrinkAll(): Generator<void> {
+    for (const finding of this.#findings) {
+      if (finding.breach === undefined) continue;
+      const fails = (value: unknown) =>
+        this.#context.trip.fuel <= 2 * this.#options.fuel && this.#isPossible(value) && this.#breachOf(finding, value) !== undefined;
+      finding.value = bareObject(yield* shrinkValue(finding.value, (candidate) => fails(bareObject(candidate))));
+      finding.breach = this.#breachOf(finding, finding.value) ?? finding.breach;
+    }
+  }
+
+  result(): CheckedList {
+    const { list, pairs } = this.#options;
+    const alone = worst(pairs.map(({ verdict }) => verdict));
+    // The worst one: a list that never rests does not come back either.
+    const found = this.#findings
+      .filter(({ breach }) => breach !== undefined)
+      .reduce<Finding | undefined>((most, one) => (most !== undefined && isWorse(most.verdict, one.verdict) ? most : one), undefined);
+    const verdict = worst([alone, ...(found === undefined ? [] : [found.verdict])]);
+    const members = pairs.filter(({ patch }) => this.#patches.some(({ index }) => index === patch));
+    const own = worst(members.map((pair) => pair.verdict));
+    const isNews = found !== undefined && isWorse(found.verdict, own);
+    return {
+      report: {
+        list,
+        verdict,
+        together: this.#patches.map(({ index }) => index),
+        runs: this.#runs,
+        ...(isNews && { counterExample: { verdict: found.verdict, value: found.value, ...found.breach! } }),
+        cutShort: this.#cutShort,
+      },
+      fuel: this.#context.trip.fuel,
+    };
+  }
+}
+
+function worst(verdicts: readonly PairVerdict[]): PairVerdict {
+  return verdicts.reduce((one, other) => (isWorse(other, one) ? other : one), "lossless");
+}
+
+function isWorse(one: PairVerdict, other: PairVerdict): boolean {
+  return WORST_LAST.indexOf(one) > WORST_LAST.indexOf(other);
+}
+
+function valuesAt(patch: CompiledPatch, objects: readonly KubeObject[]): readonly unknown[] {
+  const seen = objects.flatMap((object) => patch.path.find(object).map(({ value }) => value));
+  return [...new Map(seen.map((value) => [canonicalJson(value), value])).values()];
+}

@@ -1,0 +1,190 @@
+/**
+ * The laws: each tells of one value whether it breaks the law, and what happens then.
+ *
+ * @module
+ */
+import { isRecord, jsonEqual } from "../../base/json.ts";
+import { alternate, stepOf } from "./trips/alternate.ts";
+import type { LawName, LawStep } from "./report.ts";
+import { accepts } from "./samples/shapes.ts";
+import type { Shape } from "./samples/shapes.ts";
+import type { Situation } from "./trips/situations.ts";
+import type { Arrival, Trip } from "./trips/trip.ts";
+import { explainEdit, explainFailure, explainJourney, explainSecondWrite, explainType, explainUnrest } from "./wording.ts";
+
+/** A value in its surroundings, on the side that the law starts from. */
+export interface Trial {
+  readonly value: unknown;
+  readonly situation: Situation;
+}
+
+/** What laws go by. */
+export interface LawContext {
+  readonly trip: Trip;
+  /** Journeys that may change something before it rests. */
+  readonly rounds: number;
+  /** What the tenant may hold; undefined when that is not known. */
+  readonly shape: Shape | undefined;
+  /** A failure for want of fuel says nothing: the limit is lower than the one that holds. */
+  readonly forgiveFuel: boolean;
+}
+
+/** How a value breaks a law. */
+export interface Breach {
+  readonly steps: readonly LawStep[];
+  readonly explanation: string;
+}
+
+/** `undefined`: the value keeps the law. "void": the law says nothing about it. */
+export type Judgement = Breach | "void" | undefined;
+
+/** Something that every value of a patch has to keep to. */
+export interface Law {
+  readonly name: LawName;
+  /** The side that its values stand on. */
+  readonly on: LawStep["on"];
+  /** Whether the law means anything for a patch. */
+  applies(trip: Trip): boolean;
+  judge(trial: Trial, context: LawContext): Judgement;
+}
+
+const there = ({ value, situation }: Trial, { trip }: LawContext): Arrival => trip.toHost(value, situation);
+
+const isForgiven = (arrival: Arrival, { forgiveFuel }: LawContext) =>
+  arrival.kind === "failed" && arrival.code === "EXPRESSION_FUEL" && forgiveFuel;
+
+const total: Law = {
+  name: "total",
+  on: "tenant",
+  applies: () => true,
+  judge(trial, context) {
+    const { trip } = context;
+    const forth = there(trial, context);
+    const first: LawStep = { on: "tenant", value: trial.value };
+    if (forth.kind === "failed")
+      return isForgiven(forth, context) ? "void" : { steps: [first, stepOf("host", forth)], explanation: explainFailure(forth, "host") };
+    if (forth.kind === "gone" || !trip.comesBack) return undefined;
+    const back = trip.toTenant(forth.value, trial.situation, { value: trial.value });
+    if (back.kind !== "failed") return undefined;
+    if (isForgiven(back, context)) return "void";
+    return { steps: [first, stepOf("host", forth), stepOf("tenant", back)], explanation: explainFailure(back, "tenant") };
+  },
+};
+
+const deterministic: Law = {
+  name: "deterministic",
+  on: "tenant",
+  applies: ({ goesToHost }) => goesToHost,
+  judge(trial, context) {
+    const left = there(trial, context);
+    context.trip.forget();
+    const right = there(trial, context);
+    if (jsonEqual(left, right)) return undefined;
+    const steps: LawStep[] = [{ on: "tenant", value: trial.value }, stepOf("host", left), stepOf("host", right)];
+    return { steps, explanation: "The same value gives different results, or the same result at different cost." };
+  },
+};
+
+const typeKept: Law = {
+  name: "typeKept",
+  on: "tenant",
+  applies: () => true,
+  judge(trial, context) {
+    const forth = there(trial, context);
+    if (forth.kind !== "value") return "void";
+    const steps: LawStep[] = [{ on: "tenant", value: trial.value }, stepOf("host", forth)];
+    if (typeOf(forth.value) !== typeOf(trial.value)) return { steps, explanation: explainType(trial.value, forth.value) };
+    if (!context.trip.comesBack) return undefined;
+    const back = context.trip.toTenant(forth.value, trial.situation, { value: trial.value });
+    if (back.kind !== "value" || typeOf(back.value) === typeOf(trial.value)) return undefined;
+    return { steps: [...steps, stepOf("tenant", back)], explanation: explainType(forth.value, back.value) };
+  },
+};
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return "list";
+  return isRecord(value) ? "object" : value === null ? "null" : typeof value;
+}
+
+const roundTrip: Law = {
+  name: "roundTrip",
+  on: "tenant",
+  applies: ({ comesBack }) => comesBack,
+  judge(trial, context) {
+    const { trip } = context;
+    const { value, situation } = trial;
+    const forth = there(trial, context);
+    if (forth.kind !== "value") return "void";
+    const back = trip.toTenant(forth.value, situation, { value });
+    if (isForgiven(back, context)) return "void";
+    if (back.kind === "value" && jsonEqual(back.value, value)) return undefined;
+    const again = back.kind === "value" ? trip.toHost(back.value, situation, { value: forth.value }) : undefined;
+    const steps: LawStep[] = [
+      { on: "tenant", value },
+      stepOf("host", forth),
+      stepOf("tenant", back),
+      ...(again ? [stepOf("host", again)] : []),
+    ];
+    const flows = again?.kind === "value" && jsonEqual(again.value, forth.value);
+    return { steps, explanation: explainJourney({ before: value, host: forth.value, back, flows: flows || !trip.goesToHost }) };
+  },
+};
+
+const hostEdits: Law = {
+  name: "hostEdits",
+  on: "host",
+  applies: ({ comesBack }) => comesBack,
+  judge({ value, situation }, context) {
+    const { trip } = context;
+    const back = trip.toTenant(value, situation);
+    if (isForgiven(back, context) || back.kind === "gone") return "void";
+    const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
+    if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
+    // Nothing is there to be cancelled: what comes back is what both sides have then.
+    if (!trip.goesToHost) return undefined;
+    const again = trip.toHost(back.value, situation, { value });
+    if (isForgiven(again, context)) return "void";
+    if (again.kind === "value" && jsonEqual(again.value, value)) return undefined;
+    return { steps: [...start, stepOf("host", again)], explanation: explainEdit(value, back) };
+  },
+};
+
+const idempotent: Law = {
+  name: "idempotent",
+  on: "tenant",
+  applies: ({ seesHost }) => seesHost,
+  judge(trial, context) {
+    const forth = there(trial, context);
+    if (forth.kind !== "value") return "void";
+    const again = context.trip.toHost(trial.value, trial.situation, { value: forth.value });
+    if (isForgiven(again, context) || (again.kind === "value" && jsonEqual(again.value, forth.value))) return undefined;
+    const steps: LawStep[] = [{ on: "tenant", value: trial.value }, stepOf("host", forth), stepOf("host", again)];
+    return { steps, explanation: explainSecondWrite() };
+  },
+};
+
+const settles: Law = {
+  name: "settles",
+  on: "tenant",
+  applies: ({ comesBack, seesHost }) => comesBack || seesHost,
+  judge({ value, situation }, { trip, rounds }) {
+    const { unrest, steps } = alternate(trip, value, { situation, rounds });
+    return unrest && { steps, explanation: explainUnrest(unrest, rounds, trip) };
+  },
+};
+
+/** From an edit on the host: what it becomes in the tenant must come to rest too. */
+const settlesFromHost: Law = {
+  ...settles,
+  on: "host",
+  applies: ({ comesBack }) => comesBack,
+  judge({ value, situation }, context) {
+    const back = context.trip.toTenant(value, situation);
+    if (back.kind !== "value" || (context.shape !== undefined && !accepts(context.shape, back.value))) return "void";
+    const judged = settles.judge({ value: back.value, situation }, context);
+    return typeof judged === "object" ? { ...judged, steps: [{ on: "host", value }, ...judged.steps] } : judged;
+  },
+};
+
+/** All laws; `settles` is there for each side. */
+export const LAWS_KNOWN: readonly Law[] = [roundTrip, settles, settlesFromHost, total, typeKept, idempotent, hostEdits, deterministic];

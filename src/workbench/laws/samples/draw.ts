@@ -1,0 +1,201 @@
+/**
+ * Values to try: of a shape, made of what the kind allows, what objects hold and what the expressions name.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { Random } from "../../simulator/model/random.ts";
+import { FORMATS } from "./formats.ts";
+import type { Format } from "./formats.ts";
+import { samplePattern } from "./pattern-sample.ts";
+import { accepts } from "./shapes.ts";
+import type { Shape } from "./shapes.ts";
+import type { Words } from "./words.ts";
+
+/** Where values come from. */
+export interface Sources {
+  readonly words: Words;
+  /** Values seen at the place itself: in objects, and as results of the expressions. */
+  readonly seen: readonly unknown[];
+}
+
+/** Lists and maps have at most so many members. */
+const MEMBERS_MAX = 3;
+
+/** A random value that the shape allows; now and then one of those that were seen. */
+export function drawValue(shape: Shape, sources: Sources, random: Random): unknown {
+  if (sources.seen.length > 0 && random.happens(0.15)) {
+    const value = random.pick(sources.seen);
+    if (accepts(shape, value)) return value;
+  }
+  switch (shape.type) {
+    case "text":
+      return drawText(shape.format, sources, random);
+    case "word":
+      return random.pick(shape.values);
+    case "boolean":
+      return random.happens(0.5);
+    case "integer":
+      return drawInteger(shape, sources.words.numbers, random);
+    case "either":
+      return drawValue(random.pick(shape.shapes), sources, random);
+    case "list":
+      return members(random, () => drawValue(shape.items, sources, random));
+    case "map":
+      return Object.fromEntries(
+        members(random, () => [drawKey(shape.keys, sources, random), drawValue(shape.values, sources, random)] as const),
+      );
+    case "object":
+      return drawObject(shape, sources, random);
+  }
+}
+
+function members<Item>(random: Random, draw: () => Item): Item[] {
+  return Array.from({ length: random.below(MEMBERS_MAX + 1) }, draw);
+}
+
+function drawObject(shape: Extract<Shape, { type: "object" }>, sources: Sources, random: Random): unknown {
+  const present = Object.entries(shape.fields).filter(([name]) => shape.required.includes(name) || random.happens(0.5));
+  // What the place itself was seen to hold is nothing for its fields.
+  const inner = { ...sources, seen: [] };
+  return Object.fromEntries(present.map(([name, field]) => [name, drawValue(field, inner, random)]));
+}
+
+function drawInteger({ minimum, maximum }: { minimum: number; maximum: number }, numbers: readonly number[], random: Random): number {
+  const near = numbers.flatMap((value) => [value - 1, value, value + 1]).filter((value) => Number.isInteger(value));
+  const edges = [minimum, maximum, minimum + 1, maximum - 1, 80, 443, ...near].filter((value) => value >= minimum && value <= maximum);
+  return random.happens(0.6) ? random.pick(edges) : minimum + random.below(maximum - minimum + 1);
+}
+
+/** Half of the keys are those that an expression asks for. */
+function drawKey(format: Format, { words }: Sources, random: Random): string {
+  const known = [...words.keys, ...words.texts].filter((key) => FORMATS[format].accepts(key));
+  if (known.length > 0 && random.happens(0.5)) return random.pick(known);
+  return random.happens(0.5) ? random.pick(FORMATS[format].samples) : FORMATS[format].draw(random);
+}
+
+const TRIES = 4;
+
+function drawText(format: Format, sources: Sources, random: Random): string {
+  const rules = FORMATS[format];
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const text = anyText(format, sources, random);
+    if (rules.accepts(text)) return text;
+  }
+  return rules.draw(random);
+}
+
+function anyText(format: Format, { words, seen }: Sources, random: Random): string {
+  const { samples, draw } = FORMATS[format];
+  const base = () => (random.happens(0.5) ? random.pick(samples) : draw(random));
+  const dice = random.fraction();
+  if (dice < 0.4 || (words.texts.length === 0 && words.patterns.length === 0)) return base();
+  if (words.patterns.length > 0 && random.happens(0.4)) {
+    const sample = samplePattern(random.pick(words.patterns), random);
+    return random.pick([sample, sample + base(), base() + sample]);
+  }
+  if (words.texts.length === 0) return base();
+  const word = random.pick(words.texts);
+  const seenText = seen.find((value) => typeof value === "string") ?? base();
+  return mutate(word, { base: base(), other: random.pick([...words.texts, String(seenText)]) }, random);
+}
+
+/** A literal in the places where expressions look for one, and texts that almost hold it. */
+function mutate(word: string, { base, other }: { base: string; other: string }, random: Random): string {
+  const options = [
+    () => word + base,
+    () => base + word,
+    () => word,
+    () => word + word + base,
+    () => base + word + base,
+    () => word + other,
+    () => word.slice(0, -1),
+    () => word.slice(1) + base,
+    () => word.slice(0, -1) + base,
+    () => word.toUpperCase() + base,
+    () => word.toLowerCase(),
+  ];
+  return random.pick(options)();
+}
+
+/** The values that are tried first: the plain ones, and each literal alone, doubled, in front of something and behind it. */
+export function* edgeValues(shape: Shape, { words, seen }: Sources): Generator<unknown> {
+  yield* seen.filter((value) => accepts(shape, value));
+  yield* edges(shape, words);
+}
+
+function* edges(shape: Shape, words: Words): Generator<unknown> {
+  switch (shape.type) {
+    case "text":
+      yield* textEdges(shape.format, words);
+      break;
+    case "word":
+      yield* shape.values;
+      break;
+    case "boolean":
+      yield* [true, false];
+      break;
+    case "integer": {
+      const near = words.numbers.flatMap((value) => [value, value - 1, value + 1]);
+      yield* [80, shape.minimum, shape.maximum, ...near].filter((value) => accepts(shape, value));
+      break;
+    }
+    case "either":
+      for (const one of shape.shapes) yield* edges(one, words);
+      break;
+    case "list":
+      yield [];
+      for (const item of first(edges(shape.items, words), EDGE_MEMBERS)) yield [item];
+      break;
+    case "map":
+      yield {};
+      for (const key of [...words.keys, ...words.texts, "a"].filter((name) => FORMATS[shape.keys].accepts(name)))
+        for (const item of first(edges(shape.values, words), 2)) yield { [key]: item };
+      break;
+    case "object":
+      yield Object.fromEntries(shape.required.map((name) => [name, [...first(edges(shape.fields[name]!, words), 1)][0]]));
+  }
+}
+
+const EDGE_MEMBERS = 5;
+
+function* first(values: Iterable<unknown>, count: number): Generator<unknown> {
+  let done = 0;
+  for (const value of values) {
+    if (done >= count) return;
+    done += 1;
+    yield value;
+  }
+}
+
+function* textEdges(format: Format, words: Words): Generator<string> {
+  const { samples, accepts: fits } = FORMATS[format];
+  const [plain = "a"] = samples;
+  const withWord = words.texts.flatMap((word) => [word + plain, word, plain + word, word + word + plain, word.slice(0, -1), word.slice(1)]);
+  yield* [plain, ...withWord, ...samples.slice(1)].filter(fits);
+}
+
+/** Values like `value`, of the same JSON shape: what somebody may make of it by an edit. */
+export function editOf(value: unknown, random: Random): unknown {
+  if (typeof value === "string") return editText(value, random);
+  if (typeof value === "number") return value + random.pick([1, -1, 10]);
+  if (typeof value === "boolean") return !value;
+  if (Array.isArray(value)) return random.happens(0.5) ? value.slice(1) : value.map((item: unknown) => editOf(item, random));
+  if (!isRecord(value)) return value;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return { a: "a" };
+  const key = random.pick(keys);
+  if (random.happens(0.3)) return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
+  return random.happens(0.3) ? { ...value, "example.com/edit": "a" } : { ...value, [key]: editOf(value[key], random) };
+}
+
+function editText(value: string, random: Random): string {
+  const at = random.below(value.length + 1);
+  return random.pick([
+    value + "a",
+    value.slice(0, -1),
+    value.slice(0, at) + "x" + value.slice(at),
+    value.slice(0, at) + value.slice(at + 1),
+    `a${value}`,
+  ]);
+}

@@ -1,0 +1,151 @@
+/**
+ * What objects of the synced kinds look like, as far as values to try are concerned: which fields there are, and what they may
+ * hold. Source: the API reference of Endpoints, EndpointSlice and Service.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { Segment } from "../../../engine/path/path.ts";
+import { FORMATS } from "./formats.ts";
+import type { Format } from "./formats.ts";
+import type { PatchListName } from "../report.ts";
+
+/** What a value may be. */
+export type Shape =
+  | { readonly type: "text"; readonly format: Format }
+  | { readonly type: "word"; readonly values: readonly string[] }
+  /** Limits are inclusive. */
+  | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
+  | { readonly type: "boolean" }
+  | { readonly type: "list"; readonly items: Shape }
+  | { readonly type: "map"; readonly keys: Format; readonly values: Shape }
+  | ObjectShape
+  /** Any of these. */
+  | { readonly type: "either"; readonly shapes: readonly Shape[] };
+
+/** Named fields, of which some must be there. */
+export interface ObjectShape {
+  readonly type: "object";
+  readonly fields: Readonly<Record<string, Shape>>;
+  readonly required: readonly string[];
+}
+
+const text = (format: Format): Shape => ({ type: "text", format });
+const word = (...values: readonly string[]): Shape => ({ type: "word", values });
+const integer = (minimum: number, maximum: number): Shape => ({ type: "integer", minimum, maximum });
+const list = (items: Shape): Shape => ({ type: "list", items });
+
+/** An object shape; names in `fields` that end in `!` are required. */
+export function objectShape(fields: Readonly<Record<string, Shape>>): ObjectShape {
+  const bare = (name: string) => name.replace(/!$/, "");
+  return {
+    type: "object",
+    fields: Object.fromEntries(Object.entries(fields).map(([name, shape]) => [bare(name), shape])),
+    required: Object.keys(fields)
+      .filter((name) => name.endsWith("!"))
+      .map(bare),
+  };
+}
+
+/** All labels of an object. */
+export const LABELS_SHAPE: Shape = { type: "map", keys: "labelKey", values: text("label") };
+const ANNOTATIONS: Shape = { type: "map", keys: "annotationKey", values: text("annotation") };
+const METADATA = objectShape({
+  "name!": text("dnsLabel"),
+  "namespace!": text("namespace"),
+  labels: LABELS_SHAPE,
+  annotations: ANNOTATIONS,
+});
+
+const BOOLEAN: Shape = { type: "boolean" };
+const PORT = integer(1, 65_535);
+const PROTOCOL = word("TCP", "UDP", "SCTP");
+const TARGET = objectShape({ "kind!": word("Pod"), "name!": text("name"), "namespace!": text("namespace"), uid: text("dnsLabel") });
+const ADDRESS = objectShape({ "ip!": text("ip"), hostname: text("dnsLabel"), nodeName: text("name"), targetRef: TARGET });
+const PORT_FIELDS = { name: text("portName"), "port!": PORT, protocol: PROTOCOL, appProtocol: text("protocolName") };
+
+const ENDPOINTS = objectShape({
+  "metadata!": METADATA,
+  subsets: list(objectShape({ "addresses!": list(ADDRESS), notReadyAddresses: list(ADDRESS), "ports!": list(objectShape(PORT_FIELDS)) })),
+});
+
+const ENDPOINT_SLICE = objectShape({
+  "metadata!": METADATA,
+  "addressType!": word("IPv4", "IPv6", "FQDN"),
+  "endpoints!": list(
+    objectShape({
+      "addresses!": list(text("ip")),
+      conditions: objectShape({ ready: BOOLEAN, serving: BOOLEAN, terminating: BOOLEAN }),
+      hostname: text("dnsLabel"),
+      nodeName: text("name"),
+      zone: text("dnsLabel"),
+      targetRef: TARGET,
+    }),
+  ),
+  "ports!": list(objectShape(PORT_FIELDS)),
+});
+
+const SERVICE = objectShape({
+  "metadata!": METADATA,
+  "spec!": objectShape({
+    "type!": word("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+    "ports!": list(objectShape({ ...PORT_FIELDS, targetPort: { type: "either", shapes: [PORT, text("portName")] } })),
+    selector: LABELS_SHAPE,
+    clusterIP: text("ip"),
+    sessionAffinity: word("None", "ClientIP"),
+    externalName: text("name"),
+    internalTrafficPolicy: word("Cluster", "Local"),
+    publishNotReadyAddresses: BOOLEAN,
+  }),
+});
+
+/** The shape of whole objects, by the list that patches them. */
+export const KIND_SHAPES: Readonly<Record<PatchListName, ObjectShape>> = {
+  endpoints: ENDPOINTS,
+  services: SERVICE,
+  endpointSlices: ENDPOINT_SLICE,
+};
+
+/** The shape of what a path selects; undefined where the kind has no such field. */
+export function shapeAt(shape: Shape | undefined, segments: readonly Segment[]): Shape | undefined {
+  const [segment, ...deeper] = segments;
+  if (segment === undefined || shape === undefined) return shape;
+  return shapeAt(childShape(shape, segment), deeper);
+}
+
+function childShape(shape: Shape, segment: Segment): Shape | undefined {
+  if (shape.type === "list") return segment.kind === "key" ? undefined : shape.items;
+  if (shape.type === "map") return shape.values;
+  if (shape.type !== "object") return undefined;
+  if (segment.kind === "wildcard") return { type: "either", shapes: Object.values(shape.fields) };
+  const name = segment.kind === "key" ? segment.key : String(segment.index);
+  return Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+}
+
+/** Tells whether a value is one that the shape allows. */
+export function accepts(shape: Shape, value: unknown): boolean {
+  switch (shape.type) {
+    case "text":
+      return typeof value === "string" && FORMATS[shape.format].accepts(value);
+    case "word":
+      return shape.values.includes(value as string);
+    case "integer":
+      return Number.isInteger(value) && (value as number) >= shape.minimum && (value as number) <= shape.maximum;
+    case "boolean":
+      return typeof value === "boolean";
+    case "list":
+      return Array.isArray(value) && value.every((item) => accepts(shape.items, item));
+    case "map":
+      return (
+        isRecord(value) && Object.entries(value).every(([key, item]) => FORMATS[shape.keys].accepts(key) && accepts(shape.values, item))
+      );
+    case "either":
+      return shape.shapes.some((one) => accepts(one, value));
+    case "object":
+      return (
+        isRecord(value) &&
+        shape.required.every((name) => Object.hasOwn(value, name)) &&
+        Object.entries(value).every(([name, item]) => Object.hasOwn(shape.fields, name) && accepts(shape.fields[name]!, item))
+      );
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What the texts of expressions tell about values that matter: literals, patterns, names of members.
+ *
+ * @module
+ */
+import { findReads, memberName } from "../../../engine/expression/reads.ts";
+import type { Reads } from "../../../engine/expression/reads.ts";
+import { parseExpression, walk } from "../../../engine/expression/syntax.ts";
+import type { Step } from "../../../engine/expression/syntax.ts";
+
+/** Found in the expressions of one patch. */
+export interface Words {
+  /** Literals and pieces of templates, without repetitions. */
+  readonly texts: readonly string[];
+  readonly numbers: readonly number[];
+  /** Sources of regular expressions. */
+  readonly patterns: readonly string[];
+  /** Names of members that an expression reads or writes: keys that a map may hold. */
+  readonly keys: readonly string[];
+  /** What of `context` is read. */
+  readonly reads: Reads;
+}
+
+/** More of a kind are not looked at: such an expression is a table of its own. */
+const WORDS_MAX = 60;
+const TEXT_MAX = 200;
+
+/** Methods of the language: nobody calls a label like this. */
+const METHODS =
+  /^(?:length|includes|indexOf|lastIndexOf|startsWith|endsWith|slice|substring|split|join|replace|replaceAll|match|matchAll|test|map|filter|find|some|every|reduce|trim\w*|to(?:Lower|Upper)Case|toString|concat|keys|entries|fromEntries|values|assign|parse|stringify|push|sort|at|pad(?:Start|End)|repeat|flat|flatMap|exec|hasOwn|isArray|localeCompare|charAt|charCodeAt|codePointAt|fromCharCode|value|context|vcluster|virtualObject|hostObject|metadata|labels|annotations)$/;
+
+/**
+ * The words of checked expressions.
+ *
+ * @example
+ * findWords(['value.startsWith("web-") ? 1 : context.path']).texts; // ["web-"]
+ */
+export function findWords(expressions: readonly string[]): Words {
+  const texts = new Set<string>();
+  const numbers = new Set<number>();
+  const patterns = new Set<string>();
+  const keys = new Set<string>();
+  let reads: Reads = [];
+  for (const expression of expressions) {
+    const parsed = parseExpression(expression);
+    if ("message" in parsed) continue;
+    const steps = walk(parsed.root);
+    for (const { node } of steps) collect(node, { texts, numbers, patterns, keys });
+    const own = findReads(steps);
+    reads = reads === "all" || own === "all" ? "all" : [...reads, ...own];
+  }
+  const some = <Item>(items: Iterable<Item>) => [...items].slice(0, WORDS_MAX);
+  return { texts: some(texts), numbers: some(numbers), patterns: some(patterns), keys: some(keys), reads };
+}
+
+interface Found {
+  readonly texts: Set<string>;
+  readonly numbers: Set<number>;
+  readonly patterns: Set<string>;
+  readonly keys: Set<string>;
+}
+
+function collect(node: Step["node"], { texts, numbers, patterns, keys }: Found): void {
+  const addText = (value: string) => {
+    if (value !== "" && value.length <= TEXT_MAX) texts.add(value);
+  };
+  if (node.type === "Literal") {
+    if (node.regex !== undefined && node.regex !== null) patterns.add(node.regex.pattern);
+    else if (typeof node.value === "string") addText(node.value);
+    else if (typeof node.value === "number") numbers.add(node.value);
+  }
+  if (node.type === "TemplateElement") addText(node.value.cooked ?? "");
+  if (node.type === "MemberExpression") addKey(keys, memberName(node));
+  if (node.type === "Property" && !node.computed && node.key.type === "Identifier") addKey(keys, node.key.name);
+}
+
+function addKey(keys: Set<string>, name: string | undefined): void {
+  if (name !== undefined && name !== "" && name.length <= TEXT_MAX && !METHODS.test(name)) keys.add(name);
+}

@@ -1,0 +1,79 @@
+import { canonicalJson, jsonEqual } from "../../../base/json.ts";
+import type { LawStep } from "../report.ts";
+import type { Situation } from "./situations.ts";
+import type { Arrival, Trip } from "./trip.ts";
+
+/** How going there and back again and again ended. */
+export interface Alternation {
+  /** Undefined: it came to rest. */
+  readonly unrest?: "cycle" | "growth" | "endless";
+  /** From the start, some of them when there are many. */
+  readonly steps: readonly LawStep[];
+}
+
+/** Steps that a reader is shown. */
+const STEPS_SHOWN = 7;
+
+/** A value that only gets shorter comes to rest some time; so many rounds are waited for it. */
+const ROUNDS_MAX = 1_000;
+
+/** A value that has become longer than this, as JSON, is not followed any further. */
+const LENGTH_MAX = 20_000;
+
+/** One arrival as a step. */
+export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
+  if (arrival.kind === "value") return { on, value: arrival.value };
+  return arrival.kind === "gone" ? { on, value: null } : { on, value: null, error: `${arrival.code}: ${arrival.message}` };
+}
+
+/**
+ * Lets both sides follow each other, as two syncers without any guard would: the tenant's value goes to the host, what arrives
+ * there comes back, and so on. Rest is a value that comes back as it went, or one that fails or is removed on the way.
+ */
+export function alternate(trip: Trip, start: unknown, { situation, rounds }: { situation: Situation; rounds: number }): Alternation {
+  const steps: LawStep[] = [{ on: "tenant", value: start }];
+  const seen = new Set([canonicalJson(start)]);
+  const shown = () => steps.slice(0, STEPS_SHOWN);
+  let tenant = start;
+  let host: unknown;
+  let length = Infinity;
+  let last: string | undefined;
+  let repeated = false;
+  let shrinks = true;
+  let wasSame = false;
+  for (let round = 0; round <= rounds || (shrinks && round < ROUNDS_MAX); round += 1) {
+    const there = trip.toHost(tenant, situation, { value: host });
+    steps.push(stepOf("host", there));
+    if (there.kind !== "value") return { steps: shown() };
+    const stays = !trip.seesHost || (round > 0 && jsonEqual(there.value, host));
+    host = there.value;
+    if (trip.comesBack) {
+      const back = trip.toTenant(host, situation, { value: tenant });
+      if (back.kind !== "value") return { steps: [...steps, stepOf("tenant", back)].slice(0, STEPS_SHOWN) };
+      if (stays && jsonEqual(back.value, tenant)) return { steps: shown() };
+      steps.push(stepOf("tenant", back));
+      tenant = back.value;
+    } else if (stays) return { steps: shown() };
+    const text = canonicalJson(trip.comesBack ? tenant : host);
+    const isSame = text === last;
+    repeated ||= seen.has(text) && round > 0 && !isSame;
+    seen.add(text);
+    const next = lengthOf(trip.comesBack ? tenant : host);
+    // The end of a way that got shorter and shorter shows only in a round that changes nothing any more.
+    shrinks &&= next < length || (isSame && !wasSame);
+    wasSame = isSame;
+    length = next;
+    last = text;
+    if (text.length > LENGTH_MAX) break;
+  }
+  return { unrest: repeated ? "cycle" : isGrowing(steps) ? "growth" : "endless", steps: shown() };
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : canonicalJson(value).length;
+}
+
+function isGrowing(steps: readonly LawStep[]): boolean {
+  const lengths = steps.filter(({ on }) => on === "host").map(({ value }) => lengthOf(value));
+  return lengths.every((length, at) => at === 0 || length > lengths[at - 1]!);
+}

@@ -1,0 +1,121 @@
+/**
+ * What stands around a value: an object of the kind with the value in its place. Made anew only for expressions that look at it.
+ *
+ * @module
+ */
+import { isRecord } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatSteps } from "../../../engine/path/path.ts";
+import type { Segment, Step } from "../../../engine/path/path.ts";
+import type { Random } from "../../simulator/model/random.ts";
+import { drawValue } from "../samples/draw.ts";
+import type { Sources } from "../samples/draw.ts";
+import { FORMATS } from "../samples/formats.ts";
+import { shapeAt } from "../samples/shapes.ts";
+import type { ObjectShape, Shape } from "../samples/shapes.ts";
+
+/** The surroundings of one value. */
+export interface Situation {
+  /** The tenant object; what stands at the place itself is put there for each evaluation. */
+  readonly tenant: KubeObject;
+  readonly steps: readonly Step[];
+  /** Concrete path of the value. */
+  readonly path: string;
+}
+
+/** What situations are made of. */
+export interface SituationOptions {
+  readonly resource: ResourceType;
+  readonly shape: ObjectShape;
+  readonly segments: readonly Segment[];
+  readonly sources: Sources;
+  /** The path says where the value stands; the object is drawn only when an expression looks at it. */
+  readonly looksAtObject: boolean;
+}
+
+/** The plainest surroundings: an object with a name and nothing else. */
+export function plainSituation(options: SituationOptions): Situation {
+  return situationWith(
+    bareObject(options.resource, { name: "web", namespace: "shop" }),
+    concreteSteps(options, () => 0),
+  );
+}
+
+/** Surroundings by chance: labels, annotations and a body, with what the expressions ask for in about half of all cases. */
+export function drawSituation(options: SituationOptions, random: Random): Situation {
+  const steps = concreteSteps(options, (limit) => random.below(limit));
+  const names = { name: random.pick(["web", "a", "db-1"]), namespace: random.pick(["shop", "default", "a"]) };
+  if (!options.looksAtObject) return situationWith(bareObject(options.resource, names), steps);
+  const { resource, shape, sources } = options;
+  const drawn = drawValue(shape, { ...sources, seen: [] }, random) as Record<string, unknown>;
+  const metadata = { ...(drawn["metadata"] as object), ...names };
+  const object: KubeObject = { ...drawn, apiVersion: resource.apiVersion, kind: resource.kind, metadata };
+  return situationWith(withAskedFor(object, options, random), steps);
+}
+
+function bareObject({ apiVersion, kind }: ResourceType, metadata: { name: string; namespace: string }): KubeObject {
+  return { apiVersion, kind, metadata };
+}
+
+function situationWith(tenant: KubeObject, steps: readonly Step[]): Situation {
+  return { tenant, steps, path: formatSteps(steps) };
+}
+
+/** One place that the path selects; `choose` answers a number from 0 to below its limit. */
+function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (limit: number) => number): Step[] {
+  return segments.map((segment, at) => {
+    if (segment.kind === "key") return segment.key;
+    if (segment.kind === "index") return Math.max(0, segment.index);
+    const holder = shapeAt(shape, segments.slice(0, at));
+    if (holder?.type !== "map") return 0;
+    const keys = ["a", "app", "example.com/a", ...sources.words.keys, ...sources.words.texts].filter((key) =>
+      FORMATS[holder.keys].accepts(key),
+    );
+    return keys[choose(keys.length)]!;
+  });
+}
+
+/** With values at the fields that the expressions read of the object, or without them. */
+function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, random: Random): KubeObject {
+  const { reads } = sources.words;
+  if (reads === "all") return object;
+  let result: unknown = object;
+  for (const [first, ...path] of reads) {
+    if ((first !== "virtualObject" && first !== "hostObject") || path.length === 0) continue;
+    if (["apiVersion", "kind"].includes(path[0]!) || (path[0] === "metadata" && ["name", "namespace"].includes(path[1] ?? ""))) continue;
+    const segments = path.map((key) => ({ kind: "key", key }) as const);
+    const asked = random.happens(0.6) ? drawValue(shapeAt(shape, segments) ?? ANY_TEXT, { ...sources, seen: [] }, random) : undefined;
+    result = placeValue(result, path, asked);
+  }
+  return result as KubeObject;
+}
+
+const ANY_TEXT: Shape = { type: "text", format: "text" };
+
+/**
+ * The data with `value` at one place, where it makes what is missing on the way; `undefined` takes the member away.
+ *
+ * @example
+ * placeValue({}, ["subsets", 0, "ip"], "a"); // { subsets: [{ ip: "a" }] }
+ */
+export function placeValue(data: unknown, steps: readonly Step[], value: unknown): unknown {
+  const [step, ...deeper] = steps;
+  if (step === undefined) return value;
+  if (typeof step === "number") {
+    const list: unknown[] = Array.isArray(data) ? [...(data as unknown[])] : [];
+    list[Math.min(step, list.length)] = placeValue(list[step], deeper, value);
+    return list.filter((item) => item !== undefined);
+  }
+  const record = isRecord(data) ? data : {};
+  const placed =
+    deeper.length > 0 && value === undefined && !Object.hasOwn(record, step)
+      ? undefined
+      : placeValue(ownMember(record, step), deeper, value);
+  const others = Object.entries(record).filter(([key]) => key !== step);
+  return Object.fromEntries(placed === undefined ? others : [...others, [step, placed] as const]);
+}
+
+function ownMember(record: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,0 +1,90 @@
+/**
+ * What a report says to people.
+ *
+ * @module
+ */
+import { typeInWords } from "../../base/json.ts";
+import { shown } from "../asserts/shown.ts";
+import type { Alternation } from "./trips/alternate.ts";
+import type { LawStep, PairReport } from "./report.ts";
+import type { Arrival, Trip } from "./trips/trip.ts";
+
+/**
+ * The way of a value, in one line.
+ *
+ * @example
+ * formatLawSteps([{ on: "tenant", value: "a" }, { on: "host", value: "p-a" }]); // 'tenant "a" → host "p-a"'
+ */
+export function formatLawSteps(steps: readonly LawStep[]): string {
+  return steps
+    .map(({ on, value, error }) => `${on} ${error === undefined ? (value === null ? "without the field" : shown(value)) : "fails"}`)
+    .join(" → ");
+}
+
+/** An expression failed for a value of the kind; `to` is the side that got nothing. */
+export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
+  const contained =
+    to === "host" ? "The host keeps the value that was last written, or goes without the field" : "An edit of it on the host is undone";
+  return `${message}. ${contained}.`;
+}
+
+/** A result of another type than the value that it replaces. */
+export function explainType(before: unknown, after: unknown): string {
+  return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
+}
+
+/** What comes back is not what went. `flows`: the syncer lets an edit to `host` pass. */
+export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
+  const { before, host, back, flows } = journey;
+  if (back.kind === "failed") return `What expression made can not come back: ${back.message}. An edit of it on the host is undone.`;
+  const after = back.kind === "gone" ? "without the field" : shown(back.value);
+  const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
+  return flows
+    ? `${what}. An edit on the host to ${shown(host)} flows, and leaves the tenant with ${after}.`
+    : `${what}. An edit on the host to ${shown(host)} does not survive the way back and there again, so that the syncer undoes it (REVERSE_NOT_INVERSE).`;
+}
+
+/** An edit on the host that has no place in the tenant. */
+export function explainEdit(edit: unknown, back: Arrival): string {
+  const why =
+    back.kind === "failed"
+      ? `reverseExpression fails: ${back.message}`
+      : "expression does not make it again of what reverseExpression answers";
+  return `An edit on the host to ${shown(edit)} does not flow: ${why}. The syncer undoes it.`;
+}
+
+/** A patch that looks at the host object and answers something else once its own result is there. */
+export function explainSecondWrite(): string {
+  return "expression sees its own result in context.hostObject and makes something else of it: the host object is written twice.";
+}
+
+const UNREST = {
+  cycle: "comes back to where it was and starts again",
+  growth: "gets longer with every round",
+  endless: "is another one after every round",
+} as const;
+
+/** Going there and back does not end. */
+export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
+  const how = `The value ${UNREST[unrest]} and does not come to rest within ${rounds} rounds.`;
+  return comesBack
+    ? `${how} Where both sides follow each other, they write for ever; this syncer lets no edit flow that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
+    : `${how} expression sees its own result in context.hostObject, and so every look at the object writes it again.`;
+}
+
+const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
+  lossless: "what reaches the host comes back as it was",
+  "one-way": "nothing comes back from the host",
+  drifts: "something else comes back than went",
+  oscillates: "the two sides would answer each other for ever",
+};
+
+/**
+ * What a verdict means, in a few words.
+ *
+ * @example
+ * meaningOf("drifts"); // "something else comes back than went"
+ */
+export function meaningOf(verdict: PairReport["verdict"]): string {
+  return VERDICTS[verdict];
+}

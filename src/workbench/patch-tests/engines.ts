@@ -1,0 +1,74 @@
+/**
+ * Engines by what they are made of: making one costs as much as some thousand tests.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../base/json.ts";
+import type { Config } from "../../engine/config/config.ts";
+import type { Settings } from "../../engine/config/settings.ts";
+import { createEngine } from "../../engine/engine.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { createSandbox } from "../../engine/sandbox/sandbox.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import type { VCluster } from "../../engine/translate/name.ts";
+import { watchingLimits } from "../explain/explain.ts";
+
+/** What an engine is made of. */
+export interface EngineIngredients {
+  readonly config: Config;
+  readonly settings: Settings;
+  readonly vcluster: VCluster;
+}
+
+/** Engines that several test files share. */
+export interface EngineCache {
+  /**
+   * The engine of this configuration; the same one for ingredients that mean the same.
+   *
+   * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
+   */
+  engineFor(ingredients: EngineIngredients): Promise<Engine>;
+  /** A sandbox for what a test file itself has to evaluate. */
+  sandbox(): Promise<Sandbox>;
+  /** A sandbox in which expressions of an engine of this cache can be watched. */
+  watchingSandbox(engine: Engine): Promise<Sandbox>;
+  /** Frees all sandboxes; no engine of this cache can be used afterwards. */
+  dispose(): void;
+}
+
+/**
+ * An empty cache.
+ *
+ * @example
+ * const engines = createEngineCache();
+ * for (const file of files) await runSuite(file, { read, engines });
+ * engines.dispose();
+ */
+export function createEngineCache(): EngineCache {
+  const engines = new Map<string, Promise<Engine>>();
+  const watching = new Map<Engine, Promise<Sandbox>>();
+  let sandbox: Promise<Sandbox> | undefined;
+  const disposals: (() => void)[] = [];
+  const kept = async <Made extends { dispose(): void }>(making: Promise<Made>): Promise<Made> => {
+    const made = await making;
+    disposals.push(() => made.dispose());
+    return made;
+  };
+  return {
+    engineFor(ingredients) {
+      const key = canonicalJson(ingredients);
+      const known = engines.get(key) ?? kept(createEngine(ingredients));
+      engines.set(key, known);
+      return known;
+    },
+    sandbox: () => (sandbox ??= kept(createSandbox())),
+    watchingSandbox(engine) {
+      const { settings, translator } = engine;
+      const options = { limits: watchingLimits(settings.limits), toHostDns: (name: string) => translator.dns(name) };
+      const known = watching.get(engine) ?? kept(createSandbox(options));
+      watching.set(engine, known);
+      return known;
+    },
+    dispose: () => disposals.forEach((dispose) => dispose()),
+  };
+}

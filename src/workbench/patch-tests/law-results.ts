@@ -1,0 +1,35 @@
+import type { KubeObject } from "../../kube/object/types.ts";
+import { decode } from "../../schema/decode.ts";
+import { startOf } from "../../schema/node.ts";
+import { Report } from "../../schema/problem.ts";
+import { runLaws } from "../laws/run-laws.ts";
+import { LAW } from "../laws/schema.ts";
+import type { LawDefinition } from "../laws/schema.ts";
+import type { TestResult } from "../asserts/results.ts";
+import type { TestRules } from "./rules-of-test.ts";
+import type { Suite } from "./suite/suite.ts";
+
+/** What the laws of a suite are checked with. */
+export interface LawRun {
+  readonly suite: Suite;
+  readonly rules: TestRules;
+  readonly objects: readonly KubeObject[];
+  readonly wanted: (name: string) => boolean;
+}
+
+/** Checks the laws of a suite that are wanted, in the order of the file. */
+export function lawResults({ suite, rules, objects, wanted }: LawRun): readonly TestResult[] {
+  const items = suite.laws?.kind === "list" ? suite.laws.items : [];
+  return items.flatMap((node) => {
+    // Its shape was checked when the file was read.
+    const law = decode(LAW, node, { report: new Report() })!;
+    return wanted(nameOfLaw(law)) ? runLaws([law], { engine: rules, objects, placeOf: () => startOf(node) }) : [];
+  });
+}
+
+/** As results call it: the law, and the path that it speaks of. */
+function nameOfLaw(law: LawDefinition): string {
+  const named = Object.keys(law) as (keyof LawDefinition)[];
+  const path = named.length === 1 ? law[named[0]!]?.path : undefined;
+  return [named.join(", "), ...(path === undefined ? [] : [path])].join(" ");
+}

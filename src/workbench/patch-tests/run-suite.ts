@@ -1,0 +1,195 @@
+import { dump } from "js-yaml";
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { canonicalJson, jsonEqual } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { Report, sortProblems } from "../../schema/problem.ts";
+import type { Problem } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { mergeCoverage } from "../coverage/report.ts";
+import type { SuiteCoverage } from "../coverage/types.ts";
+import { explain } from "../explain/explain.ts";
+import { needsMatcher } from "../asserts/asserts.ts";
+import { createEngineCache } from "./engines.ts";
+import type { EngineCache } from "./engines.ts";
+import type { PatchEvaluation } from "./evaluations.ts";
+import { createSuiteFiles } from "./suite/files.ts";
+import type { SuiteFiles } from "./suite/files.ts";
+import { lawResults } from "./law-results.ts";
+import { readSuite } from "./suite/read-suite.ts";
+import { createRegexMatcher } from "../asserts/regex.ts";
+import type { RegexMatcher } from "../asserts/regex.ts";
+import type { GoldenWrite, SuiteResult, TestResult } from "../asserts/results.ts";
+import { rulesOfContext, withCoverage } from "./rules-of-test.ts";
+import type { TestRules } from "./rules-of-test.ts";
+import { nameOfTest, runTest } from "./run-test.ts";
+import { sequenceResults } from "./sequence-results.ts";
+import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
+
+/** What a suite is run with. */
+export interface SuiteOptions {
+  /** The text of a file; throws when there is none. Names are those of the test file joined with what it says, separated by "/". */
+  read(file: string): Promise<string>;
+  /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
+  readonly filter?: (name: string) => boolean;
+  /** Golden files that differ pass, and what they should hold is in `writes`, unless the test fails otherwise. Default false. */
+  readonly update?: boolean;
+  /** Measures which patches and which branches of their expressions the tests reach. Default false. */
+  readonly coverage?: boolean;
+  /** Shares engines between files with the same configuration; its owner disposes of it. Default: one of its own. */
+  readonly engines?: EngineCache;
+}
+
+/**
+ * Runs one patch test file.
+ *
+ * What is wrong with the file is in `problems`; it never throws for what a file or an expression says.
+ *
+ * @example
+ * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });
+ */
+export async function runSuite(file: string, options: SuiteOptions): Promise<SuiteResult> {
+  const files = createSuiteFiles(file, options.read);
+  const report = new Report();
+  const name = file.split("/").at(-1)!;
+  const suite = await openSuite(file, files, report);
+  const nothing = { file, name, results: [], writes: [] };
+  if (suite === undefined) return { ...nothing, problems: sortProblems(report.problems), reads: files.reads };
+  const engines = options.engines ?? createEngineCache();
+  try {
+    const run = await startRun(suite, { ...options, engines, files });
+    return { file, name: suite.name, problems: [], ...(await runAll(run)), reads: files.reads };
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return { ...nothing, name: suite.name, problems: [problemOf(error, suite)], reads: files.reads };
+  } finally {
+    if (options.engines === undefined) engines.dispose();
+  }
+}
+
+async function openSuite(file: string, files: SuiteFiles, report: Report): Promise<Suite | undefined> {
+  const at = { file, line: 0, column: 0 };
+  const text = await files.text(file.split("/").at(-1)!, (message) => report.error({ code: "CONFIG_FILE", at, field: "", message }));
+  const root = text === undefined ? undefined : readYaml(text, { file, report });
+  return root && readSuite(root, { file, files, report });
+}
+
+/** The configuration is valid by itself and can not be used, because it is too much work to compile. */
+function problemOf({ code, message, details }: EngineError, { file }: Suite): Problem {
+  const hint = typeof details["hint"] === "string" ? details["hint"] : "";
+  return { code, severity: "error", message, file, line: 0, column: 0, field: "", hint };
+}
+
+/** A suite on its way. */
+interface Run {
+  readonly suite: Suite;
+  readonly engines: EngineCache;
+  readonly files: SuiteFiles;
+  readonly objects: readonly KubeObject[];
+  readonly wanted: (name: string) => boolean;
+  readonly update: boolean;
+  /** The rules of the file's own context. */
+  readonly rules: TestRules;
+  /** The rules of a context, made once for each virtual cluster. */
+  rulesIn(context: SuiteContext): Promise<TestRules>;
+  coverage(): Promise<SuiteCoverage | undefined>;
+  readonly matches: RegexMatcher;
+}
+
+type StartOptions = SuiteOptions & Pick<Run, "engines" | "files">;
+
+async function startRun(suite: Suite, { engines, files, filter, update, coverage = false }: StartOptions): Promise<Run> {
+  const known = new Map<string, Promise<TestRules>>();
+  const make = async (context: SuiteContext) => {
+    const rules = await rulesOfContext(suite, context, engines);
+    return coverage ? withCoverage(rules, engines) : rules;
+  };
+  const rulesIn = (context: SuiteContext) => {
+    const key = canonicalJson(context.vcluster);
+    const rules = known.get(key) ?? make(context);
+    known.set(key, rules);
+    return rules;
+  };
+  const hasPatterns = suite.tests.some(({ asserts, definition }) => needsMatcher(asserts) || definition.error?.match === "regex");
+  return {
+    suite,
+    engines,
+    files,
+    objects: Object.values(suite.objects),
+    wanted: filter ?? (() => true),
+    update: update ?? false,
+    rules: await rulesIn(suite.context),
+    rulesIn,
+    coverage: async () => (coverage ? takeCoverage(await Promise.allSettled(known.values()), suite) : undefined),
+    matches: hasPatterns ? createRegexMatcher(await engines.sandbox()) : refuseToMatch,
+  };
+}
+
+const refuseToMatch: RegexMatcher = () => {
+  throw new EngineError("INTERNAL", "A test without regular expressions matched one");
+};
+
+/** Of all virtual clusters of the suite; some may have had no valid configuration. */
+function takeCoverage(all: readonly PromiseSettledResult<TestRules>[], { configuration }: Suite): SuiteCoverage {
+  const taken = all.flatMap((rules) => {
+    const counted = rules.status === "fulfilled" ? rules.value.counted : undefined;
+    return counted === undefined ? [] : [counted.coverage.take(counted.rules, configuration.source)];
+  });
+  return mergeCoverage(taken);
+}
+
+async function runAll(run: Run): Promise<Pick<SuiteResult, "results" | "writes" | "coverage">> {
+  const writes: GoldenWrite[] = [];
+  const tests: TestResult[] = [];
+  for (const test of run.suite.tests) tests.push(...(await runCases(test, run, writes)));
+  const coverage = await run.coverage();
+  return { results: [...tests, ...lawResults(run), ...(await sequenceResults(run))], writes, ...(coverage && { coverage }) };
+}
+
+async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promise<TestResult[]> {
+  const all = test.cases.length === 0 ? [undefined] : test.cases;
+  const entries = all.filter((entry) => run.wanted(nameOfTest(test, entry)));
+  if (entries.length === 0) return [];
+  const { skip } = test.definition;
+  const ends = (entry: SuiteTest["cases"][number] | undefined, rest: Pick<TestResult, "verdict" | "failures" | "reason">): TestResult => ({
+    kind: "test",
+    name: nameOfTest(test, entry),
+    place: (entry ?? test).place,
+    fuel: 0,
+    ...rest,
+  });
+  if (skip !== undefined) return entries.map((entry) => ends(entry, { verdict: "skipped", reason: skip, failures: [] }));
+  const rules = await rulesOf(test, run);
+  if (isEngineError(rules)) {
+    const failure = { message: rules.message, code: rules.code, place: test.placeOf("context") };
+    return entries.map((entry) => ends(entry, { verdict: "error", failures: [failure] }));
+  }
+  const results: TestResult[] = [];
+  for (const entry of entries) {
+    const end = await runTest(test, entry, { ...run, rules, drawer: () => drawerOf(rules, run.engines) });
+    // What a broken patch makes is no golden file.
+    const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
+    if (write !== undefined) writes.push(write);
+    results.push(end.result);
+  }
+  return results;
+}
+
+async function drawerOf({ engine }: TestRules, engines: EngineCache): Promise<(evaluation: PatchEvaluation) => string> {
+  const sandbox = await engines.watchingSandbox(engine);
+  return ({ text, scope }) => explain(sandbox, text, scope).drawing;
+}
+
+/** Rules for each context that tests bring along; most have none. */
+async function rulesOf({ context }: SuiteTest, { rulesIn }: Run): Promise<TestRules | EngineError> {
+  try {
+    return await rulesIn(context);
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    return error;
+  }
+}
+
+function goldenWrite({ expected }: SuiteTest, object: KubeObject, update: boolean): GoldenWrite | undefined {
+  if (!update || expected === undefined || !("file" in expected) || jsonEqual(expected.object, object)) return undefined;
+  return { file: expected.file, text: dump(object, { lineWidth: -1, noRefs: true }) };
+}

@@ -1,0 +1,170 @@
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { patcherOf } from "../../engine/patcher.ts";
+import type { Patched } from "../../engine/patcher.ts";
+import { remembered } from "../../engine/reconcile/rules/remembered.ts";
+import type { Rules } from "../../engine/reconcile/rules/rules.ts";
+import type { Finding } from "../asserts/asserts.ts";
+import { misfitOf } from "../asserts/kind-fields.ts";
+import { checkRun, fuelOf } from "./checks.ts";
+import { evaluationAt, watched } from "./evaluations.ts";
+import type { PatchEvaluation } from "./evaluations.ts";
+import type { RegexMatcher } from "../asserts/regex.ts";
+import type { TestFailure, TestPlace, TestResult } from "../asserts/results.ts";
+import { withOwnNames } from "./rules-of-test.ts";
+import type { TestRules } from "./rules-of-test.ts";
+import { setValue } from "../asserts/set-value.ts";
+import { completeObject } from "./suite/suite.ts";
+import type { SuiteTest, TestCase } from "./suite/suite.ts";
+
+/** What tests run with. */
+export interface TestOptions {
+  readonly rules: TestRules;
+  /** Objects whose names references may mean. */
+  readonly objects: readonly KubeObject[];
+  readonly matches: RegexMatcher;
+  readonly update: boolean;
+  /** Draws the values of the parts of expressions; called when something failed. */
+  readonly drawer: () => Promise<(evaluation: PatchEvaluation) => string>;
+}
+
+/** A test's result, and the object that came out, unless the test could not run. */
+export interface TestEnd {
+  readonly result: TestResult;
+  readonly object?: KubeObject;
+}
+
+/**
+ * The name of a result: `it`, with the label of the case after " › ".
+ *
+ * @example
+ * nameOfTest(test, test.cases[0]); // 'cases › "10.0.0.1"'
+ */
+export function nameOfTest(test: SuiteTest, entry?: TestCase): string {
+  return entry === undefined ? test.name : `${test.name} › ${entry.label}`;
+}
+
+/** Runs one test, or one case of it. */
+export async function runTest(test: SuiteTest, entry: TestCase | undefined, options: TestOptions): Promise<TestEnd> {
+  const { place } = entry ?? test;
+  const result = { kind: "test", name: nameOfTest(test, entry), place } as const;
+  try {
+    const input = inputOf(test, entry);
+    const { rules, counted } = options.rules;
+    const names = withOwnNames(counted?.rules ?? rules, options.objects);
+    const patched = pass(names, { test, input });
+    const findings = checkRun({
+      test,
+      ...(entry && { entry }),
+      input,
+      patched,
+      patches: names.find(({ kind }) => kind.resource.kind === input.kind)!.patches,
+      baseline: () => baselineOf(options.rules.unpatched, { test, input }),
+      matches: options.matches,
+      update: options.update,
+    });
+    const failures = findings.length === 0 ? [] : await explain(findings, { test, input, options });
+    const verdict = failures.length === 0 ? "passed" : "failed";
+    return { result: { ...result, verdict, failures, fuel: fuelOf(patched) }, object: patched.object };
+  } catch (error) {
+    if (!isEngineError(error) || error.code === "INTERNAL") throw error;
+    const failure: TestFailure = { message: error.message, code: error.code, place: placeIn(error) ?? place };
+    return { result: { ...result, verdict: "error", failures: [failure], fuel: 0 } };
+  }
+}
+
+/** The place that an error of the test itself brings along. */
+function placeIn({ details }: EngineError): TestPlace | undefined {
+  return details["testPlace"] as TestPlace | undefined;
+}
+
+function inputOf(test: SuiteTest, entry: TestCase | undefined): KubeObject {
+  const { vcluster } = test.context;
+  const base = completeOnce(test.object)(test.direction === "toHost" ? "default" : vcluster.namespace);
+  const values = [...test.set];
+  if (entry !== undefined && test.casePath !== undefined)
+    values.push({ path: test.casePath.text, value: entry.definition.in, place: entry.place });
+  const input = values.reduce<unknown>((object, { path, value, place }) => {
+    try {
+      return setValue(object, path, value);
+    } catch (error) {
+      if (!isEngineError(error)) throw error;
+      throw new EngineError(error.code, error.message, { details: { ...error.details, testPlace: place }, cause: error });
+    }
+  }, base);
+  refuseMisfit(input);
+  return input as KubeObject;
+}
+
+/** A test may put a value where no object has one, such as a list in the place of its labels. */
+function refuseMisfit(input: unknown): void {
+  const { metadata, kind } = input as JsonObject;
+  const nameless = isRecord(metadata) ? ["name", "namespace"].find((name) => typeof metadata[name] !== "string") : undefined;
+  const why =
+    misfitOf(input) ??
+    (typeof kind === "string" && typeof (input as JsonObject)["apiVersion"] === "string"
+      ? undefined
+      : "it has kind without apiVersion, or the reverse") ??
+    (isRecord(metadata) ? undefined : "metadata is no map") ??
+    (nameless === undefined ? undefined : `metadata.${nameless} is no text`);
+  if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
+}
+
+/** The same object stays the same one, so that what is remembered of it is found again. */
+const completeOnce = remembered((object: JsonObject) => {
+  const byNamespace = new Map<string, KubeObject>();
+  return (namespace: string): KubeObject => {
+    const known = byNamespace.get(namespace) ?? completeObject(object, { name: "example", namespace });
+    byNamespace.set(namespace, known);
+    return known;
+  };
+});
+
+/** The engine takes objects as API servers answer them, who never put a text in the place of a list. A test file may. */
+function pass(rules: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): Patched {
+  try {
+    return patch(rules, from);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const { apiVersion, kind } = from.input;
+    const message = `Cannot use the object: no API server answers such a ${apiVersion} ${kind} (${error.message})`;
+    throw new EngineError("CONFIG_VALUE", message, { cause: error });
+  }
+}
+
+function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; input: KubeObject }): Patched {
+  const { direction, context } = test;
+  const { namespace } = context.vcluster;
+  const patcher = patcherOf(rules);
+  if (direction === "toHost") {
+    const host = context.hostObject && completeOnce(context.hostObject)(namespace);
+    return patcher.toHost(input, host && { host });
+  }
+  const tenant = context.virtualObject && completeOnce(context.virtualObject)("default");
+  return patcher.toTenant(input, tenant && { tenant });
+}
+
+function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): KubeObject {
+  return pass(unpatched, from).object;
+}
+
+/** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
+async function explain(
+  findings: readonly Finding[],
+  { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },
+): Promise<readonly TestFailure[]> {
+  const { rules, evaluations } = watched(withOwnNames(options.rules.rules, options.objects));
+  // What is equal may be remembered; a new object is not.
+  pass(rules, { test, input: { ...input } });
+  const draw = await options.drawer();
+  return findings.map(({ failure, at }) => {
+    const own = evaluations.filter(({ patch }) => failure.patch === undefined || patch.index === failure.patch.index);
+    const evaluation = at === undefined ? undefined : evaluationAt(own, at);
+    if (evaluation === undefined) return failure;
+    const { patch, scope } = evaluation;
+    const where = { index: patch.index, path: patch.path.canonical, at: scope.context.path };
+    return { ...failure, patch: where, explanation: draw(evaluation) };
+  });
+}

@@ -1,0 +1,63 @@
+import { isEngineError, messageOf } from "../../../base/errors.ts";
+import type { Node } from "../../../schema/node.ts";
+import type { Position, Report } from "../../../schema/problem.ts";
+import { readYaml } from "../../../schema/yaml.ts";
+
+/** What a test file refers to, read once each. */
+export interface SuiteFiles {
+  /** The test file, and the name in it of another file, joined. */
+  resolve(name: string): string;
+  /** A file's text, or undefined when it can not be read; `fail` hears why. */
+  text(name: string, fail: (reason: string) => void): Promise<string | undefined>;
+  /** A YAML or JSON document. What is wrong with it goes to the report: that it can not be read at `at`, the rest at its own place. */
+  document(name: string, at: { report: Report; at: Position; field: string }): Promise<Node | undefined>;
+  /** Every file that was asked for, in order; the test file is the first. */
+  readonly reads: readonly string[];
+}
+
+/**
+ * The files around a test file.
+ *
+ * @example
+ * createSuiteFiles("tests/web.patch-test.yaml", read).resolve("../vcluster.yaml"); // "vcluster.yaml"
+ */
+export function createSuiteFiles(file: string, read: (file: string) => Promise<string>): SuiteFiles {
+  const texts = new Map<string, Promise<string>>();
+  const resolve = (name: string) => joinNames(file, name);
+  const text = async (name: string, fail: (reason: string) => void): Promise<string | undefined> => {
+    const path = resolve(name);
+    const reading = texts.get(path) ?? read(path);
+    texts.set(path, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      const reason = isEngineError(error) ? error.details["reason"] : undefined;
+      fail(typeof reason === "string" ? `Cannot read ${JSON.stringify(path)}: ${reason}` : messageOf(error));
+      return undefined;
+    }
+  };
+  return {
+    resolve,
+    text,
+    async document(name, { report, at, field }) {
+      const found = await text(name, (message) => report.error({ code: "CONFIG_FILE", at, field, message }));
+      return found === undefined ? undefined : readYaml(found, { file: resolve(name), report });
+    },
+    get reads() {
+      return [file, ...[...texts.keys()].filter((path) => path !== file)];
+    },
+  };
+}
+
+/** `name` as it is when it is absolute, else from the folder of `file`; "." and ".." are taken out where that is possible. */
+function joinNames(file: string, name: string): string {
+  if (/^(?:[/\\]|[A-Za-z]:[/\\])/.test(name)) return name;
+  const parts: string[] = [];
+  for (const part of [...file.split("/").slice(0, -1), ...name.split("/")]) {
+    if (part === "." || (part === "" && parts.length > 0)) continue;
+    const above = parts.at(-1);
+    if (part === ".." && above !== undefined && above !== ".." && above !== "") parts.pop();
+    else parts.push(part);
+  }
+  return parts.join("/");
+}

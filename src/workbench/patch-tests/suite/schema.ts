@@ -1,0 +1,229 @@
+/**
+ * The shape of a patch test file. From it come the reader, the types and the JSON schema for editors.
+ *
+ * A field that may be of several types is `any` here; `read-suite.ts` reads it.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../../base/json.ts";
+import { PATCHES } from "../../../engine/config/patches/patch-schema.ts";
+import { toJsonSchema } from "../../../schema/json-schema.ts";
+import type { Infer, ObjectSchema } from "../../../schema/schema.ts";
+import { LAWS } from "../../laws/schema.ts";
+import { SEQUENCES } from "../../sequences/reading/schema.ts";
+import { ASSERTS } from "../../asserts/assert-schema.ts";
+
+/** `apiVersion` of patch test files. */
+export const PATCH_TEST_API_VERSION = "cli.endpointsync.dev/v1alpha1";
+
+const OBJECT = { type: "any", jsonSchema: { type: ["string", "object"] } } as const;
+
+const DIRECTION = {
+  type: "literals",
+  values: ["toHost", "toTenant"],
+} as const;
+
+const FUEL_MAX = { type: "integer", minimum: 0 } as const;
+
+const MATCHES_MAX = { type: "integer", minimum: 0 } as const;
+
+const CONTEXT = {
+  type: "object",
+  description: "What expressions see as context.*.",
+  fields: {
+    vcluster: {
+      type: "object",
+      description: "The virtual cluster. Name and namespace also decide the names on the host.",
+      fields: {
+        name: { type: "string", minLength: 1, description: "Default: blue." },
+        namespace: { type: "string", minLength: 1, description: "The host namespace that it lives in. Default: vc-blue." },
+        config: {
+          type: "map",
+          description: "Members that the configuration has over those of its file; maps are merged.",
+          values: { type: "any", description: "Any data." },
+        },
+      },
+    },
+    hostObject: { ...OBJECT, description: "toHost only: the object on the host, a name of objects or an object. Default: there is none." },
+    virtualObject: {
+      ...OBJECT,
+      description:
+        "toTenant only: the object in the tenant cluster, a name of objects or an object; it gives the name. Default: there is none.",
+    },
+  },
+} as const satisfies ObjectSchema;
+
+/** How a stated text is compared. */
+const MATCH = {
+  type: "literals",
+  values: ["exact", "startsWith", "regex"],
+  default: "exact",
+  description: "How path and message are compared: the whole text, its beginning, or a regular expression (flag u).",
+} as const;
+
+const ERROR = {
+  type: "object",
+  description: "A failure that some patch must have. Other failures are allowed beside it.",
+  refuseNull: true,
+  fields: {
+    code: { type: "string", minLength: 1, description: "Its code, EXPRESSION_ERROR for example." },
+    path: { type: "string", minLength: 1, description: "The place of the value, subsets[0].addresses[3].ip for example." },
+    message: { type: "string", minLength: 1, description: "Its message." },
+    match: MATCH,
+  },
+} as const satisfies ObjectSchema;
+
+const PATCH_OUTCOME = {
+  type: "object",
+  description: "What must become of one patch.",
+  fields: {
+    path: { type: "string", required: true, description: "Path of the patch, in any spelling." },
+    outcome: {
+      type: "literals",
+      values: ["applied", "noChange", "noMatch", "noExpression", "error", "denied"],
+      description:
+        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was put back.",
+    },
+    matches: { type: "integer", minimum: 0, description: "How many values the path finds." },
+    changed: { type: "integer", minimum: 0, description: "How many values are different afterwards." },
+    code: { type: "string", description: "Code of the first failure." },
+    fuel: {
+      type: "object",
+      description: "What the patch may cost.",
+      fields: { max: { ...FUEL_MAX, required: true, description: "At most so much fuel, over all values." } },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+const CASE = {
+  type: "object",
+  description: "One value at the test's path, and what becomes of it.",
+  fields: {
+    it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
+    in: { type: "any", description: "The value to start from; null takes the field away." },
+    out: { type: "any", description: "The value that must come out; null: none." },
+    error: { type: "string", description: "Code of the failure that the value must have, instead of out." },
+  },
+} as const satisfies ObjectSchema;
+
+const REFERENCE = {
+  type: "object",
+  description: "An object that the object refers to.",
+  fields: {
+    apiVersion: { type: "string", default: "v1", description: "Its apiVersion." },
+    kind: { type: "string", required: true, description: "Its kind." },
+    tenant: { type: "string", required: true, description: "namespace/name in the tenant cluster." },
+    host: { type: "string", description: "namespace/name on the host." },
+  },
+} as const satisfies ObjectSchema;
+
+/** One entry of `tests`. */
+const TEST = {
+  type: "object",
+  description: "An object goes in, one comes out. Without a statement the test shows that patches find something, and that none fails.",
+  fields: {
+    it: { type: "string", required: true, minLength: 1, description: "What the test shows: its title in reports." },
+    skip: { type: "string", minLength: 1, description: "Why the test is not run." },
+    direction: { ...DIRECTION, description: "Which way. Default: that of defaults." },
+    object: {
+      ...OBJECT,
+      required: true,
+      description:
+        "The object: a name of objects, or an object. One without apiVersion and kind is an Endpoints; without a name it is example, in default.",
+    },
+    set: {
+      type: "map",
+      description: "Values by path, put into the object first. What is not there is made; null takes it away.",
+      values: { type: "any", description: "JSON data, or null." },
+    },
+    context: CONTEXT,
+    asserts: ASSERTS,
+    result: {
+      type: "literals",
+      values: ["applied", "unchanged", "error", "denied", "rejected"],
+      description:
+        "What all patches come to. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+    },
+    error: ERROR,
+    patches: {
+      type: "list",
+      description: "What must become of single patches; others may do as they like.",
+      items: PATCH_OUTCOME,
+      minItems: 1,
+    },
+    expected: { ...OBJECT, description: "The whole object that must come out: a golden file, which `test -u` writes, or the object." },
+    references: { type: "list", description: "What the object must refer to; all of it, in any order. toHost only.", items: REFERENCE },
+    path: { type: "string", description: "With cases: where their values are put, and looked for afterwards." },
+    cases: { type: "list", description: "The test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
+    maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: that of defaults." },
+    maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: that of defaults." },
+  },
+} as const satisfies ObjectSchema;
+
+/** A patch test file. */
+export const PATCH_TEST = {
+  type: "object",
+  description: "Tests of patches: what they do to objects, which laws they keep, and what the syncer makes of them over time.",
+  fields: {
+    apiVersion: { type: "literals", required: true, values: [PATCH_TEST_API_VERSION], description: "Version of this format." },
+    kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
+    metadata: {
+      type: "object",
+      description: "About the file.",
+      fields: { name: { type: "string", minLength: 1, description: "Title in reports. Default: the name of the file." } },
+    },
+    config: {
+      type: "any",
+      description: "The configuration: a file, files of which later ones win, or vcluster.yaml itself. Either this or patches.",
+      jsonSchema: { type: ["string", "array", "object"], items: { type: "string" } },
+    },
+    patches: { ...PATCHES, description: "Patches of sync.toHost.endpoints, instead of a configuration." },
+    settings: {
+      type: "any",
+      description: "The engine's settings: a file, or the settings themselves. Default: {}.",
+      jsonSchema: { type: ["string", "object"] },
+    },
+    context: { ...CONTEXT, description: "What expressions see as context.*; a test's own context goes first, member by member." },
+    objects: {
+      type: "map",
+      description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
+      values: { ...OBJECT, description: "A file with one object, or the object." },
+    },
+    defaults: {
+      type: "object",
+      description: "What tests leave out.",
+      default: {},
+      fields: {
+        direction: { ...DIRECTION, default: "toHost", description: "Which way." },
+        maxFuel: { ...FUEL_MAX, description: "What all patches may cost together. Default: what the settings allow." },
+        maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: no limit." },
+      },
+    },
+    tests: { type: "list", description: "Tests.", default: [], items: TEST, maxItems: 100_000 },
+    laws: LAWS,
+    sequences: SEQUENCES,
+  },
+} as const satisfies ObjectSchema;
+
+/** A patch test file, decoded. */
+export type PatchTestDefinition = Infer<typeof PATCH_TEST>;
+
+/** An entry of `tests`, decoded. */
+export type TestDefinition = Infer<typeof TEST>;
+
+/** `context`, decoded. */
+export type ContextDefinition = Infer<typeof CONTEXT>;
+
+/** An entry of `cases`, decoded. */
+export type CaseDefinition = Infer<typeof CASE>;
+
+/** An entry of a test's `patches`, decoded. */
+export type PatchOutcomeDefinition = Infer<typeof PATCH_OUTCOME>;
+
+/**
+ * The JSON schema of patch test files, for editors: `# yaml-language-server: $schema=…` in the first line.
+ *
+ * @example
+ * PATCH_TEST_JSON_SCHEMA()["type"]; // "object"
+ */
+export const PATCH_TEST_JSON_SCHEMA = (): JsonObject => toJsonSchema(PATCH_TEST, { title: "Patch test" });

@@ -1,0 +1,101 @@
+/**
+ * A patch test file as it runs: what `read-suite.ts` has made of the text.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../../base/json.ts";
+import type { Direction } from "../../../engine/patch/patch-definition.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Path } from "../../../engine/path/path.ts";
+import type { Node } from "../../../schema/node.ts";
+import type { Sequence } from "../../sequences/sequence.ts";
+import type { Assert } from "../../asserts/asserts.ts";
+import type { ConfigurationNodes, SuiteConfiguration } from "./configuration.ts";
+import type { TestPlace } from "../../asserts/results.ts";
+import type { CaseDefinition, PatchOutcomeDefinition, TestDefinition } from "./schema.ts";
+
+/** A value that is put into an object first. */
+export interface SetValue {
+  readonly path: string;
+  readonly value: unknown;
+  readonly place: TestPlace;
+}
+
+/** What expressions see beside their value, as far as the file says it; a test's own before that of the file. */
+export interface SuiteContext {
+  readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: JsonObject };
+  readonly hostObject?: JsonObject;
+  readonly virtualObject?: JsonObject;
+}
+
+/** One value of a data-driven test. */
+export interface TestCase {
+  /** Label, after the test's name. */
+  readonly label: string;
+  readonly definition: CaseDefinition;
+  /** Whether `out` was written, null included. */
+  readonly hasOut: boolean;
+  readonly place: TestPlace;
+}
+
+/** What must become of one patch. */
+export interface PatchExpectation {
+  readonly path: Path;
+  readonly definition: PatchOutcomeDefinition;
+  readonly place: TestPlace;
+}
+
+/** The whole object that must come out: in a golden file (whose text is undefined when there is none yet), or written down. */
+export type ExpectedObject = { readonly place: TestPlace } & (
+  { readonly file: string; readonly object: unknown } | { readonly object: JsonObject }
+);
+
+/** One entry of `tests`. */
+export interface SuiteTest {
+  readonly name: string;
+  readonly place: TestPlace;
+  readonly definition: TestDefinition;
+  readonly direction: Direction;
+  readonly object: JsonObject;
+  readonly set: readonly SetValue[];
+  readonly context: SuiteContext;
+  readonly asserts: readonly Assert[];
+  readonly patches: readonly PatchExpectation[];
+  readonly expected?: ExpectedObject;
+  /** Without an entry the test runs once as it is. */
+  readonly cases: readonly TestCase[];
+  readonly casePath?: Path;
+  readonly maxFuel?: number;
+  readonly maxMatches?: number;
+  /** Where a field of the test stands, or the test itself. */
+  placeOf(field: string): TestPlace;
+}
+
+/** A patch test file. */
+export interface Suite {
+  readonly file: string;
+  readonly name: string;
+  readonly configuration: SuiteConfiguration;
+  readonly context: SuiteContext;
+  /** By name, complete, as objects of the tenant cluster. */
+  readonly objects: Readonly<Record<string, KubeObject>>;
+  readonly tests: readonly SuiteTest[];
+  /** `laws` as they were written. */
+  readonly laws: Node | undefined;
+  readonly sequences: readonly Sequence[];
+  /** Where the configuration comes from, for sequences that take another one up. */
+  readonly configurationNodes: ConfigurationNodes;
+}
+
+/**
+ * An object with what test files may leave out: it is an Endpoints if it says nothing else.
+ *
+ * @example
+ * completeObject({ subsets: [] }, { name: "web", namespace: "shop" }).kind; // "Endpoints"
+ */
+export function completeObject(object: JsonObject, defaults: { readonly name: string; readonly namespace: string }): KubeObject {
+  const { apiVersion, kind, metadata } = object;
+  const given = typeof metadata === "object" && metadata !== null ? (metadata as JsonObject) : {};
+  const type = apiVersion === undefined && kind === undefined ? { apiVersion: "v1", kind: "Endpoints" } : {};
+  return { ...type, ...object, metadata: { ...defaults, ...given } } as KubeObject;
+}

@@ -1,0 +1,92 @@
+/**
+ * What the page asks its workers through: one answers states, another one tries pairs of expressions, which takes longer, once nobody
+ * types any more.
+ *
+ * @module
+ */
+import type { Clock, Timer } from "../../base/clock.ts";
+import { Channel } from "./channel.ts";
+import type { WorkerLike } from "./channel.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownVerdicts } from "./protocol.ts";
+
+/** What a client is made of. */
+export interface ClientOptions {
+  /** Starts a worker: two of them at first, and another one whenever one had to be ended. */
+  readonly start: () => WorkerLike;
+  readonly clock: Clock;
+  /** Time in milliseconds after which a silent worker is ended. Default {@link WATCHDOG_MS}. */
+  readonly watchdogMs?: number;
+  /** Only the answer to the last request comes here. */
+  readonly onAnswer: (answer: PlaygroundAnswer, state: PlaygroundState) => void;
+  /** Follows an answer without errors, unless another request was made meanwhile. */
+  readonly onPairs: (verdicts: ShownVerdicts, state: PlaygroundState) => void;
+  /** The last request came to nothing; `message` is a sentence for people. */
+  readonly onFailure: (message: string, state: PlaygroundState) => void;
+}
+
+/** Asks the workers. */
+export interface PlaygroundClient {
+  /** Asks what a state comes to; whatever was asked before is forgotten. */
+  ask(state: PlaygroundState): void;
+  /** Ends the workers. Nothing is called any more. */
+  stop(): void;
+}
+
+/** Wall time for one request, in milliseconds: several times what the fuel of a whole object takes on a slow telephone. */
+export const WATCHDOG_MS = 15_000;
+
+/** What a person is told whose texts were too much. */
+export const ANSWER_TOO_LONG = "The evaluation took too long and was ended. Change a text to try again.";
+
+/** What a person is told whose expressions are too slow to be tried with many values. */
+export const PAIRS_TOO_LONG = "Trying the pairs with many values took too long and was ended. What is shown is not judged.";
+
+/** Quiet time before pairs are tried, in milliseconds. */
+const PAIRS_AFTER_MS = 300;
+
+/**
+ * A client with workers of its own, the first of which starts at once.
+ *
+ * @example
+ * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: tell });
+ * client.ask({ config: "", tenant: "" });
+ */
+export function createClient({ start, clock, watchdogMs = WATCHDOG_MS, ...listeners }: ClientOptions): PlaygroundClient {
+  let timer: Timer | undefined;
+  const pairs = new Channel({
+    start,
+    clock,
+    watchdogMs,
+    wanted: "pairs",
+    tooLong: PAIRS_TOO_LONG,
+    onReply: (reply, state) => reply.kind === "pairs" && listeners.onPairs(reply.verdicts, state),
+    onFailure: listeners.onFailure,
+  });
+  const answers = new Channel({
+    start,
+    clock,
+    watchdogMs,
+    wanted: "answer",
+    tooLong: ANSWER_TOO_LONG,
+    onReply(reply, state) {
+      if (reply.kind !== "answer") return;
+      if (!reply.answer.problems.some(({ severity }) => severity === "error"))
+        timer = clock.schedule(PAIRS_AFTER_MS, () => pairs.ask(state));
+      listeners.onAnswer(reply.answer, state);
+    },
+    onFailure: listeners.onFailure,
+  });
+  answers.warmUp();
+  return {
+    ask(state) {
+      timer?.cancel();
+      pairs.forget();
+      answers.ask(state);
+    },
+    stop() {
+      timer?.cancel();
+      answers.stop();
+      pairs.stop();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** What states are called on the page, with the drawing and the tone that say the same. */
+import type { OutcomeKind } from "../../../../engine/patch/types.ts";
+import type { PairVerdict, PatchListName } from "../../../laws/report.ts";
+import type { TextName } from "../../protocol.ts";
+import { h } from "../dom/h.ts";
+import type { Child } from "../dom/h.ts";
+import { icon } from "../dom/icons.ts";
+import type { IconName } from "../dom/icons.ts";
+
+/** A colour by its meaning. */
+export type Tone = "good" | "warning" | "error" | "denied" | "accent" | "quiet";
+
+/** A state: what it is called, and how it looks. */
+export interface Word {
+  readonly text: string;
+  readonly tone: Tone;
+  readonly icon: IconName;
+  /** One sentence. */
+  readonly meaning: string;
+}
+
+const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
+  applied: { text: "Applied", tone: "good", icon: "applied", meaning: "The patch changed something." },
+  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and every value stayed what it was." },
+  noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
+  noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
+  error: { text: "Error", tone: "error", icon: "error", meaning: "It failed. Other patches and other objects do not feel it." },
+  denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "What came out is not allowed, so it is not written." },
+};
+
+const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
+  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back as it had been." },
+  "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Values go to the host; nothing makes them what they were." },
+  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as another one, and stays that." },
+  oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other, without an end." },
+};
+
+/** All words, for whoever wants to know what they mean. */
+export const WORDS: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
+
+/** What the texts are called. */
+export const TEXTS: Readonly<Record<TextName, string>> = { config: "vcluster.yaml", tenant: "Tenant object", host: "Host object" };
+
+/** What the lists of patches are called. */
+export const LISTS: Readonly<Record<PatchListName, string>> = {
+  endpoints: "Endpoints",
+  services: "Services",
+  endpointSlices: "EndpointSlices",
+};
+
+/** A state in words, with its drawing. */
+export function tag(text: string, tone: Tone, name: IconName, title?: string): HTMLElement {
+  return h("span", { class: "tag", "data-tone": tone, title }, icon(name), text);
+}
+
+/** What became of a patch, as {@link tag}. */
+export function outcomeTag(kind: OutcomeKind): HTMLElement {
+  const word = OUTCOMES[kind];
+  return tag(word.text, word.tone, word.icon, word.meaning);
+}
+
+/** What a verdict is called, and what it means. */
+export function verdictWord(verdict: PairVerdict): Word {
+  return VERDICTS[verdict];
+}
+
+/** `1 match`, `2 matches`. `more` is the plural, by default with an s. */
+export function count(number: number, one: string, more = `${one}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
+}
+
+/** JSON on one line, cut after `length` characters. `undefined` is "nothing". */
+export function json(value: unknown, length = 160): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+/** A path that goes on to the next line between its parts rather than within one. */
+export function breakable(path: string): Child[] {
+  return path.split(/(?<=[./[])/).flatMap((part, index) => (index === 0 ? [part] : [h("wbr"), part]));
+}

@@ -1,0 +1,34 @@
+import { createDialog } from "./dialog.ts";
+import type { Dialog } from "./dialog.ts";
+import { h } from "../dom/h.ts";
+import { SHORTCUTS } from "./shortcuts.ts";
+import { tag, WORDS } from "../cards/words.ts";
+
+const FUEL =
+  "What expressions cost: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is ended.";
+
+/** What the words on the page mean, and what keys do. On machines where Ctrl is called Command, that works as well. */
+export function createHelpDialog(): Dialog {
+  return createDialog(
+    "help",
+    "Help",
+    { narrow: true },
+    h("h3", {}, "Words"),
+    h(
+      "dl",
+      { class: "words" },
+      h("dt", {}, h("span", { class: "tag" }, "fuel")),
+      h("dd", {}, FUEL),
+      ...WORDS.flatMap((word) => [h("dt", {}, tag(word.text, word.tone, word.icon)), h("dd", {}, word.meaning)]),
+    ),
+    h("h3", {}, "Keys"),
+    h("dl", { class: "keys" }, ...SHORTCUTS.flatMap(([keys, what]) => [h("dt", {}, ...spaced(keys)), h("dd", {}, what)])),
+  );
+}
+
+function spaced(keys: readonly string[]): (Node | string)[] {
+  return keys.flatMap((combination, index) => [
+    ...(index === 0 ? [] : [" … "]),
+    ...combination.split(" ").flatMap((name, at) => [...(at === 0 ? [] : [" "]), h("kbd", {}, name)]),
+  ]);
+}

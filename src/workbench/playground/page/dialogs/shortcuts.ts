@@ -1,0 +1,63 @@
+import type { PaneName } from "../dom/panes.ts";
+
+/** What keys do. */
+export interface ShortcutActions {
+  /** Moves the focus to a pane. */
+  readonly pane: (name: PaneName) => void;
+  readonly share: () => void;
+  readonly examples: () => void;
+  readonly nextProblem: (back: boolean) => void;
+  readonly help: () => void;
+}
+
+const PANE_KEYS: Readonly<Record<string, PaneName>> = {
+  Digit1: "config",
+  Digit2: "tenant",
+  Digit3: "host",
+  Digit4: "back",
+  Digit5: "results",
+};
+
+/** Keys, and what they do. */
+export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [["Alt 1", "Alt 5"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results"],
+  [["F8"], "Next problem; with Shift the one before"],
+  [["Ctrl S"], "Copy a link to what you see"],
+  [["Alt E"], "Open the examples"],
+  [["Esc"], "In an editor: the next Tab leaves it, and does not indent"],
+  [["Ctrl Z"], "Undo in a pane, also what a reset or an example replaced"],
+  [["?"], "Help, from outside of an editor"],
+];
+
+/** Listens to {@link SHORTCUTS}. Editors have their own. */
+export function listenToShortcuts(target: Document, actions: ShortcutActions): void {
+  target.addEventListener(
+    "keydown",
+    (event) => {
+      if (act(event, actions)) event.preventDefault();
+    },
+    { capture: true },
+  );
+}
+
+function act(event: KeyboardEvent, actions: ShortcutActions): boolean {
+  if (document.querySelector("dialog[open]") !== null) return false;
+  const { altKey, ctrlKey, metaKey, shiftKey, code, key } = event;
+  const pane = PANE_KEYS[code];
+  if (altKey && !ctrlKey && !metaKey && pane !== undefined) return done(() => actions.pane(pane));
+  if (altKey && !ctrlKey && !metaKey && code === "KeyE") return done(actions.examples);
+  if ((ctrlKey || metaKey) && !altKey && !shiftKey && code === "KeyS") return done(actions.share);
+  if (key === "F8") return done(() => actions.nextProblem(shiftKey));
+  if (key === "?" && !writes(event)) return done(actions.help);
+  return false;
+}
+
+function done(action: () => void): true {
+  action();
+  return true;
+}
+
+function writes(event: KeyboardEvent): boolean {
+  const target = event.composedPath()[0];
+  return target instanceof HTMLElement && (target.isContentEditable || target instanceof HTMLInputElement);
+}

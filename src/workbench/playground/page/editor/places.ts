@@ -1,0 +1,141 @@
+/**
+ * Where the values that a path finds stand in a YAML text. Works on the syntax tree, so also in texts that are not quite right.
+ *
+ * @module
+ */
+import { yamlLanguage } from "@codemirror/lang-yaml";
+import { parsePath } from "../../../../engine/path/syntax/parse.ts";
+import type { Segment } from "../../../../engine/path/syntax/segment.ts";
+import type { PatchListName } from "../../../laws/report.ts";
+
+/** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
+
+const KINDS: Readonly<Record<PatchListName, string>> = { endpoints: "Endpoints", services: "Service", endpointSlices: "EndpointSlice" };
+
+/** What stands beside a value without being one. */
+const ASIDE = new Set(["Comment", "Anchor", "Tag", ":", "-", "?", ",", "[", "]", "{", "}"]);
+
+/**
+ * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object is not there.
+ * A value that the text spells with an anchor elsewhere is not followed.
+ */
+export function matchSpans(text: string, list: PatchListName, path: string): Span[] {
+  let segments: readonly Segment[];
+  try {
+    segments = path === "$" ? [] : parsePath(path);
+  } catch {
+    return [];
+  }
+  const tree = yamlLanguage.parser.parse(text);
+  const root = tree.topNode.getChildren("Document").map(valueIn);
+  const object = root.find((node) => node !== undefined && scalar(members(node, text).get("kind"), text) === KINDS[list]);
+  return object === undefined ? [] : find(object, segments, text).map(({ from, to }) => trimmed(text, from, to));
+}
+
+/** A patch of a configuration, as the text spells it. */
+export interface WrittenPatch {
+  readonly list: PatchListName;
+  /** Position in its list. */
+  readonly patch: number;
+  readonly span: Span;
+  /** As it was written; undefined when there is none. */
+  readonly path: string | undefined;
+  /** Spans of the expressions that are there. */
+  readonly expressions: Readonly<Partial<Record<"expression" | "reverseExpression", Span>>>;
+}
+
+/** All patches of a configuration, in the order of the lists. */
+export function writtenPatches(text: string): WrittenPatch[] {
+  const document = yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn)[0];
+  if (document === undefined) return [];
+  return (Object.keys(KINDS) as PatchListName[]).flatMap((list) => {
+    const path: Segment[] = ["sync", "toHost", list, "patches"].map((key) => ({ kind: "key", key }));
+    const patches = find(document, [...path, { kind: "wildcard" }], text);
+    return patches.map((node, patch) => {
+      const fields = members(node, text);
+      const span = (name: string) => {
+        const value = fields.get(name);
+        return value && trimmed(text, value.from, value.to);
+      };
+      const { expression, reverseExpression } = { expression: span("expression"), reverseExpression: span("reverseExpression") };
+      return {
+        list,
+        patch,
+        span: trimmed(text, node.from, node.to),
+        path: scalar(fields.get("path"), text),
+        expressions: { ...(expression && { expression }), ...(reverseExpression && { reverseExpression }) },
+      };
+    });
+  });
+}
+
+function find(node: SyntaxNode, segments: readonly Segment[], text: string): SyntaxNode[] {
+  const [segment, ...rest] = segments;
+  if (segment === undefined) return [node];
+  return children(node, segment, text).flatMap((child) => find(child, rest, text));
+}
+
+function children(node: SyntaxNode, segment: Segment, text: string): SyntaxNode[] {
+  const list = items(node);
+  if (list !== undefined) {
+    if (segment.kind === "wildcard") return list;
+    const item = segment.kind === "index" ? list.at(segment.index) : undefined;
+    return item === undefined ? [] : [item];
+  }
+  const map = members(node, text);
+  if (segment.kind === "wildcard") return [...map.values()];
+  const member = map.get(segment.kind === "key" ? segment.key : String(segment.index));
+  return member === undefined ? [] : [member];
+}
+
+function items(node: SyntaxNode): SyntaxNode[] | undefined {
+  if (!node.name.endsWith("Sequence")) return undefined;
+  return node.getChildren("Item").flatMap((item) => valueIn(item) ?? []);
+}
+
+function members(node: SyntaxNode, text: string): Map<string, SyntaxNode> {
+  const found = new Map<string, SyntaxNode>();
+  for (const pair of node.getChildren("Pair")) {
+    const key = pair.getChild("Key");
+    const name = key === null ? undefined : scalar(key.firstChild ?? undefined, text);
+    const value = valueIn(pair);
+    if (name !== undefined && value !== undefined && value.name !== "Key") found.set(name, value);
+  }
+  return found;
+}
+
+/** The value that a document, an item or a pair holds: its last child that is one. */
+function valueIn(node: SyntaxNode): SyntaxNode | undefined {
+  for (let child = node.lastChild; child !== null; child = child.prevSibling)
+    if (!ASIDE.has(child.name) && child.name !== "Key" && child.name !== "DirectiveEnd" && child.name !== "DocumentEnd")
+      return inner(child);
+  return undefined;
+}
+
+/** Looks through the wrapper of an anchor or a tag. */
+function inner(node: SyntaxNode): SyntaxNode {
+  return node.name === "Tagged" || node.name === "Anchored" ? (valueIn(node) ?? node) : node;
+}
+
+function scalar(node: SyntaxNode | undefined, text: string): string | undefined {
+  if (node === undefined) return undefined;
+  const raw = text.slice(node.from, node.to).trim();
+  if (!node.name.startsWith("Quoted")) return raw;
+  if (raw.startsWith("'")) return raw.slice(1, -1).replaceAll("''", "'");
+  try {
+    return String(JSON.parse(raw));
+  } catch {
+    return raw.slice(1, -1);
+  }
+}
+
+function trimmed(text: string, from: number, to: number): Span {
+  const found = text.slice(from, to);
+  return { from: from + found.length - found.trimStart().length, to: from + found.trimEnd().length };
+}

@@ -1,0 +1,228 @@
+/** Where everything stands: head, switch, five panes. */
+import type { LawBreach } from "../../laws/breaches.ts";
+import type { PairVerdict } from "../../laws/report.ts";
+import type { PlaygroundAnswer } from "../protocol.ts";
+import { fill, h } from "./dom/h.ts";
+import { icon, mark } from "./dom/icons.ts";
+import type { IconName } from "./dom/icons.ts";
+import { createMenu } from "./dom/menu.ts";
+import { createPane, createPaneSwitch } from "./dom/panes.ts";
+import type { PaneName } from "./dom/panes.ts";
+import type { ShownPatch } from "./cards/patch-card.ts";
+import type { Texts } from "./texts.ts";
+import { count, tag } from "./cards/words.ts";
+
+/** What stands in the page beside the texts, and what its buttons do. */
+export interface LayoutParts {
+  readonly results: HTMLElement;
+  readonly compare: HTMLElement;
+  readonly theme: HTMLElement;
+  readonly examples: () => void;
+  readonly help: () => void;
+  readonly share: () => void;
+  readonly copyTest: () => void;
+  readonly copyCommands: () => void;
+  readonly copyModule: () => void;
+  readonly reset: () => void;
+  readonly discard: () => void;
+}
+
+/** The page's parts, and what changes about them. */
+export interface Layout {
+  readonly elements: readonly HTMLElement[];
+  /** Brings a pane into view. */
+  show(name: PaneName): void;
+  /** Brings a pane into view and moves the focus to it, into no text. */
+  land(name: PaneName): void;
+  /** Shows a strip below the head; of the same name there is one. */
+  strip(strip: HTMLElement): void;
+  /** Brings a pane into view and moves the focus into its text. */
+  focus(name: PaneName): void;
+  computing(busy: boolean): void;
+  /** Tells whether the host object is as somebody edited it. */
+  edited(edited: boolean): void;
+  /** Shows what came of the host edits; undefined when there are none. */
+  back(list: HTMLElement | undefined): void;
+  /** What the host pane shows: the object of the last answer, one of before because a text is wrong now, or nothing at all. */
+  host(shown: "now" | "before" | "nothing"): void;
+  /** Sums an answer up. */
+  judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[], together?: readonly LawBreach[]): void;
+}
+
+/** Builds the page around the texts. */
+export function createLayout(texts: Texts, parts: LayoutParts): Layout {
+  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Puts back what the syncer wrote");
+  const fuel = h("button", { type: "button", class: "fuel", title: "What is fuel?", "data-action": "fuel", onclick: parts.help });
+  const judged = h("span", { class: "judged" });
+  const busy = h("span", { class: "tag", hidden: true, "data-busy": true }, "Computing…");
+  const flow = h("div", { class: "flow-place", hidden: true });
+  const nothingBack = h(
+    "div",
+    { class: "pane-empty" },
+    h("strong", {}, "Nothing has come back yet"),
+    "Edit the host object, as somebody on the host cluster would. What the syncer takes over into the tenant appears here, and why it takes back the rest.",
+  );
+  const nothingWritten = h(
+    "div",
+    { class: "pane-empty", hidden: true },
+    h("strong", {}, "Nothing is written"),
+    "The results say why. What the syncer writes to the host cluster appears here.",
+  );
+  const before = tag("Out of date", "warning", "warning");
+  before.hidden = true;
+  const panes = {
+    config: createPane("config", { title: "Patches", tools: texts.vcluster.elements }, texts.config.element, hint()),
+    results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
+    tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
+    host: createPane(
+      "host",
+      { title: "On the host", icon: "toHost", tools: [before, discard, parts.compare] },
+      nothingWritten,
+      texts.host.element,
+      hint(),
+    ),
+    back: createPane("back", { title: "Back in the tenant", icon: "toTenant" }, nothingBack, flow, texts.back.element),
+  };
+  const paneSwitch = createPaneSwitch(PANES.map((name) => ({ name, label: SHORT[name], element: panes[name].element })));
+  const show = (name: PaneName) => {
+    paneSwitch.show(name);
+    panes[name].element.scrollIntoView({ block: "nearest" });
+  };
+  const land = (name: PaneName) => {
+    show(name);
+    panes[name].element.focus();
+  };
+  const strips = h("div", { class: "strips" });
+  return {
+    elements: [
+      skips(land),
+      head(parts),
+      strips,
+      paneSwitch.element,
+      h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element)),
+    ],
+    show,
+    land,
+    strip(strip) {
+      const label = strip.getAttribute("aria-label");
+      for (const each of [...strips.children]) if (each.getAttribute("aria-label") === label) each.remove();
+      strips.append(strip);
+    },
+    focus(name) {
+      show(name);
+      if (name === "results") parts.results.focus();
+      else if (name === "back" && texts.back.element.hidden) panes.back.element.focus();
+      else if (name === "host" && texts.host.element.hidden) panes.host.element.focus();
+      else texts[name].focus();
+    },
+    computing: (is) => void (busy.hidden = !is),
+    edited: (is) => void (discard.hidden = !is),
+    back(list) {
+      flow.hidden = texts.back.element.hidden = list === undefined;
+      nothingBack.hidden = list !== undefined;
+      fill(flow, list);
+    },
+    host(shown) {
+      before.hidden = shown !== "before";
+      nothingWritten.hidden = shown !== "nothing";
+      texts.host.element.hidden = shown === "nothing";
+    },
+    judge(answer, patches, together = []) {
+      const errors = answer.problems.filter(({ severity }) => severity === "error").length;
+      const failed = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "error" || outcome === "denied")).length;
+      const applied = patches.filter(({ outcomes }) => outcomes.some(({ outcome }) => outcome === "applied")).length;
+      fill(judged, verdict({ errors, failed, applied, ...restless(patches, together) }));
+      fill(fuel, h("b", {}, answer.fuel.toLocaleString("en")), " ", h("span", {}, "fuel"));
+      paneSwitch.badge("results", errors + failed, "problems");
+    },
+  };
+}
+
+/** In the order of reading: what is written, what becomes of it, what is to say about it. */
+const PANES = ["config", "tenant", "host", "back", "results"] as const;
+
+const SHORT: Readonly<Record<PaneName, string>> = { config: "Patches", tenant: "Tenant", host: "Host", back: "Back", results: "Results" };
+
+interface Counts {
+  readonly errors: number;
+  readonly failed: number;
+  readonly applied: number;
+  readonly oscillating: number;
+  readonly drifting: number;
+}
+
+function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]): Pick<Counts, "oscillating" | "drifting"> {
+  const verdicts = [...patches.map(({ pair }) => pair?.verdict), ...together.map(({ verdict }) => verdict)];
+  const those = (verdict: PairVerdict) => verdicts.filter((one) => one === verdict).length;
+  return { oscillating: those("oscillates"), drifting: those("drifts") };
+}
+
+function verdict({ errors, failed, applied, oscillating, drifting }: Counts): HTMLElement {
+  if (errors > 0) return tag(count(errors, "problem"), "error", "error");
+  if (failed > 0) return tag(`${failed} failed`, "error", "error");
+  if (oscillating > 0) return tag(count(oscillating, "oscillates", "oscillate"), "error", "oscillates");
+  if (drifting > 0) return tag(count(drifting, "drifts", "drift"), "warning", "drifts");
+  return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");
+}
+
+function head(parts: LayoutParts): HTMLElement {
+  return h(
+    "header",
+    { class: "bar" },
+    h(
+      "div",
+      { class: "brand" },
+      mark(),
+      h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
+      h("p", { class: "tagline" }, "What your patches write, and what comes back. Nothing leaves this page."),
+    ),
+    h(
+      "div",
+      { class: "tools", role: "group", "aria-label": "State" },
+      button("Examples", "examples", parts.examples, "wide", "examples"),
+      h(
+        "div",
+        { class: "split wide" },
+        button("Copy test", "copy", parts.copyTest, "", "copy-test", "Copies a test file that expects what you see"),
+        createMenu("Copy as…", [
+          { label: "Command line", about: "Writes both texts into files and renders them", action: parts.copyCommands },
+          { label: "TypeScript", about: "A module that patches this object", action: parts.copyModule },
+        ]),
+      ),
+      button("Share", "share", parts.share, "wide button-main", "share", "Copies a link to what you see"),
+    ),
+    h(
+      "div",
+      { class: "tools tools-more", role: "group", "aria-label": "Page" },
+      iconButton("Reset to what was opened", "reset", parts.reset, "reset"),
+      iconButton("Help", "help", parts.help, "help"),
+      parts.theme,
+    ),
+  );
+}
+
+function skips(land: (name: PaneName) => void): HTMLElement {
+  const links = (["config", "tenant", "host", "results"] as const).map((name) =>
+    h("a", { href: `#pane-${name}`, onclick: (event) => skip(event, name, land) }, `Skip to ${SHORT[name].toLowerCase()}`),
+  );
+  return h("nav", { class: "skips", "aria-label": "Skip" }, ...links);
+}
+
+/** Not by the address: that carries the state of a shared link. */
+function skip(event: Event, name: PaneName, land: (name: PaneName) => void): void {
+  event.preventDefault();
+  land(name);
+}
+
+function button(label: string, name: IconName, onclick: () => void, looks: string, action?: string, title?: string): HTMLButtonElement {
+  return h("button", { type: "button", class: `button ${looks}`, "data-action": action, title, onclick }, icon(name), h("span", {}, label));
+}
+
+function iconButton(label: string, name: IconName, onclick: () => void, action: string): HTMLButtonElement {
+  const looks = "button button-bare button-icon";
+  return h("button", { type: "button", class: looks, "aria-label": label, title: label, "data-action": action, onclick }, icon(name));
+}
+
+function hint(): HTMLElement {
+  return h("p", { class: "editor-hint" }, h("kbd", {}, "Esc"), " then ", h("kbd", {}, "Tab"), " leaves");
+}

@@ -1,0 +1,25 @@
+import { h } from "../dom/h.ts";
+import type { Compare } from "./settings.ts";
+
+const CHOICES: readonly (readonly [value: Compare, label: string, title: string])[] = [
+  ["tenant", "Tenant", "Shows what differs from the tenant object"],
+  ["synced", "Synced", "Shows what differs from what the syncer wrote: your edits"],
+  ["nothing", "Off", "Shows the text alone"],
+];
+
+/** A choice of what the host object is compared with. */
+export function createCompareChoice(chosen: Compare, onChoice: (compare: Compare) => void): HTMLFieldSetElement {
+  return h(
+    "fieldset",
+    { class: "choice", "data-control": "compare" },
+    h("legend", {}, "Diff", h("span", { class: "unseen" }, " of the host object with")),
+    ...CHOICES.map(([value, label, title]) =>
+      h(
+        "label",
+        { title },
+        h("input", { type: "radio", name: "compare", value, checked: value === chosen, onchange: () => onChoice(value) }),
+        label,
+      ),
+    ),
+  );
+}

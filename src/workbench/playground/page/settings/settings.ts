@@ -1,0 +1,88 @@
+/** What people chose, and what they wrote last: kept in this browser only. */
+import type { PlaygroundState } from "../../protocol.ts";
+
+/** `system` follows the machine. */
+export type Theme = "system" | "light" | "dark";
+
+/** What the host object is compared with. */
+export type Compare = "tenant" | "synced" | "nothing";
+
+/** Everything that is kept. */
+export interface Settings {
+  readonly theme: Theme;
+  readonly compare: Compare;
+  /** Whether somebody has read what the page is for. */
+  readonly welcomed: boolean;
+  /** The texts as they were last. Left out before anything was written. */
+  readonly draft?: PlaygroundState;
+}
+
+/** As much of `localStorage` as is used. */
+export interface SettingsStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+}
+
+/** Settings that keep themselves. */
+export interface SettingsStore {
+  get(): Settings;
+  /** Changes some. What can not be kept holds until the page is closed. */
+  set(change: Partial<Settings>): void;
+}
+
+const NAME = "endpoint-sync-playground";
+const DEFAULTS: Settings = { theme: "system", compare: "tenant", welcomed: false };
+
+/**
+ * Reads the settings, and keeps changes. A browser may refuse to keep anything, and what it kept may be of another version:
+ * neither is a reason not to start.
+ *
+ * @param storage - gives the place, or throws as `window.localStorage` does where it is forbidden
+ */
+export function createSettings(storage: () => SettingsStorage): SettingsStore {
+  let settings = read(storage);
+  return {
+    get: () => settings,
+    set(change) {
+      settings = { ...settings, ...change };
+      guarded(() => storage().setItem(NAME, JSON.stringify(settings)));
+    },
+  };
+}
+
+function read(storage: () => SettingsStorage): Settings {
+  const kept: unknown = guarded(() => JSON.parse(storage().getItem(NAME) ?? "{}"));
+  if (typeof kept !== "object" || kept === null) return DEFAULTS;
+  const { theme, compare, welcomed, draft } = kept as Record<string, unknown>;
+  return {
+    theme: theme === "light" || theme === "dark" ? theme : DEFAULTS.theme,
+    compare: compare === "synced" || compare === "nothing" ? compare : DEFAULTS.compare,
+    welcomed: welcomed === true,
+    ...(isState(draft) && { draft }),
+  };
+}
+
+function isState(draft: unknown): draft is PlaygroundState {
+  if (typeof draft !== "object" || draft === null) return false;
+  const { config, tenant, host, vcluster } = draft as Record<string, unknown>;
+  return (
+    typeof config === "string" &&
+    typeof tenant === "string" &&
+    (host === undefined || typeof host === "string") &&
+    (vcluster === undefined || isVCluster(vcluster))
+  );
+}
+
+function isVCluster(vcluster: unknown): boolean {
+  if (typeof vcluster !== "object" || vcluster === null) return false;
+  const { name, namespace } = vcluster as Record<string, unknown>;
+  return typeof name === "string" && typeof namespace === "string";
+}
+
+function guarded<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import { fill, h } from "../dom/h.ts";
+import { icon } from "../dom/icons.ts";
+import type { IconName } from "../dom/icons.ts";
+import type { SettingsStore, Theme } from "./settings.ts";
+
+const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" };
+const ICONS: Readonly<Record<Theme, IconName>> = { system: "auto", light: "light", dark: "dark" };
+const NAMES: Readonly<Record<Theme, string>> = { system: "as the system", light: "light", dark: "dark" };
+
+/** A button that goes from the system's colours to light to dark, and shows the page in what was chosen last. */
+export function createThemeButton(settings: SettingsStore): HTMLButtonElement {
+  const button = h("button", { type: "button", class: "button button-bare button-icon", "data-action": "theme" });
+  const show = () => {
+    const { theme } = settings.get();
+    if (theme === "system") document.documentElement.removeAttribute("data-theme");
+    else document.documentElement.setAttribute("data-theme", theme);
+    const label = `Colours: ${NAMES[theme]}. Change to ${NAMES[NEXT[theme]]}`;
+    button.setAttribute("aria-label", label);
+    button.title = label;
+    fill(button, icon(ICONS[theme]));
+  };
+  button.addEventListener("click", () => {
+    settings.set({ theme: NEXT[settings.get().theme] });
+    show();
+  });
+  show();
+  return button;
+}

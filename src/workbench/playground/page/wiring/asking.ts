@@ -1,0 +1,47 @@
+/**
+ * When the engine is asked: a moment after the last key, and people are told only when the answer takes its time.
+ *
+ * @module
+ */
+import type { Clock, Timer } from "../../../../base/clock.ts";
+
+/** Decides when to ask. */
+export interface Asking {
+  /** Something changed. */
+  soon(): void;
+  /** Asks at once. */
+  now(): void;
+  /** The answer came. */
+  answered(): void;
+}
+
+/** Quiet time after a key, in milliseconds. */
+const QUIET_MS = 150;
+
+/** An answer that takes longer is waited for visibly, in milliseconds. */
+const COMPUTING_AFTER_MS = 300;
+
+/** Calls `ask` when the time has come, and `computing` when people should see that they wait, or no longer. */
+export function createAsking(clock: Clock, ask: () => void, computing: (busy: boolean) => void): Asking {
+  let quiet: Timer | undefined;
+  let patience: Timer | undefined;
+  const now = () => {
+    quiet?.cancel();
+    quiet = undefined;
+    patience?.cancel();
+    patience = clock.schedule(COMPUTING_AFTER_MS, () => computing(true));
+    ask();
+  };
+  return {
+    now,
+    soon() {
+      quiet?.cancel();
+      quiet = clock.schedule(QUIET_MS, now);
+    },
+    answered() {
+      patience?.cancel();
+      patience = undefined;
+      computing(false);
+    },
+  };
+}

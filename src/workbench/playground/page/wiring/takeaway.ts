@@ -1,0 +1,63 @@
+/**
+ * What people take away from the page: a link, a test file, commands, a module.
+ *
+ * @module
+ */
+import type { PlaygroundAnswer } from "../../protocol.ts";
+import { packState } from "../../share.ts";
+import { commandLineOf, testFileOf, typeScriptOf } from "../../test-file.ts";
+import type { Announcer } from "../dom/announce.ts";
+import { copyText } from "../dom/clipboard.ts";
+import type { Texts } from "../texts.ts";
+import { count } from "../cards/words.ts";
+
+/** Where the things to take come from, and who says that they were copied. */
+export interface TakeawayOptions {
+  readonly texts: Pick<Texts, "state">;
+  /** The last answer; undefined before the first. */
+  readonly answer: () => PlaygroundAnswer | undefined;
+  readonly announcer: Pick<Announcer, "toast">;
+}
+
+/** Each copies one thing, and tells whether it did. */
+export interface Takeaway {
+  share(): void;
+  copyTest(): void;
+  copyCommands(): void;
+  copyModule(): void;
+}
+
+/** The actions behind the page's menu. */
+export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): Takeaway {
+  async function share(): Promise<void> {
+    const packed = await packState(texts.state());
+    if (!packed.ok) return announcer.toast(packed.message);
+    history.replaceState(null, "", `#${packed.fragment}`);
+    const size = count(location.href.length, "character");
+    const copied = await copyText(location.href);
+    announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
+  }
+
+  async function copy(text: string | undefined, done: string): Promise<void> {
+    if (text === undefined) return announcer.toast("There is nothing to copy yet: the results say why");
+    announcer.toast((await copyText(text)) ? done : "The browser did not let the page copy");
+  }
+
+  /** What is made of the answer; undefined before there is one. */
+  function ofAnswer(make: typeof testFileOf): string | undefined {
+    const now = answer();
+    return now && make(texts.state(), now);
+  }
+
+  return {
+    share: () => void share(),
+    copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line says how to run it."),
+    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write vcluster.yaml and tenant.yaml."),
+    copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
+  };
+}
+
+/** The address says what is shown, or nothing. */
+export function forgetLink(): void {
+  if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
+}

@@ -1,0 +1,135 @@
+/**
+ * State and answer → texts to go on with outside of the playground: a patch test file, a command line, a program.
+ *
+ * @module
+ */
+import { dump, load } from "js-yaml";
+import { isRecord, jsonEqual } from "../../base/json.ts";
+import { keyOf } from "../../kube/object/key.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import { toJson } from "../../schema/node.ts";
+import { Report } from "../../schema/problem.ts";
+import { readYaml } from "../../schema/yaml.ts";
+import { PATCH_TEST_API_VERSION } from "../patch-tests/suite/schema.ts";
+import { DEFAULT_VCLUSTER } from "./protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownBack, ShownOutcome } from "./protocol.ts";
+import { readObjects } from "./worker/read-objects.ts";
+
+/**
+ * A patch test file that expects what the playground shows: outcomes, matches, at most this fuel, the host object, and the edits that
+ * flowed back. `endpoint-sync test` passes with it.
+ *
+ * @returns undefined while there is nothing to expect: the texts have errors, or the syncer would write nothing.
+ */
+export function testFileOf(state: PlaygroundState, answer: PlaygroundAnswer): string | undefined {
+  if (answer.tenant === undefined || answer.host === undefined) return undefined;
+  const tenant = load(answer.tenant) as KubeObject;
+  const { name = "example" } = tenant.metadata;
+  const objects = otherObjects(state, tenant);
+  const file = {
+    context: { vcluster: { ...(state.vcluster ?? DEFAULT_VCLUSTER) } },
+    objects: { tenant, ...objects },
+    tests: [
+      forthTest(answer.host, answer.outcomes),
+      ...(answer.back && state.host !== undefined ? backTests(answer.back, load(state.host) as KubeObject) : []),
+    ],
+  };
+  const head = { apiVersion: PATCH_TEST_API_VERSION, kind: "PatchTest", metadata: { name } };
+  return [`# Run it: npx endpoint-sync test ${name}.patch-test.yaml`, yaml(head) + configOf(state.config) + yaml(file)].join("\n");
+}
+
+function yaml(value: unknown): string {
+  return dump(value, { lineWidth: -1, noRefs: true, skipInvalid: true });
+}
+
+/** As it was written, comments included, wherever it means the same inside another text. */
+function configOf(text: string): string {
+  const indented = `config:\n${text.trimEnd().replace(/^.*\S/gm, (line) => `  ${line}`)}\n`;
+  const report = new Report();
+  const written = readYaml(text, { file: "config", report });
+  const config = written === undefined ? {} : toJson(written);
+  const inside = readYaml(indented, { file: "config", report: new Report() });
+  const same = inside !== undefined && jsonEqual(toJson(inside), { config });
+  return same ? indented : yaml({ config });
+}
+
+/** Objects of the tenant cluster beside the shown one, by names that tell them apart. */
+function otherObjects({ tenant: text }: PlaygroundState, shown: KubeObject): Record<string, KubeObject> {
+  const objects = readObjects(text, { file: "tenant", report: new Report() }).map(({ object }) => object);
+  const isShown = (object: KubeObject) => object.kind === shown.kind && object.metadata.name === shown.metadata.name;
+  const others = objects.filter((object) => !isShown(object));
+  return Object.fromEntries(others.map((object, index) => [`${object.kind.toLowerCase()}-${keyOf(object).name}-${index + 1}`, object]));
+}
+
+function forthTest(host: string, outcomes: readonly ShownOutcome[]): object {
+  const result = resultOf(outcomes);
+  return {
+    it: "writes this to the host",
+    object: "tenant",
+    ...(result !== undefined && { result }),
+    ...(outcomes.length > 0 && { patches: outcomes.map(patchOf) }),
+    expected: load(host),
+  };
+}
+
+/** What is left out means that nothing fails. */
+function resultOf(outcomes: readonly ShownOutcome[]): string | undefined {
+  return ["error", "denied"].find((kind) => outcomes.some(({ outcome }) => outcome === kind));
+}
+
+function patchOf({ path, outcome, matches, changed, code, fuel }: ShownOutcome): object {
+  return { path, outcome, matches, changed, ...(code !== undefined && { code }), ...(fuel > 0 && { fuel: { max: fuel } }) };
+}
+
+/** Edits that the syncer takes back come back from the patches all the same: only those that flowed are stated. */
+function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[] {
+  if (flowed.length === 0) return [];
+  const result = resultOf(outcomes);
+  const asserts = flowed.map(({ path, after }) => (after === undefined ? { notExists: { path } } : { equal: { path, value: after } }));
+  const it = "brings the host's edits to the tenant";
+  const context = { virtualObject: "tenant" };
+  return [{ it, direction: "toTenant", object: edited, context, ...(result !== undefined && { result }), asserts }];
+}
+
+/** Commands for a shell that write the texts into files and render them. */
+export function commandLineOf({ config, tenant, vcluster = DEFAULT_VCLUSTER }: PlaygroundState): string {
+  const { name, namespace } = vcluster;
+  return [
+    hereDocument("vcluster.yaml", config),
+    hereDocument("tenant.yaml", tenant),
+    `npx endpoint-sync render --config vcluster.yaml -f tenant.yaml --name ${shellWord(name)} --namespace ${shellWord(namespace)}`,
+    "",
+  ].join("\n");
+}
+
+function hereDocument(file: string, text: string): string {
+  let end = "EOF";
+  while (text.split("\n").includes(end)) end += "_";
+  return `cat > ${file} <<'${end}'\n${text.endsWith("\n") || text === "" ? text : `${text}\n`}${end}`;
+}
+
+function shellWord(text: string): string {
+  return /^[-\w.]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A module that renders the object and exports what it comes to. */
+export function typeScriptOf({ config, vcluster = DEFAULT_VCLUSTER }: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
+  if (tenant === undefined) return undefined;
+  const object: unknown = load(tenant);
+  if (!isRecord(object)) return undefined;
+  return [
+    'import { createPatcher, parseConfig } from "endpoint-sync";',
+    "",
+    `const vcluster = ${JSON.stringify(vcluster)};`,
+    `const parsed = parseConfig(${templateOf(config)}, { vcluster });`,
+    "if (!parsed.ok) throw new Error(parsed.problems[0]?.message);",
+    "const patcher = await createPatcher({ config: parsed.config, vcluster });",
+    `export const { object, outcomes } = patcher.toHost(${JSON.stringify(object, null, 2)});`,
+    "patcher.dispose();",
+    "",
+  ].join("\n");
+}
+
+function templateOf(text: string): string {
+  return `\`\n${text.replace(/[\\`]|\$\{/g, (found) => `\\${found}`)}\``;
+}

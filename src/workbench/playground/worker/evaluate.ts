@@ -1,0 +1,172 @@
+/**
+ * State → answer. Pure: the same state gives the same answer at the same fuel, in Node and in every browser.
+ *
+ * @module
+ */
+import { dump } from "js-yaml";
+import { isEngineError } from "../../../base/errors.ts";
+import type { EngineError } from "../../../base/errors.ts";
+import { parseConfig } from "../../../engine/config/config.ts";
+import type { Config } from "../../../engine/config/config.ts";
+import { createEngine } from "../../../engine/engine.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
+import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import { locate, startOf } from "../../../schema/node.ts";
+import { Report, sortProblems } from "../../../schema/problem.ts";
+import type { Problem } from "../../../schema/problem.ts";
+import { readYaml } from "../../../schema/yaml.ts";
+import { watched } from "../../patch-tests/evaluations.ts";
+import { playEdits, shownHost, withMarksOf } from "./host-edits.ts";
+import type { EditedCopy } from "./host-edits.ts";
+import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
+import { DEFAULT_VCLUSTER } from "../protocol.ts";
+import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "../protocol.ts";
+import { readObjects } from "./read-objects.ts";
+import type { ReadObject } from "./read-objects.ts";
+import { tellOutcomes } from "./tell-outcomes.ts";
+import type { Tell } from "./tell-outcomes.ts";
+
+/**
+ * What a state comes to.
+ *
+ * @example
+ * const { host, outcomes } = await evaluate({ config: "sync: {toHost: {endpoints: {patches: []}}}", tenant: endpointsYaml });
+ */
+export async function evaluate(state: PlaygroundState): Promise<PlaygroundAnswer> {
+  const { config: text, vcluster = DEFAULT_VCLUSTER } = state;
+  const parsed = parseConfig([{ text, file: "config" }], { vcluster });
+  const report = new Report();
+  const objects = readObjects(state.tenant, { file: "tenant", report }).map(inNamespace);
+  const problems = [...(parsed.ok ? parsed.warnings : parsed.problems), ...sortProblems(report.problems)];
+  if (!parsed.ok || report.failed) return nothing(problems);
+  let engine: Engine;
+  try {
+    engine = await createEngine({ config: parsed.config, vcluster });
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return nothing([...problems, compileProblem(text, parsed.config, error)]);
+  }
+  try {
+    return await answer(state, { engine, objects, problems });
+  } finally {
+    engine.dispose();
+  }
+}
+
+function nothing(problems: readonly Problem[]): PlaygroundAnswer {
+  return { problems, outcomes: [], notes: [], fuel: 0 };
+}
+
+function inNamespace({ object, node }: ReadObject): ReadObject {
+  const { namespace = "default" } = object.metadata;
+  return { object: { ...object, metadata: { ...object.metadata, namespace } }, node };
+}
+
+interface Parts {
+  readonly engine: Engine;
+  readonly objects: readonly ReadObject[];
+  readonly problems: readonly Problem[];
+}
+
+async function answer(state: PlaygroundState, { engine, objects, problems }: Parts): Promise<PlaygroundAnswer> {
+  const shown = objects.find(({ object }) => rulesOf(engine, object) !== undefined);
+  if (shown === undefined) return nothing([...problems, ...nothingShown(engine, objects)]);
+  const tenant = shown.object;
+  const found = rulesOf(engine, tenant)!;
+  const { rules: noting, evaluations } = watched([found]);
+  const rules = noting[0]!;
+  const tell = { engine, rules, evaluations, config: readYaml(state.config, { file: "config", report: new Report() }) };
+  const others = objects.map(({ object }) => object);
+  const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
+  const { first, host } = playToRest(rules, input);
+  // A hint is about what people see: without the syncer's markers.
+  const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
+  const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
+  const notes = first.notes.map(({ code, message }) => ({ code, message }));
+  const forth = { tenant: yaml(tenant), outcomes, notes };
+  if (host === undefined) return { problems, ...forth, fuel: fuelOf(outcomes) };
+
+  const report = new Report();
+  const edited = state.host === undefined ? undefined : editedCopy(rules, { written: host, text: state.host, report });
+  const back = edited && (await backOf({ ...input, hostKey: first.hostKey! }, edited, tell));
+  return {
+    problems: [...problems, ...sortProblems(report.problems)],
+    host: yaml(shownHost(rules, host)),
+    ...forth,
+    ...(back && { back }),
+    fuel: fuelOf([...outcomes, ...(back?.outcomes ?? [])]),
+  };
+}
+
+function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | undefined {
+  return rules.find(({ kind: { resource } }) => resource.kind === kind && resource.apiVersion === apiVersion);
+}
+
+function nothingShown({ rules }: Engine, objects: readonly ReadObject[]): Problem[] {
+  const kinds = rules.map(({ kind: { resource } }) => resource.kind).reverse();
+  const message = objects.length === 0 ? "Found no object" : "Found no object of a kind that is synced";
+  const { line, column } = objects[0] === undefined ? { line: 1, column: 1 } : startOf(objects[0].node);
+  const hint = `Write one of ${kinds.join(", ")}`;
+  return [{ code: "CONFIG_REQUIRED", severity: "error", message, file: "tenant", line, column, field: "", hint }];
+}
+
+/** Undefined, and a problem in the report, when the text is no object that could stand in the place of the copy. */
+function editedCopy(
+  rules: Rules,
+  { written, text, report }: { readonly written: KubeObject; readonly text: string; readonly report: Report },
+): EditedCopy | undefined {
+  const found = readObjects(text, { file: "host", report });
+  if (report.failed) return undefined;
+  const { apiVersion, kind } = rules.kind.resource;
+  const key = keyOf(written);
+  const one = found[0];
+  if (found.length === 1 && one!.object.apiVersion === apiVersion && one!.object.kind === kind && sameKey(keyOf(one!.object), key))
+    return { written, edited: withMarksOf(rules, written, one!.object) };
+  const at = one === undefined ? { file: "host", line: 1, column: 1 } : startOf((found[1] ?? one).node);
+  const message = `Expected one ${kind} "${key.namespace}/${key.name}"`;
+  report.error({ code: "CONFIG_VALUE", at, field: "", message, hint: "An edit keeps kind, name and namespace of the host object" });
+  return undefined;
+}
+
+async function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): Promise<ShownBack> {
+  const { tenant, host, outcomes, ...rest } = playEdits(tell.rules, input, edited);
+  return {
+    tenant: yaml(tenant),
+    host: host === undefined ? "" : yaml(shownHost(tell.rules, host)),
+    outcomes: await tellOutcomes(outcomes, { direction: "toTenant", object: edited.edited }, tell),
+    ...rest,
+  };
+}
+
+/** As the command line writes it. */
+function yaml(object: KubeObject): string {
+  return dump(withoutEmptyMaps(object), { lineWidth: -1, noRefs: true, skipInvalid: true });
+}
+
+function fuelOf(outcomes: readonly Outcome[]): number {
+  return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
+}
+
+/** What only the engine's own compiler refuses, because it is too much work, at its patch. */
+function compileProblem(text: string, config: Config, { code, message, details }: EngineError): Problem {
+  const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;
+  const list = (["services", "endpointSlices", "endpoints"] as const).find(
+    (name) => config[name].patches[patch]?.[field as "expression"] === expression,
+  );
+  const root = readYaml(text, { file: "config", report: new Report() });
+  const place = root && list && locate(root, `/sync/toHost/${list}/patches/${patch}/${field}`)?.value;
+  const { line, column } = place ?? { line: 1, column: 1 };
+  const path = list === undefined ? "" : `sync.toHost.${list}.patches[${patch}].${field}`;
+  return { code, severity: "error", message, file: "config", line, column, field: path, hint };
+}
+
+interface CompileDetails {
+  readonly patch?: number;
+  readonly field?: string;
+  readonly text?: unknown;
+  readonly hint?: string;
+}

@@ -1,0 +1,145 @@
+/**
+ * What becomes of host edits: which of them reach the tenant, which are taken back and why, and where both sides come to rest.
+ *
+ * @module
+ */
+import { jsonEqual } from "../../../base/json.ts";
+import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
+import { formatSteps } from "../../../engine/path/path.ts";
+import { changedSides, readBase } from "../../../engine/reconcile/agreement/base.ts";
+import type { Unit, UnitId } from "../../../engine/reconcile/agreement/base.ts";
+import { flowBack } from "../../../engine/reconcile/convert/flow-back.ts";
+import type { FlowBack } from "../../../engine/reconcile/convert/flow-back.ts";
+import { withoutStamp } from "../../../engine/reconcile/agreement/flow-stamp.ts";
+import { forward, visibleHostObject } from "../../../engine/reconcile/convert/forward.ts";
+import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import { unitsOf } from "../../../engine/reconcile/agreement/units.ts";
+import { isMarkerKey } from "../../../engine/translate/markers.ts";
+import { playToRest } from "./play.ts";
+import type { FlowedEdit, UndoneEdit } from "../protocol.ts";
+
+/** A copy as it was written, and as somebody left it. */
+export interface EditedCopy {
+  readonly written: KubeObject;
+  /** With the markers of the copy. */
+  readonly edited: KubeObject;
+}
+
+/** What came of the edits. */
+export interface EditsOutcome {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly outcomes: readonly Outcome[];
+  readonly flowed: readonly FlowedEdit[];
+  readonly undone: readonly UndoneEdit[];
+  readonly settles: boolean;
+}
+
+/** A host object as people see and edit it: without the syncer's own marks. */
+export function shownHost(rules: Rules, host: KubeObject): KubeObject {
+  return visibleHostObject(rules, host)!;
+}
+
+/** The edited text's object with the marks of the copy, which people neither see nor edit. */
+export function withMarksOf(rules: Rules, written: KubeObject, edited: KubeObject): KubeObject {
+  const isMark = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
+  const merged = (field: "labels" | "annotations"): StringMap => ({
+    ...pick(edited.metadata[field], (key) => !isMark(key)),
+    ...pick(written.metadata[field], isMark),
+  });
+  return { ...edited, metadata: { ...edited.metadata, labels: merged("labels"), annotations: merged("annotations") } };
+}
+
+function pick(map: StringMap = {}, wanted: (key: string) => boolean): StringMap {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => wanted(key)));
+}
+
+/** Lets the syncer's planner answer the edits. */
+export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): EditsOutcome {
+  const { tenant } = input;
+  const edited = { ...input, host: copy.edited };
+  const edits = editsOf(rules, edited, copy);
+  const back = flowBack(rules, edited, edits);
+  const rest = playToRest(rules, edited);
+  const after = withoutStamp(rules, rest.tenant ?? tenant);
+  return {
+    tenant: { ...after, metadata: { ...after.metadata, ...version(tenant) } },
+    host: rest.host,
+    outcomes: back.outcomes,
+    flowed: flowedOf(tenant, after),
+    undone: [...refused(edits, back, copy), ...uncrossing(rules, edits, copy)],
+    settles: rest.settles,
+  };
+}
+
+/** A new version is the API server's doing, and no edit. */
+function version({ metadata: { resourceVersion } }: KubeObject): { resourceVersion?: string } {
+  return { resourceVersion } as { resourceVersion?: string };
+}
+
+/** The parts that only the host changed, as the planner finds them. */
+function editsOf(rules: Rules, input: CopyInput, { written, edited }: EditedCopy): readonly Unit[] {
+  const base = readBase(rules.translator.markerPrefix, written) ?? new Map();
+  const wanted = forward(rules, input);
+  return unitsOf(rules, input.tenant, wanted.object, edited, base).filter((unit) => {
+    const changed = changedSides(unit, base);
+    return unit.desired !== unit.host && changed.host && !changed.tenant;
+  });
+}
+
+/** Everything of the tenant object that is different now. */
+function flowedOf(before: KubeObject, after: KubeObject): FlowedEdit[] {
+  const change = (path: string, old: unknown, now: unknown): FlowedEdit[] =>
+    jsonEqual(old ?? null, now ?? null)
+      ? []
+      : [{ path, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
+  const maps = (["labels", "annotations"] as const).flatMap((field) => {
+    const [old = {}, now = {}] = [before.metadata[field], after.metadata[field]];
+    return keysOf(old, now).flatMap((key) => change(formatSteps(["metadata", field, key]), own(old, key), own(now, key)));
+  });
+  return [...maps, ...bodyFields(before, after).flatMap((field) => change(field, before[field], after[field]))];
+}
+
+function keysOf(...maps: readonly object[]): string[] {
+  return [...new Set(maps.flatMap((map) => Object.keys(map)))];
+}
+
+function own(map: StringMap, key: string): string | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+/** Fields beside metadata that differ. */
+function bodyFields(left: KubeObject, right: KubeObject): string[] {
+  return keysOf(left, right).filter((field) => field !== "metadata" && !jsonEqual(left[field] ?? null, right[field] ?? null));
+}
+
+function refused(edits: readonly Unit[], { refusals }: FlowBack, copy: EditedCopy): UndoneEdit[] {
+  return refusals.flatMap(({ id, code, message }) => {
+    const unit = edits.find((edit) => edit.id === id);
+    // What neither the tenant nor a patch knows is nobody's to take back.
+    const stays = unit?.tenant === undefined && unit?.desired === undefined;
+    return pathsOf(id, copy).map((path) => ({ path, why: message, code, stays }));
+  });
+}
+
+function pathsOf(id: UnitId, { written, edited }: EditedCopy): string[] {
+  if (id === "body") return bodyFields(written, edited);
+  const slash = id.indexOf("/");
+  return [formatSteps(["metadata", id.slice(0, slash), id.slice(slash + 1)])];
+}
+
+/** Edits that the planner does not even look at. */
+function uncrossing(rules: Rules, edits: readonly Unit[], { written, edited }: EditedCopy): UndoneEdit[] {
+  const isEdit = (id: UnitId) => edits.some((edit) => edit.id === id);
+  const shown = { written: shownHost(rules, written), edited: shownHost(rules, edited) };
+  const maps = (["labels", "annotations"] as const).flatMap((field) => {
+    const [old = {}, now = {}] = [shown.written.metadata[field], shown.edited.metadata[field]];
+    const changed = keysOf(old, now).filter((key) => own(old, key) !== own(now, key) && !isEdit(`${field}/${key}`));
+    return changed.map((key) => formatSteps(["metadata", field, key]));
+  });
+  const body = isEdit("body") ? [] : bodyFields(written, edited);
+  const why = "It is the host's own business: it crosses in neither direction";
+  return [...maps, ...body].map((path) => ({ path, why, code: "EXCLUDED", stays: true }));
+}

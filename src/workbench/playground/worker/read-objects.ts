@@ -1,0 +1,95 @@
+import { isRecord } from "../../../base/json.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { startOf, toJson, valueAt } from "../../../schema/node.ts";
+import type { Node } from "../../../schema/node.ts";
+import type { ProblemInput, Report } from "../../../schema/problem.ts";
+import { readYaml } from "../../../schema/yaml.ts";
+import type { TextName } from "../protocol.ts";
+
+/** A Kubernetes object, and where it was written. */
+export interface ReadObject {
+  readonly object: KubeObject;
+  readonly node: Node;
+}
+
+/**
+ * The Kubernetes objects of a text: every YAML document, and the items of lists. What is none is a problem in `report`, at its place.
+ *
+ * @example
+ * readObjects("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
+ */
+export function readObjects(text: string, { file, report }: { readonly file: TextName; readonly report: Report }): ReadObject[] {
+  const documents = documentsOf(text);
+  if (documents === undefined) {
+    const message = `Found more than ${DOCUMENTS_MAX} documents`;
+    report.error({ code: "CONFIG_SYNTAX", at: { file, line: 1, column: 1 }, field: "", message, hint: "Keep what the patches need" });
+    return [];
+  }
+  return documents
+    .map((document) => readYaml(document, { file, report }))
+    .filter((node) => node !== undefined)
+    .filter((node) => node.kind !== "map" || node.entries.size > 0)
+    .flatMap((node) => objectsOf(node, {}, report));
+}
+
+/** Most documents in one text. Each costs as much as all lines before it. */
+const DOCUMENTS_MAX = 100;
+
+/**
+ * Every document behind as many empty lines as stand before it, so that its places are those of the whole text; undefined when there are
+ * too many.
+ */
+function documentsOf(text: string): string[] | undefined {
+  const lines = text.split(/\r\n|\r|\n/);
+  const starts = [0, ...lines.flatMap((line, index) => (/^---(\s|$)/.test(line) ? [index + 1] : []))];
+  if (starts.length > DOCUMENTS_MAX) return undefined;
+  return starts.map((start, index) => {
+    const end = starts[index + 1] === undefined ? lines.length : starts[index + 1]! - 1;
+    return "\n".repeat(start) + lines.slice(start, end).join("\n");
+  });
+}
+
+/** A List as kubectl prints it, or one as an API server sends it, whose items do not say what they are. */
+function objectsOf(node: Node, defaults: Partial<KubeObject>, report: Report): ReadObject[] {
+  const data = { ...defaults, ...(toJson(node) as KubeObject) };
+  const items = valueAt(node, "items");
+  if (typeof data.kind === "string" && data.kind.endsWith("List") && items?.kind === "list") {
+    const own = data.kind === "List" ? {} : { apiVersion: data.apiVersion, kind: data.kind.slice(0, -"List".length) };
+    return items.items.flatMap((item) => objectsOf(item, own, report));
+  }
+  const wrong = problemOf(node, data);
+  if (wrong !== undefined) report.error(wrong);
+  return wrong === undefined ? [{ object: data, node }] : [];
+}
+
+function problemOf(node: Node, data: KubeObject): ProblemInput | undefined {
+  const at = startOf(node);
+  if (node.kind !== "map") return { code: "CONFIG_TYPE", at, field: "", message: "Expected a Kubernetes object" };
+  for (const field of ["apiVersion", "kind"] as const) {
+    if (typeof data[field] === "string") continue;
+    const hint = "Every object needs apiVersion and kind, as kubectl get -o yaml prints them";
+    return { code: "CONFIG_REQUIRED", at, field, message: `Expected ${field}`, hint };
+  }
+  if (!isRecord(data.metadata) || typeof data.metadata["name"] !== "string" || data.metadata["name"] === "")
+    return { code: "CONFIG_REQUIRED", at, field: "metadata.name", message: "Expected metadata with a name" };
+  return mapProblem(valueAt(node, "metadata")!);
+}
+
+/** What an API server refuses before anybody sees it, and what a syncer takes for granted. */
+function mapProblem(metadata: Node): ProblemInput | undefined {
+  const namespace = valueAt(metadata, "namespace");
+  if (namespace !== undefined && (namespace.kind !== "scalar" || typeof namespace.value !== "string"))
+    return { code: "CONFIG_TYPE", at: startOf(namespace), field: "metadata.namespace", message: "Expected a text" };
+  for (const field of ["labels", "annotations"]) {
+    const map = valueAt(metadata, field);
+    if (map === undefined) continue;
+    if (map.kind !== "map")
+      return { code: "CONFIG_TYPE", at: startOf(map), field: `metadata.${field}`, message: "Expected a map of texts" };
+    for (const [key, { value }] of map.entries) {
+      if (value.kind === "scalar" && typeof value.value === "string") continue;
+      const hint = "Put quotes around it";
+      return { code: "CONFIG_TYPE", at: startOf(value), field: `metadata.${field}.${key}`, message: "Expected a text", hint };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,97 @@
+/**
+ * Outcomes as people are told them: with the expression, its place, and what explains a failure or a miss.
+ *
+ * @module
+ */
+import type { Engine } from "../../../engine/engine.ts";
+import type { Direction } from "../../../engine/patch/patch-definition.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { CompiledPatch } from "../../../engine/patch/compile.ts";
+import type { Outcome } from "../../../engine/patch/types.ts";
+import { nearestPath } from "../../../engine/path/path.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import { createSandbox } from "../../../engine/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
+import { locate } from "../../../schema/node.ts";
+import type { Node } from "../../../schema/node.ts";
+import { explain, watchingLimits } from "../../explain/explain.ts";
+import type { PatchListName } from "../../laws/report.ts";
+import type { PatchEvaluation } from "../../patch-tests/evaluations.ts";
+import type { ShownOutcome } from "../protocol.ts";
+
+/** What outcomes are told with. */
+export interface Tell {
+  readonly engine: Engine;
+  readonly rules: Rules;
+  /** Everything that was evaluated so far. */
+  readonly evaluations: readonly PatchEvaluation[];
+  /** The configuration as it was written. */
+  readonly config: Node | undefined;
+}
+
+/** Codes of limits: what hits one would hit it again, and show nothing. */
+const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPRESSION_STACK"];
+
+/**
+ * Tells what became of patches.
+ *
+ * @param seen `object`: what the patches of this direction looked at.
+ */
+export async function tellOutcomes(
+  outcomes: readonly Outcome[],
+  seen: { readonly direction: Direction; readonly object: unknown },
+  tell: Tell,
+): Promise<ShownOutcome[]> {
+  const { rules } = tell;
+  const list = listOf(rules);
+  const explainer = createExplainer(tell.engine);
+  try {
+    const told: ShownOutcome[] = [];
+    for (const outcome of outcomes) {
+      const patch = rules.patches[outcome.patch]!;
+      const text = seen.direction === "toHost" ? patch.definition.expression : patch.definition.reverseExpression;
+      const line = tell.config && locate(tell.config, `/sync/toHost/${list}/patches/${outcome.patch}`)?.value.line;
+      const evaluation = outcome.outcome === "error" ? failedEvaluation(outcome, text, tell) : undefined;
+      told.push({
+        ...outcome,
+        direction: seen.direction,
+        list,
+        ...(text !== undefined && { expression: text }),
+        ...(line !== undefined && { line }),
+        ...(evaluation && { explanation: await explainer.draw(evaluation) }),
+        ...(outcome.outcome === "noMatch" && { hint: missed(patch, seen.object) }),
+      });
+    }
+    return told;
+  } finally {
+    explainer.dispose();
+  }
+}
+
+function listOf({ kind: { resource } }: Rules): PatchListName {
+  if (resource === ENDPOINTS) return "endpoints";
+  return resource === ENDPOINT_SLICES ? "endpointSlices" : "services";
+}
+
+function failedEvaluation({ patch, place, code }: Outcome, text: string | undefined, { evaluations }: Tell): PatchEvaluation | undefined {
+  if (code === undefined || LIMITS.includes(code)) return undefined;
+  return evaluations.findLast((one) => one.patch.index === patch && one.text === text && one.scope.context.path === place);
+}
+
+/** Watching takes more steps than evaluating, so it has a sandbox of its own, which is made when it is needed. */
+function createExplainer({ settings, translator }: Engine) {
+  let sandbox: Promise<Sandbox> | undefined;
+  return {
+    async draw({ text, scope }: PatchEvaluation): Promise<string> {
+      sandbox ??= createSandbox({ limits: watchingLimits(settings.limits), toHostDns: (name) => translator.dns(name) });
+      return explain(await sandbox, text, scope).drawing;
+    },
+    dispose: () => void sandbox?.then((made) => made.dispose()),
+  };
+}
+
+function missed({ path }: CompiledPatch, object: unknown): string {
+  const { reached, suggestion } = nearestPath(path, object);
+  const got = reached === "$" ? "Nothing of the path is there" : `${reached} is there, and no more of the path`;
+  return suggestion === undefined ? `${got}.` : `${got}. Did you mean ${suggestion}?`;
+}

@@ -1,0 +1,72 @@
+import { EngineError } from "../../base/errors.ts";
+import { formatKey, keyOf } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
+import type { Side } from "../simulator/model/cluster.ts";
+import type { NamedObjects, Sequence } from "./sequence.ts";
+import type { SequenceWorld } from "./world/world.ts";
+import { SEQUENCE_KINDS } from "./world/world.ts";
+
+/** Where the object of a name stands in one cluster. */
+export interface Place {
+  readonly side: Side;
+  readonly resource: ResourceType;
+  /** Undefined when its namespace has no counterpart in the host cluster. */
+  readonly key: ObjectKey | undefined;
+  /** For people: kind and key. */
+  readonly text: string;
+}
+
+/** Finds the objects that a sequence names. */
+export interface Places {
+  /**
+   * In the tenant cluster a name means the object as it is written. In the host cluster it means the copy, but for objects that the
+   * sequence applies to the host: these mean themselves.
+   *
+   * @throws CONFIG_VALUE when no cluster of a sequence has objects of this kind.
+   */
+  find(side: Side, name: string): Place;
+  /** The object of a name as a cluster has it by now. */
+  present(side: Side, name: string): KubeObject | undefined;
+  /** The object as it is written, with a namespace. */
+  written(name: string): { readonly resource: ResourceType; readonly object: KubeObject };
+}
+
+/** The places of the objects of one sequence, in its world. What asks for an unknown object or kind throws CONFIG_VALUE. */
+export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): Places {
+  const applied = sequence.events.flatMap((event) =>
+    "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],
+  );
+  const atHost = new Set([...sequence.given.host, ...applied]);
+
+  function written(name: string) {
+    const object = objects[name];
+    if (object === undefined) throw new EngineError("CONFIG_VALUE", `Unknown object ${JSON.stringify(name)}`);
+    const { apiVersion, kind } = object;
+    const resource = SEQUENCE_KINDS.find((candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion);
+    if (resource === undefined) {
+      const known = SEQUENCE_KINDS.map((candidate) => candidate.kind).join(", ");
+      const message = `The object ${JSON.stringify(name)} is of kind ${apiVersion} ${kind}; a sequence has only ${known}`;
+      throw new EngineError("CONFIG_VALUE", message);
+    }
+    const namespace = resource.namespaced ? (object.metadata.namespace ?? "default") : undefined;
+    return { resource, object: { ...object, metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }) } } };
+  }
+
+  function find(side: Side, name: string): Place {
+    const { resource, object } = written(name);
+    const own = keyOf(object);
+    const key = side === "tenant" || atHost.has(name) || !resource.namespaced ? own : world.engine.translator.toHost(own, resource);
+    return { side, resource, key, text: `${resource.kind} ${key === undefined ? `of ${formatKey(own)}` : formatKey(key)}` };
+  }
+
+  return {
+    find,
+    written,
+    present(side, name) {
+      const { resource, key } = find(side, name);
+      return key && world.ledger.clusters[side].objects(resource).get(formatKey(key));
+    },
+  };
+}

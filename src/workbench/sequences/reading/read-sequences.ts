@@ -1,0 +1,94 @@
+import { decode } from "../../../schema/decode.ts";
+import { indexPath } from "../../../schema/field.ts";
+import { startOf, valueAt } from "../../../schema/node.ts";
+import type { ListNode, Node } from "../../../schema/node.ts";
+import { Report } from "../../../schema/problem.ts";
+import type { Infer } from "../../../schema/schema.ts";
+import { formatSeconds } from "../durations.ts";
+import { readEvent } from "./read-events.ts";
+import { readExpectation } from "./read-expectations.ts";
+import { checkName, member, refuse } from "./reading.ts";
+import type { At, Reading } from "./reading.ts";
+import { SEQUENCE } from "./schema.ts";
+import type { Sequence, SequenceEvent } from "../sequence.ts";
+
+/**
+ * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: what the schema can not say is
+ * checked here and reported. CONFIG_VALUE: an unknown object, a fault without its time, two things in one event, and the like.
+ * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in what is expected of an object.
+ *
+ * The answer is only meaningful when the report has no errors.
+ *
+ * @example
+ * readSequences(valueAt(root, "sequences"), { report, names: Object.keys(objects) });
+ */
+export function readSequences(node: Node | undefined, reading: Reading): readonly Sequence[] {
+  return itemsOf(node).map((item, index) => readSequence(reading, { node: item, field: indexPath("sequences", index) }));
+}
+
+function itemsOf(node: Node | undefined): ListNode["items"] {
+  return node?.kind === "list" ? node.items : [];
+}
+
+function readSequence(reading: Reading, at: At): Sequence {
+  // The shape was reported before.
+  const data = decode(SEQUENCE, at.node, { report: new Report() })!;
+  const events = itemsOf(valueAt(at.node, "events")).map((node, index) =>
+    readEvent(reading, { node, field: indexPath(`${at.field}.events`, index) }, data.events[index]!),
+  );
+  const expectations = itemsOf(valueAt(at.node, "expect")).map((node, index) =>
+    readExpectation(reading, { node, field: indexPath(`${at.field}.expect`, index) }, data.expect[index]!),
+  );
+  const sequence: Sequence = {
+    name: data.it,
+    place: startOf(at.node),
+    ...(data.skip !== undefined && { skip: data.skip }),
+    given: readGiven(reading, at, data.given),
+    seed: data.seed ?? 0,
+    runs: data.runs ?? 1,
+    events: byTime(events.filter((event) => event !== undefined)),
+    expectations: byTime(expectations),
+  };
+  checkHomes(reading, at, sequence);
+  checkWatched(reading, sequence);
+  return sequence;
+}
+
+function readGiven(reading: Reading, at: At, given: Infer<typeof SEQUENCE>["given"] = {}): Sequence["given"] {
+  const { tenant = [], host = [] } = given;
+  for (const [side, names] of Object.entries({ tenant, host })) {
+    const nodes = itemsOf(valueAt(valueAt(at.node, "given"), side));
+    names.forEach((name, index) => checkName(reading, { node: nodes[index]!, field: indexPath(`${at.field}.given.${side}`, index) }, name));
+  }
+  return { tenant, host };
+}
+
+/** In order of time, and else of the file. */
+function byTime<Timed extends { readonly atMs?: number }>(all: readonly Timed[]): readonly Timed[] {
+  return [...all].sort((left, right) => (left.atMs ?? Infinity) - (right.atMs ?? Infinity) || 0);
+}
+
+/** In the host cluster a name means either the object or its copy. */
+function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void {
+  const applied = (side: "tenant" | "host") =>
+    new Set([...given[side], ...events.flatMap((event) => (isApply(event, side) ? [event.action.object] : []))]);
+  const tenant = applied("tenant");
+  for (const name of applied("host")) {
+    if (tenant.has(name))
+      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
+  }
+}
+
+/** What happens after the last expectation is seen by nobody. */
+function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
+  const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
+  for (const { atMs, place } of events) {
+    if (atMs <= last) continue;
+    const message = `Nothing looks at what comes of this: the last expectation is at ${formatSeconds(last)}`;
+    report.error({ code: "CONFIG_VALUE", message, at: place, field: "", hint: "Expect something later, or of no time: when all rests" });
+  }
+}
+
+function isApply(event: SequenceEvent, side: string): event is Extract<SequenceEvent, { action: unknown }> {
+  return "action" in event && event.action.verb === "apply" && event.action.side === side;
+}

@@ -1,0 +1,207 @@
+/**
+ * The shape of `sequences:` in a patch test file: what happens to two clusters in virtual time, and what is expected of the
+ * syncer between them.
+ *
+ * In `expect`, names of objects stand beside fixed fields; the shape leaves those open, and `read-sequences.ts` reads them.
+ *
+ * @module
+ */
+import { toJsonSchema } from "../../../schema/json-schema.ts";
+import type { ListSchema, ObjectSchema } from "../../../schema/schema.ts";
+import { ASSERTS } from "../../asserts/assert-schema.ts";
+
+/** How a time is written. */
+const DURATION_PATTERN = "^([0-9]+([.][0-9]+)?(ms|s|m|h))+$";
+
+const duration = (description: string) =>
+  ({
+    type: "string",
+    description,
+    pattern: DURATION_PATTERN,
+    patternHint: "a time such as 500ms, 10s, 1m30s or 2h",
+    jsonSchema: { examples: ["0s", "500ms", "1m30s"] },
+  }) as const;
+
+const at = (description: string) => ({ ...duration(description), required: true }) as const;
+
+const named = (description: string) => ({ type: "string", minLength: 1, description }) as const;
+
+const cluster = (description: string) => ({ type: "literals", values: ["tenant", "host"], description }) as const;
+
+const syncer = (description: string) => ({ type: "literals", values: ["syncer"], description }) as const;
+
+const count = (description: string, minimum: number) => ({ type: "integer", minimum, maximum: 1_000_000, description }) as const;
+
+const SET = {
+  type: "map",
+  description: "Values by path, metadata.labels.tier for example. What is not there is made; null takes it away. As `set` of a test.",
+  values: { type: "any", description: "JSON data, or null." },
+} as const;
+
+const actions = (what: string) =>
+  ({
+    apply: named("Writes this object of `objects` as it is there, whether it exists or not. With set, changed so."),
+    edit: named(`Changes ${what} as it is by then. Needs set.`),
+    delete: named(`Deletes ${what}.`),
+    set: SET,
+  }) as const;
+
+const TENANT_ACTION = {
+  type: "object",
+  description: "What somebody does in the tenant cluster: exactly one thing.",
+  fields: {
+    ...actions("this object"),
+    pause: named("Sets the pause annotation of this object."),
+    resume: named("Takes the pause annotation of this object away."),
+  },
+} as const satisfies ObjectSchema;
+
+const HOST_ACTION = {
+  type: "object",
+  description: "What somebody does in the host cluster: exactly one thing.",
+  fields: actions("the copy of this object, or the object itself if the sequence applies it to the host,"),
+} as const satisfies ObjectSchema;
+
+const FAULT = {
+  type: "object",
+  description: "Something breaks: exactly one thing, from this moment on.",
+  fields: {
+    watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything anew."),
+    watchCut: cluster("The watches of this cluster tell nothing for a while, and then everything. Needs for."),
+    lostEvent: cluster("The next event of this cluster never arrives."),
+    lateList: cluster(
+      "The syncer lists this cluster anew, and is shown how it was `behind` changes ago, but nothing older than what it has seen.",
+    ),
+    emptyList: cluster("The syncer lists this cluster anew and is shown nothing; after a while it lists it once more. Needs for."),
+    down: cluster("This cluster answers nothing and tells nothing for a while. Needs for."),
+    crash: syncer("The process ends at once. It starts anew, at once or after for."),
+    stall: syncer("The process stands still for a while. Needs for."),
+    lostRequest: cluster("The next write to this cluster never arrives there."),
+    lostAnswer: cluster("The next write to this cluster happens, and the syncer never hears of it."),
+    lateWrite: cluster("The syncer gives the next write to this cluster up, and it happens all the same, later. Needs for."),
+    answered: count(
+      "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
+      400,
+    ),
+    rival: named("Somebody else writes the copy of this object just before the syncer's next write of it."),
+    on: cluster("With answered: the cluster that it concerns. Default host."),
+    for: duration("How long."),
+    times: count("For how many requests, one after the other. Default 1.", 1),
+    behind: count(
+      "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
+      1,
+    ),
+  },
+} as const satisfies ObjectSchema;
+
+const RELOAD = {
+  type: "object",
+  description: "The running syncer takes another configuration up. What is left out stays as it was.",
+  fields: {
+    config: { type: "any", description: "As `config` of the file." },
+    patches: { type: "any", description: "As `patches` of the file." },
+    settings: { type: "any", description: "As `settings` of the file." },
+  },
+} as const satisfies ObjectSchema;
+
+const EVENT = {
+  type: "object",
+  description: "One thing that happens: exactly one of tenant, host, fault and reload.",
+  fields: {
+    at: at("When, from the start of the syncer. Events of one time happen in order and without anything in between."),
+    tenant: TENANT_ACTION,
+    host: HOST_ACTION,
+    fault: FAULT,
+    reload: RELOAD,
+  },
+} as const satisfies ObjectSchema;
+
+/** How many writes the syncer may have made by then. */
+export const WRITES = {
+  type: "object",
+  description: "Writes of the syncer that changed something, Events aside.",
+  fields: {
+    exact: count("Exactly so many.", 0),
+    max: count("At most so many.", 0),
+    min: count("At least so many.", 0),
+    since: duration("Counts only writes at this time or later. Default: all."),
+  },
+} as const satisfies ObjectSchema;
+
+const REASONS = {
+  type: "list",
+  items: { type: "string", description: "The reason of an Event, NameCollision for example." },
+} as const;
+
+/** What is expected of one object; `present` and `absent` alone are texts. */
+export const OBJECT_EXPECTATION = {
+  type: "object",
+  description: "What is expected of one object.",
+  fields: {
+    is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
+    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is by then." },
+    writes: WRITES,
+    events: { ...REASONS, description: "The reasons of all Events about it so far, each once, in any order. [] is none." },
+    notes: {
+      type: "list",
+      description: "Codes of what the syncer says about this tenant object by then, as `why` shows; all of them, in any order.",
+      items: { type: "string", description: "A code, EXCLUDED for example." },
+    },
+  },
+} as const satisfies ObjectSchema;
+
+const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTATION, { title: "One object" });
+
+/** The fixed fields of one cluster; every other field is the name of an object. */
+export const SIDE_EXPECTATION = {
+  type: "object",
+  description: "What is expected of one cluster. Other fields are names of objects: present, absent, or what is expected of each.",
+  open: true,
+  fields: {
+    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
+    events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each once, in any order. [] is none." },
+  },
+  jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
+} as const satisfies ObjectSchema;
+
+const EXPECTATION = {
+  type: "object",
+  description: "What holds at one time.",
+  fields: {
+    at: duration("When; what happens at that very time has happened. Left out: when all has come to rest."),
+    tenant: SIDE_EXPECTATION,
+    host: SIDE_EXPECTATION,
+    quiescent: { type: "boolean", description: "Whether all is at rest: nothing is under way, and nothing waits to be done later." },
+  },
+} as const satisfies ObjectSchema;
+
+const NAMES = { type: "list", items: named("The name of an object of the file.") } as const;
+
+/** One sequence. */
+export const SEQUENCE = {
+  type: "object",
+  description: "A story in virtual time: what happens, and what is expected.",
+  fields: {
+    it: { ...named("What the sequence shows: its title in reports."), required: true },
+    skip: { type: "string", minLength: 1, description: "Why the sequence is not run." },
+    given: {
+      type: "object",
+      description: "What is there before the syncer starts.",
+      fields: {
+        tenant: { ...NAMES, description: "Objects of the tenant cluster." },
+        host: { ...NAMES, description: "Objects of the host cluster." },
+      },
+    },
+    seed: count("Decides how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
+    runs: { ...count("How many seeds are tried, one after the other from seed on. Default 1.", 1), maximum: 10_000 },
+    events: { type: "list", description: "What happens.", default: [], items: EVENT },
+    expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },
+  },
+} as const satisfies ObjectSchema;
+
+/** `sequences:` of a patch test file. */
+export const SEQUENCES = {
+  type: "list",
+  description: "Stories in virtual time: what happens to two clusters, and what the syncer between them makes of it.",
+  items: SEQUENCE,
+} as const satisfies ListSchema;

@@ -1,0 +1,86 @@
+import { EngineError } from "../../../base/errors.ts";
+import type { Code } from "../../../base/codes.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, sameKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Request } from "../../../engine/reconcile/machine.ts";
+import type { Side } from "../../simulator/model/cluster.ts";
+import type { AnsweredStatus, Fault } from "../sequence.ts";
+
+/** A fault that waits for requests. */
+export type RequestFault = Extract<Fault, { readonly times: number }>;
+
+/** The copy that a rival writes. */
+export interface RivalTarget {
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+}
+
+interface Waiting {
+  readonly fault: RequestFault;
+  readonly target: RivalTarget | undefined;
+  left: number;
+}
+
+/** What a request is about, and what it does. */
+export type SentRequest = Exclude<Request, { type: "done" | "report" }>;
+
+const CODES: Readonly<Record<AnsweredStatus, Code>> = {
+  403: "API_FORBIDDEN",
+  409: "API_CONFLICT",
+  422: "API_INVALID",
+  429: "API_TOO_MANY_REQUESTS",
+  503: "API_UNAVAILABLE",
+};
+
+/** Answers that only a write can get. */
+const FOR_WRITES: readonly AnsweredStatus[] = [409, 422];
+
+/** Faults that wait for the requests that they break. */
+export class BrokenRequests {
+  readonly #waiting: Waiting[] = [];
+
+  /** From now on, until it was broken so many times. */
+  add(fault: RequestFault, target?: RivalTarget): void {
+    this.#waiting.push({ fault, target, left: fault.times });
+  }
+
+  /** The fault that breaks this request, if one does; it counts as done. The first that fits wins. */
+  take(request: SentRequest, resource: ResourceType): RequestFault | undefined {
+    const found = this.#waiting.find((waiting) => fits(waiting, request, resource));
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    if (found.left === 0) this.#waiting.splice(this.#waiting.indexOf(found), 1);
+    return found.fault;
+  }
+
+  /** Faults that no request has met yet. */
+  get unmet(): readonly RequestFault[] {
+    return this.#waiting.map(({ fault }) => fault);
+  }
+}
+
+/** The cluster that a request goes to. */
+export function sideOf(request: SentRequest): Side {
+  return request.type === "get" ? request.side : request.operation.side;
+}
+
+/** The answer of a status, as an error. */
+export function errorOf(status: AnsweredStatus): EngineError {
+  return new EngineError(CODES[status], `The answer is ${status}, as the sequence says`);
+}
+
+function fits({ fault, target }: Waiting, request: SentRequest, resource: ResourceType): boolean {
+  if (fault.kind === "rival") return target !== undefined && isWriteOf(request, resource, target);
+  if (fault.side !== sideOf(request)) return false;
+  if (fault.kind === "answered") return request.type === "write" || !FOR_WRITES.includes(fault.status);
+  return request.type === "write";
+}
+
+/** Who creates an object has no rival that could change it before. */
+function isWriteOf(request: SentRequest, resource: ResourceType, target: RivalTarget): boolean {
+  if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return false;
+  const { operation } = request;
+  const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
+  return resource.plural === target.resource.plural && sameKey(key, target.key);
+}

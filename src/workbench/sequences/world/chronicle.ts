@@ -1,0 +1,32 @@
+import { formatSeconds } from "../durations.ts";
+
+/** What happened in one run of a sequence, for people: who did what, and when. */
+export interface Chronicle {
+  /** `who` did `what` at a virtual time in milliseconds. */
+  tell(atMs: number, who: string, what: string): void;
+  /** All lines so far, in order. */
+  readonly lines: readonly string[];
+}
+
+/** More lines than this are cut in the middle: what comes last matters most, and how it began. */
+const LINES_MAX = 40;
+const LINES_AT_THE_START = 8;
+const TIME_WIDTH = 9;
+const WHO_WIDTH = 6;
+
+/** An empty chronicle. */
+export function createChronicle(): Chronicle {
+  const lines: string[] = [];
+  return {
+    tell: (atMs, who, what) => void lines.push(`${formatSeconds(atMs).padStart(TIME_WIDTH)}  ${who.padEnd(WHO_WIDTH)}  ${what}`),
+    lines,
+  };
+}
+
+/** Lines as one text, short enough to be read. */
+export function shownLines(lines: readonly string[]): string {
+  if (lines.length <= LINES_MAX) return lines.join("\n");
+  const last = lines.slice(LINES_AT_THE_START - LINES_MAX + 1);
+  const left = lines.length - LINES_AT_THE_START - last.length;
+  return [...lines.slice(0, LINES_AT_THE_START), `${"".padStart(TIME_WIDTH)}  … ${left} more`, ...last].join("\n");
+}

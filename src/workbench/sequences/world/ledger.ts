@@ -1,0 +1,107 @@
+import type { Clock } from "../../../base/clock.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import { EVENTS } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { createSimulatedCluster } from "../../simulator/model/cluster.ts";
+import type { Change, Side, SimulatedCluster } from "../../simulator/model/cluster.ts";
+import { createChronicle } from "./chronicle.ts";
+import type { Chronicle } from "./chronicle.ts";
+
+/** Who changes something. */
+export type Author = "tenant" | "host" | "syncer" | "rival";
+
+/** One change that a cluster has accepted, Events aside. */
+export interface SequenceWrite {
+  readonly atMs: number;
+  readonly by: Author;
+  readonly side: Side;
+  readonly plural: string;
+  /** `namespace/name` on its own side. */
+  readonly key: string;
+}
+
+/** An Event that the syncer has recorded. */
+export interface ToldReason {
+  readonly side: Side;
+  /** As {@link subjectText} writes it. */
+  readonly about: string;
+  readonly reason: string;
+}
+
+/** Two clusters, and what has happened to them. */
+export interface Ledger {
+  readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
+  /** Who writes from now on. */
+  author: Author;
+  readonly writes: readonly SequenceWrite[];
+  readonly told: readonly ToldReason[];
+  readonly chronicle: Chronicle;
+  /** When the change of one kind with this number, from 0, arrives at who watches; virtual milliseconds. */
+  arrivalOf(side: Side, resource: ResourceType, index: number): number;
+  /** When something was last changed, virtual milliseconds. */
+  readonly lastChangeAt: number;
+}
+
+/** What a ledger is made of. */
+export interface LedgerOptions {
+  readonly resources: readonly ResourceType[];
+  readonly clock: Clock;
+  /** How long the next event is on its way, in milliseconds beside the one that it takes at least. */
+  readonly delay: () => number;
+}
+
+const DOES = { ADDED: "creates", MODIFIED: "updates", DELETED: "deletes" } as const;
+
+/** Two empty clusters. */
+export async function createLedger({ resources, clock, delay }: LedgerOptions): Promise<Ledger> {
+  const writes: SequenceWrite[] = [];
+  const told: ToldReason[] = [];
+  const chronicle = createChronicle();
+  const arrivals = new Map<string, number[]>();
+  const state = { author: "tenant" as Author, lastChangeAt: 0 };
+
+  function changed(side: Side, { kind, plural }: ResourceType, { type, object }: Change): void {
+    const atMs = (state.lastChangeAt = clock.monotonic());
+    const key = formatKey(keyOf(object));
+    if (plural === EVENTS.plural && type === "ADDED") return record(side, object);
+    writes.push({ atMs, by: state.author, side, plural, key });
+    const who = state.author === "host" || state.author === "tenant" ? "user" : state.author;
+    chronicle.tell(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
+    const known = arrivals.get(`${side} ${plural}`) ?? [];
+    arrivals.set(`${side} ${plural}`, known);
+    known.push(Math.max(known.at(-1) ?? 0, atMs + 1 + delay()));
+  }
+
+  function record(side: Side, event: Change["object"]): void {
+    const { kind, namespace, name } = event["involvedObject"] as { kind?: string; namespace?: string; name?: string };
+    const { reason = "", message = "" } = event as { reason?: string; message?: string };
+    const about = subjectText(kind, { namespace, name });
+    told.push({ side, about, reason });
+    chronicle.tell(clock.monotonic(), state.author, `records an Event about ${side} ${about}: ${reason}: ${message}`);
+  }
+
+  const cluster = (side: Side) =>
+    createSimulatedCluster({ side, resources, clock, onChange: (resource, change) => changed(side, resource, change) });
+  const clusters = { tenant: await cluster("tenant"), host: await cluster("host") };
+  return {
+    clusters,
+    writes,
+    told,
+    chronicle,
+    arrivalOf: (side, { plural }, index) => arrivals.get(`${side} ${plural}`)?.[index] ?? 0,
+    get author() {
+      return state.author;
+    },
+    set author(author) {
+      state.author = author;
+    },
+    get lastChangeAt() {
+      return state.lastChangeAt;
+    },
+  };
+}
+
+/** Kind, namespace and name in one text. */
+export function subjectText(kind: unknown, key: { readonly namespace?: string | undefined; readonly name?: string | undefined }): string {
+  return `${String(kind)} ${formatKey({ namespace: key.namespace ?? "", name: key.name ?? "" })}`;
+}

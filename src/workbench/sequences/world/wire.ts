@@ -1,0 +1,106 @@
+import { keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Response } from "../../../engine/reconcile/machine.ts";
+import { responseTo, send } from "../../../engine/sync/run/apply.ts";
+import type { Side } from "../../simulator/model/cluster.ts";
+import { describeRequest, unreachable } from "../../simulator/world.ts";
+import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
+import type { RequestFault, SentRequest } from "./broken-requests.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** What stands around the wire. */
+export interface WireOptions {
+  readonly ledger: Ledger;
+  readonly isDown: (side: Side) => boolean;
+  /** Adds a line to the story. */
+  readonly tell: (who: string, what: string) => void;
+  /** Lets something happen later, after so many virtual milliseconds. */
+  readonly later: (afterMs: number, what: string, perform: () => Promise<void>) => void;
+}
+
+/** A request with its kind. */
+export interface Sent {
+  readonly request: SentRequest;
+  readonly resource: ResourceType;
+}
+
+/** What lies between the syncer and both clusters, with the faults that break single requests. */
+export class Wire {
+  /** Faults that wait for a request. */
+  readonly broken = new BrokenRequests();
+  readonly #options: WireOptions;
+  #rivals = 0;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /** Brings a request to its cluster, and answers what the syncer hears. */
+  async transmit(sent: Sent): Promise<Response> {
+    const { request, resource } = sent;
+    const { tell, isDown } = this.#options;
+    const side = sideOf(request);
+    if (isDown(side)) {
+      tell("syncer", `can not reach the ${side} cluster: ${textOf(sent)}`);
+      return responseTo(request, unreachable(side));
+    }
+    const fault = this.broken.take(request, resource);
+    if (fault === undefined) return this.deliver(sent);
+    tell("fault", `${fault.kind === "answered" ? `answered ${fault.status}` : fault.kind}: ${textOf(sent)}`);
+    return this.#break(fault, sent);
+  }
+
+  /** The request arrives, whoever still waits for its answer. */
+  async deliver({ request, resource }: Sent): Promise<Response> {
+    const { ledger, tell } = this.#options;
+    ledger.author = "syncer";
+    const { tenant, host } = ledger.clusters;
+    const response = await send(request, resource, { tenant: tenant.writer, host: host.writer });
+    if (response.type === "refused" || response.type === "outdated" || response.type === "failed")
+      tell("syncer", `is ${response.type}: ${textOf({ request, resource })}`);
+    return response;
+  }
+
+  /** The request arrives when nobody waits for its answer any more. */
+  async deliverLate(sent: Sent): Promise<void> {
+    this.#options.tell("fault", `a late write arrives: ${textOf(sent)}`);
+    await this.deliver(sent);
+  }
+
+  async #break(fault: RequestFault, sent: Sent): Promise<Response> {
+    const lost: Response = { type: "failed", error: unreachable(sideOf(sent.request)) };
+    switch (fault.kind) {
+      case "answered":
+        return responseTo(sent.request, errorOf(fault.status));
+      case "lostRequest":
+        return lost;
+      case "lostAnswer":
+        await this.deliver(sent);
+        return lost;
+      case "lateWrite":
+        this.#options.later(fault.forMs, "a late write", () => this.deliverLate(sent));
+        return lost;
+      case "rival":
+        await this.#writeAsRival(sent);
+        return this.deliver(sent);
+    }
+  }
+
+  async #writeAsRival({ request, resource }: Sent): Promise<void> {
+    if (request.type !== "write") return;
+    const { ledger } = this.#options;
+    const { operation } = request;
+    const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
+    const { writer } = ledger.clusters[operation.side];
+    const object = await writer.get(resource, key);
+    if (object === undefined) return;
+    this.#rivals += 1;
+    ledger.author = "rival";
+    const annotations = { ...object.metadata.annotations, "example.com/rival": String(this.#rivals) };
+    await writer.update(resource, { ...object, metadata: { ...object.metadata, annotations } });
+  }
+}
+
+function textOf({ request, resource }: Sent): string {
+  return describeRequest(request, resource.plural);
+}

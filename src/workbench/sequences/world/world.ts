@@ -1,0 +1,361 @@
+/**
+ * The world of one sequence: two API servers in this process, the real syncer core between them, and a time that moves only here,
+ * from one thing that happens to the next.
+ *
+ * @module
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { EngineError } from "../../../base/errors.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SECRETS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Planner, Response } from "../../../engine/reconcile/machine.ts";
+import type { Note } from "../../../engine/reconcile/plan-types.ts";
+import { createSyncCore } from "../../../engine/sync/core.ts";
+import { createEventRecorder } from "../../../engine/sync/report/events.ts";
+import type { EventRecorder } from "../../../engine/sync/report/events.ts";
+import { engineParts } from "../../../engine/sync/reconciler.ts";
+import type { SyncEngine } from "../../../engine/sync/reconciler.ts";
+import type { SimulatedCache } from "../../simulator/model/cache.ts";
+import type { Side } from "../../simulator/model/cluster.ts";
+import { resourcesOf } from "../../simulator/model/generation.ts";
+import { createRandom } from "../../simulator/model/random.ts";
+import { Replica } from "../../simulator/model/replica.ts";
+import type { CreateCore, Flight } from "../../simulator/model/replica.ts";
+import { describeRequest, unreachable } from "../../simulator/world.ts";
+import { formatSeconds } from "../durations.ts";
+import { createLedger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+import { Wire } from "./wire.ts";
+
+/** Virtual time begins here: 2026-01-01. */
+const EPOCH_MS = 1_767_225_600_000;
+/** The longest that one way of a request or an event takes when a seed decides it. */
+const DELAY_MAX_MS = 50;
+/** What was refused is tried again every minute; this long it is given to succeed. Virtual milliseconds. */
+const PATIENCE_MS = 130_000;
+/** Longer than whatever the syncer puts off. Virtual milliseconds. */
+const REST_MAX_MS = 2 * 3_600_000;
+/** Moments of one run at which something happens; a run with more has no end. */
+const MOMENTS_MAX = 20_000;
+/** Objects that are synced at the same time, as by default. */
+const WORKERS = 10;
+
+/** The kinds whose objects a sequence can have. */
+export const SEQUENCE_KINDS: readonly ResourceType[] = [NAMESPACES, SERVICES, ENDPOINTS, ENDPOINT_SLICES, SECRETS, CONFIG_MAPS, EVENTS];
+
+/** What a world is made of. */
+export interface WorldOptions {
+  /** The first one runs; the others may follow it. */
+  readonly engines: readonly SyncEngine[];
+  /** 0: everything takes 1 ms. */
+  readonly seed: number;
+  readonly planner?: Planner | undefined;
+  readonly createCore?: CreateCore | undefined;
+}
+
+/** When a request reaches its cluster, and when its answer is back; Infinity while there is none. */
+interface Journey {
+  readonly arrivesAt: number;
+  answeredAt: number;
+}
+
+/** What happens by itself at its time. */
+interface Due {
+  readonly atMs: number;
+  /** What is waited for, for people. */
+  readonly what: string;
+  perform(): void | Promise<void>;
+}
+
+/** See the module comment. The syncer does not run before {@link SequenceWorld.start}. */
+export class SequenceWorld {
+  /** Virtual milliseconds. */
+  now = 0;
+  engine: SyncEngine;
+  readonly ledger: Ledger;
+  readonly wire: Wire;
+  /** Events that will be lost, by cluster. */
+  readonly lostEvents: Record<Side, number> = { tenant: 0, host: 0 };
+  readonly #options: WorldOptions;
+  readonly #clock: Clock;
+  readonly #delay: () => number;
+  readonly #resources: readonly ResourceType[];
+  readonly #journeys = new Map<Flight, Journey>();
+  readonly #quietUntil: Record<Side, number> = { tenant: 0, host: 0 };
+  readonly #downUntil: Record<Side, number> = { tenant: 0, host: 0 };
+  readonly #dues: Due[] = [];
+  #replica: Replica | undefined;
+  #events: EventRecorder | undefined;
+  #moments = 0;
+
+  private constructor(
+    options: WorldOptions,
+    parts: { ledger: Ledger; clock: Clock; delay: () => number; resources: readonly ResourceType[] },
+  ) {
+    this.#options = options;
+    this.engine = options.engines[0]!;
+    this.ledger = parts.ledger;
+    this.#clock = parts.clock;
+    this.#delay = parts.delay;
+    this.#resources = parts.resources;
+    this.wire = new Wire({
+      ledger: parts.ledger,
+      isDown: (side) => this.isDown(side),
+      tell: (who, what) => this.tell(who, what),
+      later: (afterMs, what, perform) => this.#later(this.now + afterMs, what, perform),
+    });
+  }
+
+  /** A world of two empty clusters, without a syncer. */
+  static async create(options: WorldOptions): Promise<SequenceWorld> {
+    const made: { world?: SequenceWorld } = {};
+    const elapsed = () => made.world?.now ?? 0;
+    const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
+    const random = createRandom(options.seed);
+    const delay = options.seed === 0 ? () => 0 : () => random.below(DELAY_MAX_MS);
+    const resources = resourcesOf({ name: "", generations: options.engines.map(generationOf) });
+    const watched = [...SEQUENCE_KINDS, ...resources.filter(({ plural }) => !SEQUENCE_KINDS.some((kind) => kind.plural === plural))];
+    const ledger = await createLedger({ resources: watched, clock, delay });
+    made.world = new SequenceWorld(options, { ledger, clock, delay, resources });
+    return made.world;
+  }
+
+  /** Starts the syncer: a process that knows nothing, and whose first lists are `behind` changes late. */
+  start(behind = 0): void {
+    const { planner, createCore = createSyncCore } = this.#options;
+    const { clusters } = this.ledger;
+    const hostEvents = this.#recorder("host");
+    this.#events = this.#recorder("tenant");
+    const braked = (note: Note) =>
+      this.#later(this.now, "an Event about the delete brake", () => hostEvents.record(virtualCluster(this.engine), [note]));
+    this.#replica = new Replica(
+      {
+        ...{ index: 0, clusters, resources: this.#resources, clock: this.#clock, workers: WORKERS, generation: generationOf(this.engine) },
+        ...(planner && { planner }),
+        createCore: (core) => createCore({ ...core, ...ownerOf(this.engine), braked }),
+      },
+      () => behind,
+    );
+    if (behind > 0) for (const side of ["tenant", "host"] satisfies Side[]) this.cut(side, 1);
+    // A process that can not list has not really started.
+    this.#replica.pausedUntil = Math.max(this.#downUntil.tenant, this.#downUntil.host);
+  }
+
+  #recorder(side: Side): EventRecorder {
+    const { writer } = this.ledger.clusters[side];
+    const reachable: typeof writer = {
+      ...writer,
+      create: async (resource, object) => {
+        if (this.isDown(side)) throw unreachable(side);
+        this.ledger.author = "syncer";
+        return writer.create(resource, object);
+      },
+    };
+    return createEventRecorder({ writer: reachable, clock: this.#clock, logger: silentLogger });
+  }
+
+  isDown(side: Side): boolean {
+    return this.#downUntil[side] > this.now;
+  }
+
+  /** Codes of what the syncer says about a tenant object. */
+  notes(resource: ResourceType, object: KubeObject): readonly string[] {
+    return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
+  }
+
+  /** The process ends now, and starts anew `afterMs` later, with first lists that are `behind` changes late. */
+  crash(afterMs: number, behind: number): void {
+    for (const flight of this.#replica?.crash() ?? []) {
+      const journey = this.#journeys.get(flight);
+      const { request } = flight;
+      // What it has sent arrives all the same.
+      if (journey !== undefined && journey.arrivesAt > this.now && request.type === "write")
+        this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.turn.resource }));
+    }
+    this.#journeys.clear();
+    this.#replica = undefined;
+    this.#later(this.now + afterMs, "the syncer to start", () => {
+      this.tell("syncer", "starts anew");
+      this.start(behind);
+    });
+  }
+
+  /** The process stands still. */
+  stall(forMs: number): void {
+    if (this.#replica !== undefined) this.#replica.pausedUntil = Math.max(this.#replica.pausedUntil, this.now + forMs);
+  }
+
+  /** A cluster answers nothing and tells nothing. */
+  down(side: Side, forMs: number): void {
+    this.#downUntil[side] = this.now + forMs;
+    this.cut(side, forMs);
+  }
+
+  /** The events of a cluster wait. */
+  cut(side: Side, forMs: number): void {
+    this.#quietUntil[side] = Math.max(this.#quietUntil[side], this.now + forMs);
+  }
+
+  /** The syncer lists every kind of a cluster anew, as soon as the cluster answers. */
+  relist(side: Side, how: { readonly behind?: number; readonly without?: string } = {}): void {
+    this.#later(Math.max(this.now, this.#downUntil[side]), `a list of the ${side} cluster`, () => this.#list(side, how));
+  }
+
+  /** Shows the syncer nothing of a cluster, and after a while everything. */
+  empty(side: Side, forMs: number): void {
+    this.relist(side, { without: "all" });
+    this.#later(this.now + forMs, `a list of the ${side} cluster`, () => this.relist(side));
+  }
+
+  #list(side: Side, how: { readonly behind?: number; readonly without?: string }): void {
+    for (const cache of this.#caches()) if (cache.cluster.side === side) cache.relist(how);
+    if (how.behind !== undefined) this.cut(side, 1);
+  }
+
+  /** The running syncer takes another configuration up. */
+  reload(engine: SyncEngine): void {
+    this.engine = engine;
+    this.#replica?.reload(generationOf(engine));
+  }
+
+  /** Adds a line to what people read. */
+  tell(who: string, what: string): void {
+    this.ledger.chronicle.tell(this.now, who, what);
+  }
+
+  /** Lets everything happen that comes before a time, and moves to it. False when there was no end of it. */
+  async advance(untilMs: number): Promise<boolean> {
+    for (;;) {
+      const next = this.#next();
+      if (next >= untilMs) break;
+      if (!(await this.#moment(next))) return false;
+    }
+    this.now = Math.max(this.now, untilMs);
+    return true;
+  }
+
+  /** Lets time pass until all is at rest. False when it never is. */
+  async settle(): Promise<boolean> {
+    const giveUpAt = this.now + REST_MAX_MS;
+    const begunAt = this.now;
+    for (;;) {
+      const next = this.#next();
+      if (next === Infinity) return true;
+      const patientUntil = Math.max(begunAt, this.ledger.lastChangeAt) + PATIENCE_MS;
+      if (this.underWay() === undefined && next > patientUntil) return true;
+      if (next > giveUpAt || !(await this.#moment(next))) return false;
+    }
+  }
+
+  /** What is not at rest, in words; undefined when all is. What was refused and is tried again every minute counts as rest. */
+  underWay(): string | undefined {
+    const replica = this.#replica;
+    const [due] = this.#dues;
+    if (due !== undefined) return `${due.what} is awaited at ${formatSeconds(due.atMs)}`;
+    if (replica === undefined) return "the syncer does not run";
+    const [flight] = replica.flights;
+    if (flight !== undefined) return `a request is under way: ${describeRequest(flight.request, flight.turn.resource.plural)}`;
+    const [waiting] = replica.waiting;
+    if (waiting !== undefined) return `${waiting} is still to be looked at`;
+    const behind = replica.caches.find(({ idle }) => !idle);
+    if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
+    if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;
+    return `something is tried again at ${formatSeconds(replica.nextDue)}`;
+  }
+
+  #later(atMs: number, what: string, perform: Due["perform"]): void {
+    this.#dues.push({ atMs, what, perform });
+    this.#dues.sort((left, right) => left.atMs - right.atMs);
+  }
+
+  #caches(): readonly SimulatedCache[] {
+    return this.#replica?.caches ?? [];
+  }
+
+  /** When the next thing happens by itself; Infinity for never. */
+  #next(): number {
+    let next = this.#dues[0]?.atMs ?? Infinity;
+    const replica = this.#replica;
+    if (replica !== undefined) {
+      let own = replica.canTake ? this.now : replica.nextDue;
+      for (const cache of replica.caches) if (!cache.idle) own = Math.min(own, this.#arrivalAt(cache));
+      for (const flight of replica.flights) own = Math.min(own, this.#journeys.get(flight)?.answeredAt ?? this.now);
+      next = Math.min(next, Math.max(own, replica.pausedUntil));
+      for (const { arrivesAt, answeredAt } of this.#journeys.values()) if (answeredAt === Infinity) next = Math.min(next, arrivesAt);
+    }
+    return Math.max(Math.ceil(next), this.now);
+  }
+
+  #arrivalAt(cache: SimulatedCache): number {
+    const { side } = cache.cluster;
+    const index = this.ledger.clusters[side].changes(cache.resource).length - cache.pending;
+    return Math.max(this.ledger.arrivalOf(side, cache.resource, index), this.#quietUntil[side]);
+  }
+
+  /** Moves to a time and does everything that happens then. False when that was once too often. */
+  async #moment(atMs: number): Promise<boolean> {
+    this.now = atMs;
+    this.#moments += 1;
+    if (this.#moments > MOMENTS_MAX) return false;
+    while (this.#dues[0] !== undefined && this.#dues[0].atMs <= this.now) await this.#dues.shift()!.perform();
+    const replica = this.#replica;
+    if (replica === undefined) return true;
+    if (replica.pausedUntil <= this.now) this.#think(replica);
+    for (const [flight, journey] of this.#journeys) {
+      if (journey.answeredAt !== Infinity || journey.arrivesAt > this.now) continue;
+      flight.response = await this.#answer(flight);
+      journey.answeredAt = this.now + 1 + this.#delay();
+    }
+    return true;
+  }
+
+  async #answer({ request, turn }: Flight): Promise<Response> {
+    if (request.type !== "report") return this.wire.transmit({ request, resource: turn.resource });
+    await this.#events?.record(request.object, request.notes);
+    return { type: "absent" };
+  }
+
+  /** What the process does by itself. */
+  #think(replica: Replica): void {
+    replica.wake();
+    for (const cache of replica.caches) while (!cache.idle && this.#arrivalAt(cache) <= this.now) this.#hear(cache);
+    for (const flight of [...replica.flights]) {
+      if ((this.#journeys.get(flight)?.answeredAt ?? Infinity) > this.now) continue;
+      this.#journeys.delete(flight);
+      replica.land(flight);
+    }
+    for (const id of replica.waiting) if (replica.canTake) replica.take(id);
+    for (const flight of replica.flights) {
+      if (!this.#journeys.has(flight)) this.#journeys.set(flight, { arrivesAt: this.now + this.#delay(), answeredAt: Infinity });
+    }
+  }
+
+  #hear(cache: SimulatedCache): void {
+    const { side } = cache.cluster;
+    if (this.lostEvents[side] === 0) return void cache.deliver();
+    this.lostEvents[side] -= 1;
+    const { type, object } = cache.skip();
+    this.tell("fault", `the syncer does not hear ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
+  }
+}
+
+function generationOf(engine: SyncEngine) {
+  const { rules, references, loopGuard, deleteBrake } = engineParts(engine, undefined);
+  return { rules, references, loopGuard, deleteBrake };
+}
+
+function ownerOf(engine: SyncEngine) {
+  const { ownerService } = engineParts(engine, undefined);
+  return ownerService && { ownerService };
+}
+
+function virtualCluster({ vcluster: { name, namespace } }: SyncEngine): KubeObject {
+  return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };
+}
+
+function noTimers(): never {
+  throw new EngineError("INTERNAL", "Broken invariant: nothing waits by itself in a sequence");
+}

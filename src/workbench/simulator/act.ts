@@ -1,0 +1,61 @@
+import { formatKey } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { KubeObject, ObjectMeta } from "../../kube/object/types.ts";
+import type { Side } from "./model/cluster.ts";
+import type { Random } from "./model/random.ts";
+import type { World } from "./world.ts";
+
+/**
+ * One thing that can happen. What exactly happens is drawn from `random` alone, so that a name and a seed number say it all:
+ * runs are recorded, replayed and shrunk as lists of these.
+ */
+export interface Act {
+  /** Unique; it is what reports count. */
+  readonly name: string;
+  /** `move`: the ordinary course of things. `user`: somebody writes. `fault`: something breaks. */
+  readonly kind: "move" | "user" | "fault";
+  /** How often it is drawn, relative to others of its kind. */
+  readonly weight: number;
+  /** False when there is surely nothing that it could be done to: cheaper than to try. Left out, that is not known before. */
+  isPossible?(world: World): boolean;
+  /** Does it, and says what it did in a line; undefined when there is nothing that it could be done to now. */
+  perform(world: World, random: Random): string | undefined | Promise<string | undefined>;
+}
+
+/** The object of one kind as it is on the server. */
+export function present(world: World, side: Side, resource: ResourceType, key: ObjectKey): KubeObject | undefined {
+  return world.clusters[side].objects(resource).get(formatKey(key));
+}
+
+/** The host key of a tenant key, by the names that all generations share. */
+export function hostKeyOf(world: World, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
+  return world.generation.rules[0]!.translator.toHost(key, resource);
+}
+
+/** A change to one object by somebody who has just read it. Answers false when it is not there, or the server refuses. */
+export async function alter(
+  world: World,
+  at: { readonly side: Side; readonly resource: ResourceType; readonly key: ObjectKey },
+  change: (object: KubeObject) => KubeObject,
+): Promise<boolean> {
+  const object = present(world, at.side, at.resource, at.key);
+  if (object === undefined) return false;
+  return world.write(at.side, (writer) => writer.update(at.resource, change(object)));
+}
+
+/** What somebody did, once a cluster has answered. */
+export async function tell(what: string, writing: Promise<boolean>): Promise<string> {
+  return (await writing) ? what : `${what}: refused`;
+}
+
+/** The object with other metadata. */
+export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...metadata } };
+}
+
+/** The map with one key set, or taken away when the value is undefined. */
+export function withEntry(map: Readonly<Record<string, string>> = {}, key: string, value: string | undefined): Record<string, string> {
+  const { [key]: _before, ...rest } = map;
+  return value === undefined ? rest : { ...rest, [key]: value };
+}

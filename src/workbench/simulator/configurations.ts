@@ -1,0 +1,93 @@
+import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
+import { CONFIG_ANNOTATION, SECRET_ANNOTATION } from "./model/objects.ts";
+
+/** A configuration to be simulated, with those that may follow it. All have the same names and markers. */
+export interface SimulatedConfiguration {
+  readonly name: string;
+  /** Contents of `vcluster.yaml`, one per generation. */
+  readonly configs: readonly object[];
+  /** Engine settings of all generations. */
+  readonly settings?: object;
+  readonly services?: ServicesMode;
+  /** Prefix of the markers of another syncer that was here before, and whose copies are to be adopted. */
+  readonly adopt?: string;
+}
+
+const TAG = 'metadata.annotations["example.com/tag"]';
+const TEAM = 'metadata.annotations["example.com/team"]';
+
+const endpoints = (...patches: readonly object[]) => ({ sync: { toHost: { endpoints: { patches } } } });
+const prefixed = (path: string, prefix: string) => ({
+  path,
+  expression: `"${prefix}" + value`,
+  reverseExpression: `value.startsWith("${prefix}") ? value.slice(${prefix.length}) : value`,
+});
+const ADDRESSES = {
+  path: "subsets[*].addresses[*].ip",
+  expression: 'value.replace(/^10[.]0[.]/, "10.9.")',
+  reverseExpression: 'value.replace(/^10[.]9[.]/, "10.0.")',
+};
+
+const named = (field: string, kind: string) => ({
+  path: `metadata.annotations["${field}"]`,
+  reference: { apiVersion: "v1", kind },
+});
+const NAMED = [named(SECRET_ANNOTATION, "Secret"), named(CONFIG_ANNOTATION, "ConfigMap")];
+/** Which way a kind goes depends on whether it is written that it is synced. */
+const referring = (enabled: boolean, ...patches: readonly object[]) => ({
+  sync: { toHost: { ...(enabled && { secrets: { enabled }, configMaps: { enabled } }), endpoints: { patches: [...NAMED, ...patches] } } },
+});
+
+/** What is simulated when nobody brings a configuration: each has something of its own that can go wrong. */
+export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
+  { name: "no patches", configs: [{}, endpoints(prefixed(TAG, "late-"))] },
+  { name: "a prefix, and another one", configs: [endpoints(prefixed(TAG, "one-")), endpoints(prefixed(TAG, "two-"))] },
+  {
+    name: "one-way and two-way",
+    configs: [
+      endpoints({ path: TAG, expression: "value.toUpperCase()" }, prefixed(TEAM, "t-")),
+      endpoints({ path: "metadata.labels.app", expression: '"x" + value' }),
+    ],
+  },
+  { name: "addresses", configs: [endpoints(ADDRESSES), {}] },
+  {
+    name: "patches that fail",
+    configs: [
+      endpoints({ path: TAG, expression: 'value === "b" ? value.missing.field : value' }),
+      endpoints({ path: TEAM, expression: "undefined" }),
+    ],
+  },
+  { name: "pairs that disagree", configs: [endpoints({ path: TAG, expression: '"a" + value', reverseExpression: '"b" + value' }), {}] },
+  { name: "Services of somebody else", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
+  { name: "only what is selected", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
+  { name: "only beside a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },
+  {
+    name: "namespaces that are mapped",
+    configs: [{ sync: { toHost: { namespaces: { enabled: true, mappings: { byName: { shop: "shop-host" } } } } } }],
+  },
+  {
+    name: "references to the host",
+    configs: [referring(true), referring(true, prefixed(TAG, "late-"))],
+    settings: { references: { retentionMinutes: 1 } },
+  },
+  {
+    name: "references to the tenant",
+    configs: [referring(false), referring(false, prefixed(TAG, "late-"))],
+    settings: { references: { retentionMinutes: 1 } },
+  },
+  {
+    name: "slices",
+    configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
+  },
+  { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
+];
+
+/** After another syncer, whose copies are there already, some of them of objects that are gone. Not part of {@link CONFIGURATIONS}. */
+export const ADOPTING: readonly SimulatedConfiguration[] = [
+  { name: "copies of another syncer", configs: [{}, endpoints(prefixed(TAG, "late-"))], adopt: "older.example.com/" },
+  {
+    name: "copies of another syncer, slices",
+    configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
+    adopt: "older.example.com/",
+  },
+];

@@ -1,0 +1,135 @@
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { Act } from "../act.ts";
+import type { SimulatedCache } from "../model/cache.ts";
+import type { Random } from "../model/random.ts";
+import type { Flight, Replica } from "../model/replica.ts";
+import { describeRequest } from "../world.ts";
+import type { World } from "../world.ts";
+
+/** A flight of some replica, or nothing. */
+export function drawFlight(
+  world: World,
+  random: Random,
+  fits: (flight: Flight) => boolean,
+): { replica: Replica; flight: Flight } | undefined {
+  const all: { replica: Replica; flight: Flight }[] = [];
+  for (const replica of world.replicas) for (const flight of replica.flights) if (fits(flight)) all.push({ replica, flight });
+  return all.length === 0 ? undefined : random.pick(all);
+}
+
+/** A cache of a replica that is awake, or nothing. */
+export function drawCache(
+  world: World,
+  random: Random,
+  fits: (cache: SimulatedCache) => boolean,
+): { replica: Replica; cache: SimulatedCache } | undefined {
+  const all: { replica: Replica; cache: SimulatedCache }[] = [];
+  for (const replica of world.replicas) {
+    if (!world.isAwake(replica)) continue;
+    for (const cache of replica.caches) if (!world.isDown(cache.cluster.side) && fits(cache)) all.push({ replica, cache });
+  }
+  return all.length === 0 ? undefined : random.pick(all);
+}
+
+/** Tells that the request of a flight waits for a cluster. */
+export function isAsked({ response }: Flight): boolean {
+  return response === undefined;
+}
+
+/** The name of a cache and of one object in it, for the timeline. */
+export function nameOf({ replica, cache }: { replica: Replica; cache: SimulatedCache }): string {
+  return `replica ${replica.index} ${cache.cluster.side} ${cache.resource.plural}`;
+}
+
+const deliver: Act = {
+  name: "event arrives",
+  kind: "move",
+  weight: 6,
+  isPossible: ({ replicas }) => replicas.some(({ caches }) => caches.some(({ idle }) => !idle)),
+  perform(world, random) {
+    const found = drawCache(world, random, (cache) => !cache.idle);
+    if (found === undefined) return undefined;
+    const { type, object } = found.cache.deliver();
+    return `${nameOf(found)}: ${type} ${formatKey(keyOf(object))}@${object.metadata.resourceVersion}`;
+  },
+};
+
+const take: Act = {
+  name: "reconcile begins",
+  kind: "move",
+  weight: 5,
+  isPossible: ({ replicas }) => replicas.some(({ canTake }) => canTake),
+  perform(world, random) {
+    const ready = world.awake.filter((replica) => replica.canTake);
+    if (ready.length === 0) return undefined;
+    const replica = random.pick(ready);
+    const id = random.pick(replica.waiting);
+    replica.take(id);
+    const flight = replica.flights.find((candidate) => candidate.id === id);
+    const asks = flight === undefined ? "nothing to do" : describeRequest(flight.request, flight.turn.resource.plural);
+    return `replica ${replica.index} takes ${id}: ${asks}`;
+  },
+};
+
+const transmit: Act = {
+  name: "request is answered",
+  kind: "move",
+  weight: 5,
+  isPossible: ({ replicas }) => replicas.some(({ flights }) => flights.some(isAsked)),
+  perform(world, random) {
+    const found = drawFlight(world, random, isAsked);
+    return found && answerTo(world, found);
+  },
+};
+
+async function answerTo(world: World, { replica, flight }: { replica: Replica; flight: Flight }): Promise<string> {
+  const text = describeRequest(flight.request, flight.turn.resource.plural);
+  flight.response = await world.transmit(flight, { index: replica.index, unheard: false });
+  return `replica ${replica.index}: ${text} is answered ${flight.response.type}`;
+}
+
+const land: Act = {
+  name: "answer arrives",
+  kind: "move",
+  weight: 6,
+  isPossible: ({ replicas }) => replicas.some(({ flights }) => flights.some((flight) => !isAsked(flight))),
+  perform(world, random) {
+    const found = drawFlight(world, random, (flight) => !isAsked(flight));
+    if (found === undefined || found.replica.pausedUntil > world.now) return undefined;
+    const { replica, flight } = found;
+    const answer = flight.response!.type;
+    replica.land(flight);
+    return `replica ${replica.index} hears ${answer} for ${flight.id}: ${describeRequest(flight.turn.request, flight.turn.resource.plural)}`;
+  },
+};
+
+const landLate: Act = {
+  name: "late write lands",
+  kind: "move",
+  weight: 0.7,
+  perform(world, random) {
+    return world.late.length === 0 ? undefined : landOne(world, random);
+  },
+};
+
+async function landOne(world: World, random: Random): Promise<string> {
+  const [{ flight, replica }] = world.late.splice(random.below(world.late.length), 1) as [World["late"][number]];
+  const response = await world.transmit(flight, { index: replica, unheard: true });
+  return `late: ${describeRequest(flight.request, flight.turn.resource.plural)} of replica ${replica} is ${response.type}`;
+}
+
+/** Nothing happens for a while, which ends delays, pauses and outages. */
+const wait: Act = {
+  name: "time passes",
+  kind: "move",
+  weight: 0.6,
+  perform(world, random) {
+    const ms = Math.round(10 ** (1 + 3.5 * random.fraction()));
+    world.now += ms;
+    for (const replica of world.awake) replica.wake();
+    return `${ms} ms pass`;
+  },
+};
+
+/** The ordinary course of things. */
+export const MOVES: readonly Act[] = [deliver, take, transmit, land, landLate, wait];

@@ -1,0 +1,133 @@
+import { parseKey } from "../../../kube/object/key.ts";
+import type { Act } from "../act.ts";
+import type { Side } from "../model/cluster.ts";
+import type { Random } from "../model/random.ts";
+import type { World } from "../world.ts";
+
+/** Longest time that a leader may be silent before another takes over is 15 s; these pauses are longer. Milliseconds. */
+const PAUSE_MIN_MS = 16_000;
+const PAUSE_MORE_MS = 45_000;
+
+/** Ends a replica between two steps and starts it anew. What it sent and nobody answered may still arrive. */
+function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
+  for (const { id, turn, request, generation, since, response } of world.replicas[index]!.flights) {
+    const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
+    if (onItsWay) world.late.push({ flight: { id, turn, request, generation, since }, replica: index });
+  }
+  world.start(index, () => random.below(behindMax + 1));
+  // A process that can not list has not really started.
+  world.replicas[index]!.pausedUntil = Math.max(world.downUntil.tenant, world.downUntil.host);
+  world.notice("restart");
+}
+
+function crash(name: string, weight: number, behindMax: number): Act {
+  return {
+    name,
+    kind: "fault",
+    weight,
+    perform(world, random) {
+      const index = random.below(world.replicas.length);
+      restart(world, random, { index, behindMax });
+      return `${name}: replica ${index}`;
+    },
+  };
+}
+
+const pause: Act = {
+  name: "process stands still",
+  kind: "fault",
+  weight: 1,
+  perform(world, random) {
+    const replica = random.pick(world.replicas);
+    const ms = PAUSE_MIN_MS + random.below(PAUSE_MORE_MS);
+    replica.pausedUntil = world.now + ms;
+    return `replica ${replica.index} stands still for ${ms} ms`;
+  },
+};
+
+function outage(name: string, weight: number, { sides, ms }: { sides: readonly Side[]; ms: number }): Act {
+  return {
+    name,
+    kind: "fault",
+    weight,
+    perform(world, random) {
+      const side = random.pick(sides);
+      const length = 1 + random.below(ms);
+      world.downUntil[side] = world.now + length;
+      return `the ${side} cluster is down for ${length} ms`;
+    },
+  };
+}
+
+/** Gives the world another configuration, and answers its number; undefined when there is only one. */
+function configureAnew(world: World, random: Random): number | undefined {
+  const { generations } = world.options.setting;
+  const others = generations.filter((generation) => generation !== world.generation);
+  if (others.length === 0) return undefined;
+  world.generation = random.pick(others);
+  return generations.indexOf(world.generation);
+}
+
+/** All replicas are started anew with another configuration; writes of the old one may still be on their way. */
+const reconfigure: Act = {
+  name: "configuration changes",
+  kind: "fault",
+  weight: 1,
+  perform(world, random) {
+    const number = configureAnew(world, random);
+    if (number === undefined) return undefined;
+    for (const { index } of world.replicas) restart(world, random, { index, behindMax: 0 });
+    world.notice("configuration");
+    return `the configuration is now number ${number}`;
+  },
+};
+
+/** Every process takes another configuration up and lives on. */
+const reload: Act = {
+  name: "configuration changes in place",
+  kind: "fault",
+  weight: 1,
+  perform(world, random) {
+    const number = configureAnew(world, random);
+    if (number === undefined) return undefined;
+    for (const replica of world.replicas) replica.reload(world.generation);
+    world.notice("configuration");
+    return `every replica takes configuration number ${number} up`;
+  },
+};
+
+/** The tenant cluster is empty from one moment to the next, and nobody is told but by a list: another cluster, or a lost disk. */
+const empty: Act = {
+  name: "tenant is suddenly empty",
+  kind: "fault",
+  weight: 0.5,
+  perform(world) {
+    const filled = world.resources.some((resource) => world.clusters.tenant.objects(resource).size > 0);
+    if (!filled || world.isDown("tenant") || world.awake.length < world.replicas.length) return undefined;
+    return emptied(world);
+  },
+};
+
+async function emptied(world: World): Promise<string> {
+  world.notice("emptied");
+  for (const resource of world.resources) {
+    for (const id of [...world.clusters.tenant.objects(resource).keys()]) {
+      await world.write("tenant", (writer) => writer.delete(resource, parseKey(id)));
+    }
+  }
+  for (const { caches } of world.replicas) for (const cache of caches) if (cache.cluster.side === "tenant") cache.relist();
+  return "the tenant cluster is suddenly empty";
+}
+
+/** What goes wrong with a process or a whole cluster. */
+export const PROCESS_FAULTS: readonly Act[] = [
+  crash("crash", 1, 0),
+  crash("crash, then a late list", 1, 20),
+  pause,
+  outage("tenant down", 0.7, { sides: ["tenant"], ms: 30_000 }),
+  outage("host down", 0.7, { sides: ["host"], ms: 30_000 }),
+  outage("a cluster flaps", 1.5, { sides: ["tenant", "host"], ms: 300 }),
+  reconfigure,
+  reload,
+  empty,
+];

@@ -1,0 +1,96 @@
+import { EngineError } from "../../../base/errors.ts";
+import type { Code } from "../../../base/codes.ts";
+import { formatKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { responseTo } from "../../../engine/sync/run/apply.ts";
+import { alter, tell, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import { drawFlight, isAsked } from "./moves.ts";
+import { PRIVATE_ANNOTATION } from "../model/objects.ts";
+import type { Flight, Replica } from "../model/replica.ts";
+import { describeRequest, unreachable } from "../world.ts";
+import type { World } from "../world.ts";
+
+type Found = { readonly replica: Replica; readonly flight: Flight };
+
+/** Breaks the exchange of one request that waits for a cluster. */
+function requestFault(name: string, weight: number, fits: (flight: Flight) => boolean, how: (world: World, found: Found) => unknown): Act {
+  return {
+    name,
+    kind: "fault",
+    weight,
+    perform(world, random) {
+      const found = drawFlight(world, random, (flight) => isAsked(flight) && flight.request.type !== "report" && fits(flight));
+      return found && broken(world, found);
+    },
+  };
+  async function broken(world: World, found: Found): Promise<string> {
+    const { replica, flight } = found;
+    const text = describeRequest(flight.request, flight.turn.resource.plural);
+    await how(world, found);
+    return `${name}: replica ${replica.index}, ${text}`;
+  }
+}
+
+const always = () => true;
+const isWrite = ({ request }: Flight) => request.type === "write";
+const isCreation = ({ request }: Flight) => request.type === "write" && request.operation.action === "create";
+
+function giveUp({ flight }: Found): void {
+  flight.response = { type: "failed", error: unreachable("host") };
+}
+
+function answered(name: string, code: Code, weight: number, fits = always as (flight: Flight) => boolean): Act {
+  return requestFault(name, weight, fits, (_world, { flight }) => {
+    if (flight.request.type === "report") return;
+    flight.response = responseTo(flight.request, new EngineError(code, `The simulated answer is ${code}`));
+  });
+}
+
+/** The host object that a write is about, as the write expects to find it. */
+function targetOf({ request }: Flight): ObjectKey | undefined {
+  if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return undefined;
+  const { operation } = request;
+  return operation.action === "delete"
+    ? operation.key
+    : { namespace: operation.object.metadata.namespace ?? "", name: operation.object.metadata.name ?? "" };
+}
+
+/** Somebody else writes the very object in the last moment; many of these in a row are a storm of conflicts. */
+const rival: Act = {
+  name: "rival writes first",
+  kind: "fault",
+  weight: 3,
+  perform(world, random) {
+    const found = drawFlight(world, random, (flight) => isAsked(flight) && targetOf(flight) !== undefined);
+    if (found === undefined) return undefined;
+    const key = targetOf(found.flight)!;
+    const resource = found.flight.turn.resource;
+    const value = String(random.below(1_000_000));
+    const writing = alter(world, { side: "host", resource, key }, (object) =>
+      withMeta(object, { annotations: withEntry(object.metadata.annotations, PRIVATE_ANNOTATION, value) }),
+    );
+    return tell(`rival writes host ${resource.plural} ${formatKey(key)} first`, writing);
+  },
+};
+
+/** What goes wrong with one request. */
+export const REQUEST_FAULTS: readonly Act[] = [
+  requestFault("request lost", 2, always, (_world, found) => giveUp(found)),
+  requestFault("answer lost", 3, isWrite, async (world, found) => {
+    await world.transmit(found.flight, { index: found.replica.index, unheard: true });
+    giveUp(found);
+  }),
+  requestFault("write is late", 3, isWrite, (world, found) => {
+    const { id, turn, request, generation, since } = found.flight;
+    world.late.push({ flight: { id, turn, request, generation, since }, replica: found.replica.index });
+    giveUp(found);
+  }),
+  rival,
+  answered("answered 409", "API_CONFLICT", 1, isWrite),
+  answered("answered 429", "API_TOO_MANY_REQUESTS", 1),
+  answered("answered 503", "API_UNAVAILABLE", 1),
+  answered("answered 403", "API_FORBIDDEN", 0.7),
+  answered("answered 422", "API_INVALID", 0.7, isWrite),
+  answered("namespace missing", "API_NOT_FOUND", 0.7, isCreation),
+];

@@ -1,0 +1,108 @@
+import { REFERENCED_NAMES, SLICE_SUFFIXES } from "./model/objects.ts";
+import { checkConvergence } from "./oracles/convergence.ts";
+import type { Replica } from "./model/replica.ts";
+import type { World } from "./world.ts";
+
+/** Looks at the clock after which a world that is still not at rest never will be. Each is up to a minute of virtual time. */
+const WAITS_MAX = 60;
+/** Turns after which a drain without any wait never ends. */
+const TURNS_MAX = 2_000;
+/** What was refused is tried again every minute; this long it is given to succeed. Virtual milliseconds. */
+const PATIENCE_MS = 130_000;
+/** Lists of everything after all is at rest. */
+const RESYNCS = 3;
+
+/**
+ * The faults have stopped: everybody can be reached, every cache is listed once more. From here on things must come to rest as
+ * the contract wants them (L1, L2, L6), and stay (L4) without a write or a read (L3), also when every replica starts anew.
+ */
+export async function checkLiveness(world: World): Promise<void> {
+  await heal(world);
+  if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest");
+  if (world.violation !== undefined) return;
+  const wrong = checkConvergence(world);
+  if (wrong !== undefined) return world.fail(wrong.oracle, wrong.message);
+  const { accepted, reads } = world;
+  for (let round = 0; round < RESYNCS; round += 1) {
+    for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
+    if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest again");
+  }
+  if (!leavesAlone(world)) {
+    for (const { index } of world.replicas) world.start(index, () => 0);
+    if (!(await rest(world))) return world.fail("L4", "the replicas do not come to rest after a restart");
+  }
+  if (world.accepted !== accepted) world.fail("L3", `${world.accepted - accepted} writes while nothing changed`);
+  if (world.reads !== reads) world.fail("L3", `${world.reads - reads} reads of single objects while nothing changed`);
+}
+
+/** Somebody who does not remember having given up tries once more, and counts anew what is missing. */
+function leavesAlone({ replicas, options, resources, unheardCopies }: World): boolean {
+  // The next start finds these, and deletes them in their time.
+  if (unheardCopies.size > 0) return true;
+  const referable = options.names.flatMap(({ namespace }) => REFERENCED_NAMES.map((name) => ({ namespace, name })));
+  const slices = options.names.flatMap(({ namespace, name }) => SLICE_SUFFIXES.map((suffix) => ({ namespace, name: name + suffix })));
+  const codes = replicas.flatMap((replica) =>
+    resources.flatMap(({ plural }) => [...options.names, ...referable, ...slices].flatMap((key) => replica.notes(plural, key))),
+  );
+  return codes.includes("LOOP_STOPPED") || codes.includes("DELETE_BRAKE");
+}
+
+async function heal(world: World): Promise<void> {
+  world.timeline.say(world.step, world.now, "the faults stop");
+  world.downUntil.tenant = world.downUntil.host = 0;
+  for (const { flight, replica } of world.late.splice(0)) await world.transmit(flight, { index: replica, unheard: true });
+  for (const replica of world.replicas) {
+    replica.pausedUntil = 0;
+    for (const cache of replica.caches) cache.relist();
+  }
+}
+
+/** Lets everything happen that can, in order and without delay, until nothing is left but what waits for long. */
+async function rest(world: World): Promise<boolean> {
+  const patientUntil = world.now + PATIENCE_MS;
+  for (let waits = 0; waits < WAITS_MAX; waits += 1) {
+    if (!(await drain(world))) return false;
+    const due = Math.min(...world.replicas.map(({ nextDue }) => nextDue));
+    if (world.violation !== undefined || due === Infinity || (due > patientUntil && onlyRefused(world))) return true;
+    world.now = Math.max(world.now, due);
+    for (const replica of world.replicas) replica.wake();
+  }
+  return false;
+}
+
+/** What a server refuses is tried again for ever; that is rest, too. */
+function onlyRefused(world: World): boolean {
+  return world.replicas.every(({ nextDue, retriesRefused }) => nextDue === Infinity || retriesRefused);
+}
+
+async function drain(world: World): Promise<boolean> {
+  for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+    // What comes after a broken promise proves nothing, and makes the timeline longer.
+    if (world.violation !== undefined) return true;
+    let moved = false;
+    for (const replica of world.replicas) moved = (await advance(world, replica)) || moved;
+    if (!moved) return true;
+    world.now += 1;
+  }
+  return false;
+}
+
+/** Everything that one replica can do now, once. */
+async function advance(world: World, replica: Replica): Promise<boolean> {
+  let moved = false;
+  for (const cache of replica.caches) {
+    for (; !cache.idle; moved = true) cache.deliver();
+  }
+  for (const id of replica.waiting) {
+    if (!replica.canTake) break;
+    replica.take(id);
+    moved = true;
+  }
+  for (const flight of [...replica.flights]) {
+    flight.response ??= await world.transmit(flight, { index: replica.index, unheard: false });
+    replica.land(flight);
+    moved = true;
+    if (world.violation !== undefined) break;
+  }
+  return moved;
+}

@@ -1,0 +1,106 @@
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ChangeListener, ChangeSign, ObjectSource, Written } from "../../../kube/object/object-source.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { ObjectCache } from "../../../kube/runtime/informer/object-cache.ts";
+import type { Change, SimulatedCluster } from "./cluster.ts";
+
+/** One kind of one cluster as one replica sees it: the real cache, fed by hand. */
+export class SimulatedCache implements ObjectSource {
+  readonly cluster: SimulatedCluster;
+  readonly resource: ResourceType;
+  readonly #cache = new ObjectCache();
+  readonly #listeners = new Set<ChangeListener>();
+  /** Changes of the cluster that the watch has come past. */
+  #position = 0;
+  synced = false;
+  readonly current = true;
+
+  constructor(cluster: SimulatedCluster, resource: ResourceType) {
+    this.cluster = cluster;
+    this.resource = resource;
+  }
+
+  get(key: ObjectKey): KubeObject | undefined {
+    return this.#cache.get(key);
+  }
+
+  list(): readonly KubeObject[] {
+    return this.#cache.list();
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  expect(object: KubeObject, written: Written): void {
+    const missed = this.#cache.expect(object, written);
+    if (missed !== undefined) this.#tell(missed, "missed");
+  }
+
+  /** Changes that are still on their way. */
+  get pending(): number {
+    return this.#all.length - this.#position;
+  }
+
+  /** The change that is still on its way with `ahead` others before it. */
+  next(ahead = 0): Change | undefined {
+    return this.#all[this.#position + ahead];
+  }
+
+  get #all(): readonly Change[] {
+    return this.cluster.changes(this.resource);
+  }
+
+  /** True when the watch has told everything. */
+  get idle(): boolean {
+    return this.#position >= this.#all.length;
+  }
+
+  /** Delivers the next change; the one `ahead` places later, if that many are there, without coming past any. */
+  deliver(ahead = 0): Change {
+    const change = this.#all[Math.min(this.#position + ahead, this.#all.length - 1)]!;
+    if (ahead === 0) this.#position += 1;
+    this.#apply(change);
+    return change;
+  }
+
+  /** Delivers once more what was told `back` changes ago; undefined when that was before the first. */
+  repeat(back: number): Change | undefined {
+    const change = this.#all[this.#position - 1 - back];
+    if (change !== undefined) this.#apply(change);
+    return change;
+  }
+
+  /** Comes past the next change without telling of it. */
+  skip(): Change {
+    return this.#all[this.#position++]!;
+  }
+
+  #apply({ type, object }: Change): void {
+    const key = this.#cache.apply({ type, object });
+    if (key !== undefined) this.#tell(key, "event");
+  }
+
+  /**
+   * Lists the cluster as it was `behind` changes ago, and watches from there. A stale list never goes back behind what this
+   * very cache was told, as a client demands of its server. `without` is left out though it exists, or all of them.
+   */
+  relist({ behind = 0, without }: { behind?: number; without?: string } = {}): void {
+    const count = Math.max(this.#position, this.#all.length - behind, 0);
+    const items = [...this.cluster.objects(this.resource, count)]
+      .filter(([id]) => without !== "all" && id !== without)
+      .map(([, object]) => object);
+    const resourceVersion = String(this.#all[count - 1]?.revision ?? 1);
+    this.#position = count;
+    const changed = this.#cache.replace({ items, resourceVersion });
+    this.synced = true;
+    for (const key of changed) this.#tell(key, "list");
+    for (const key of this.#cache.passed(resourceVersion)) this.#tell(key, "missed");
+  }
+
+  #tell(key: ObjectKey, sign: ChangeSign): void {
+    for (const listener of this.#listeners) listener(key, sign);
+  }
+}

@@ -1,0 +1,119 @@
+import type { Clock } from "../../../base/clock.ts";
+import { EngineError, isEngineError } from "../../../base/errors.ts";
+import { createCoreKinds } from "../../../cluster/core-kinds.ts";
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Writer } from "../../../engine/sync/cluster/access.ts";
+import { createMemoryStore } from "../../../apiserver/store/memory/memory-store.ts";
+import { createRegistry } from "../../../apiserver/verbs/registry.ts";
+import type { Registry } from "../../../apiserver/verbs/registry.ts";
+import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
+import type { StoreEvent } from "../../../apiserver/store/store.ts";
+import { createRandom } from "./random.ts";
+
+/** The two clusters. */
+export type Side = "tenant" | "host";
+
+/** One change of one kind, as the server's store has it. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly object: KubeObject;
+  readonly before: KubeObject | undefined;
+  readonly revision: number;
+}
+
+/** A real API server in this process, with its whole history. */
+export interface SimulatedCluster {
+  readonly side: Side;
+  readonly writer: Writer;
+  /** The revision of the latest change, of whatever kind; 0 before the first. */
+  readonly revision: number;
+  /** Every change of one kind since the beginning, in order. */
+  changes(resource: ResourceType): readonly Change[];
+  /** The objects of one kind after the first `count` changes; as they are now when left out. */
+  objects(resource: ResourceType, count?: number): ReadonlyMap<string, KubeObject>;
+}
+
+/** What a cluster is made of. */
+export interface ClusterOptions {
+  readonly side: Side;
+  readonly resources: readonly ResourceType[];
+  readonly clock: Clock;
+  /** Hears of every change when it happens. */
+  onChange(resource: ResourceType, change: Change): void;
+}
+
+const TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
+
+/** An empty cluster: a registry with the core kinds, over a store that forgets nothing. There are no controllers in it. */
+export async function createSimulatedCluster({ side, resources, clock, onChange }: ClusterOptions): Promise<SimulatedCluster> {
+  const random = createRandom(side.length);
+  let uids = 0;
+  const chance = { fraction: () => random.fraction(), uuid: () => `${side}-${++uids}`, bytes: noBytes };
+  const store = createMemoryStore({ history: 1 });
+  const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance });
+  let last = 0;
+  const kinds = new Map(
+    resources.map((resource) => [resource.plural, { changes: [] as Change[], objects: new Map<string, KubeObject>() }]),
+  );
+  for (const resource of resources) {
+    const kind = kinds.get(resource.plural)!;
+    const onEvent = ({ type, object, previous, revision }: StoreEvent) => {
+      const change: Change = { type: TYPES[type], object, before: previous, revision };
+      kind.changes.push(change);
+      last = revision;
+      put(kind.objects, change);
+      onChange(resource, change);
+    };
+    await store.watch({ prefix: storePrefix(resource), after: await store.revision(), onEvent });
+  }
+  return {
+    side,
+    writer: createDirectWriter(registry),
+    get revision() {
+      return last;
+    },
+    changes: ({ plural }) => kinds.get(plural)!.changes,
+    objects({ plural }, count) {
+      const { changes, objects } = kinds.get(plural)!;
+      return count === undefined || count >= changes.length ? objects : folded(changes.slice(0, count));
+    },
+  };
+}
+
+/** Writes without a wire: what a server reads it copies anyway, so that a text in between would be made for nothing. */
+function createDirectWriter(registry: Registry): Writer {
+  return {
+    get: (resource, key) => unlessAbsent(registry.get(resource, key)),
+    create: (resource, object) => registry.create(resource, object.metadata.namespace ?? "", object),
+    update: async (resource, object) => (await registry.update(resource, keyOf(object), object)).object,
+    delete: async (resource, key, preconditions = {}) =>
+      (await unlessAbsent(registry.delete(resource, key, { preconditions }))) === undefined ? "absent" : "deleted",
+  };
+}
+
+async function unlessAbsent<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isEngineError(error, "API_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+function folded(changes: readonly Change[]): Map<string, KubeObject> {
+  const objects = new Map<string, KubeObject>();
+  for (const change of changes) put(objects, change);
+  return objects;
+}
+
+function put(objects: Map<string, KubeObject>, { type, object }: Change): void {
+  const id = formatKey(keyOf(object));
+  if (type === "DELETED") objects.delete(id);
+  else objects.set(id, object);
+}
+
+function noBytes(): never {
+  throw new EngineError("INTERNAL", "Broken invariant: no key is made in a simulation");
+}

@@ -1,0 +1,39 @@
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { SERVICES } from "../../../kube/object/resource.ts";
+import type { BrakeLimits } from "../../../engine/reconcile/brake.ts";
+import type { ReferenceRules } from "../../../engine/reconcile/references/reference-rules.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts";
+
+/** One configuration as a replica runs it. */
+export interface Generation {
+  /** One entry per synced kind. */
+  readonly rules: readonly Rules[];
+  readonly loopGuard: LoopGuardLimits;
+  /** Default: the engine's own. */
+  readonly deleteBrake?: BrakeLimits;
+  /** Left out, nothing that objects refer to is brought across. */
+  readonly references?: ReferenceRules | undefined;
+}
+
+/** What a simulation runs: a configuration, and the ones that may follow it. All share names and markers. */
+export interface Setting {
+  readonly name: string;
+  /** At least one. */
+  readonly generations: readonly Generation[];
+}
+
+/** The kinds that matter to a setting: those that are synced, Services, and those that are only referred to. */
+export function resourcesOf(setting: Setting): readonly ResourceType[] {
+  const all = setting.generations.flatMap(({ rules }) => rules.map(({ kind }) => kind.resource));
+  return unique([...all, SERVICES, ...referencedOf(setting)]);
+}
+
+/** The kinds that are only referred to. */
+export function referencedOf({ generations }: Setting): readonly ResourceType[] {
+  return unique(generations.flatMap(({ references }) => references?.kinds.map(({ resource }) => resource) ?? []));
+}
+
+function unique(resources: readonly ResourceType[]): readonly ResourceType[] {
+  return [...new Map(resources.map((resource) => [resource.plural, resource])).values()];
+}

@@ -1,0 +1,53 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Side } from "./cluster.ts";
+import type { Generation } from "./generation.ts";
+
+/** Who writes. */
+export type Author = { readonly kind: "tenant" | "host" } | WritingReplica;
+
+/** A replica that writes: for which object and by which configuration, and whether it will ever hear that it happened. */
+export interface WritingReplica {
+  readonly kind: "replica";
+  readonly index: number;
+  readonly id: string;
+  readonly generation: Generation;
+  readonly unheard: boolean;
+  /** Revisions of both clusters when the reconcile began. */
+  readonly since: Readonly<Record<Side, number>>;
+}
+
+/** One write that a cluster accepted. */
+export interface Write {
+  readonly step: number;
+  /** Virtual milliseconds. */
+  readonly at: number;
+  readonly author: Author;
+  readonly side: Side;
+  readonly plural: string;
+  readonly action: "create" | "update" | "delete";
+  /** `namespace/name` on its own side. */
+  readonly key: string;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+}
+
+/** A promise that was broken. */
+export interface Violation {
+  /** Short name of the oracle, `S3` for example. */
+  readonly oracle: string;
+  readonly message: string;
+  readonly step: number;
+}
+
+/** Something that is no write. `emptied`: the tenant cluster has lost everything, and every list says so. */
+export type Happening = "restart" | "configuration" | "emptied";
+
+/** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
+export interface Oracle {
+  readonly name: string;
+  /** Of which kinds it wants to see writes: of those that are synced, only referred to, or both. Default "synced". */
+  readonly about?: "synced" | "referenced" | "both";
+  saw(write: Write): string | undefined;
+  /** Something happened that is no write: a replica started, or the configuration changed. */
+  noticed?(event: Happening): void;
+}

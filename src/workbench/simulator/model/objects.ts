@@ -1,0 +1,105 @@
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { EndpointSubset, KubeObject } from "../../../kube/object/types.ts";
+import type { Random } from "./random.ts";
+
+/** Label and annotation keys and values that actors write: few, so that they meet. */
+export const LABELS = ["app", "tier", "release"] as const;
+export const ANNOTATIONS = ["example.com/tag", "example.com/team", "endpoints.kubernetes.io/last-change-trigger-time"] as const;
+/** Keys that stay where they are. */
+export const PRIVATE_ANNOTATION = "kubectl.kubernetes.io/touched";
+/** Annotations that name an object, if the configuration says so. */
+export const SECRET_ANNOTATION = "example.com/secret";
+export const CONFIG_ANNOTATION = "example.com/config";
+/** What they name. */
+export const REFERENCED_NAMES = ["first", "second"] as const;
+const VALUES = ["a", "b", "c"] as const;
+
+/** A value, or undefined for none. */
+export function drawValue(random: Random): string | undefined {
+  return random.happens(0.2) ? undefined : random.pick(VALUES);
+}
+
+const ADDRESSES = [
+  { ip: "10.0.0.1" },
+  { ip: "10.0.0.2", nodeName: "n1" },
+  { ip: "10.0.0.2", targetRef: { kind: "Pod", namespace: "shop", name: "p1", uid: "p1" } },
+  { ip: "10.0.0.2", targetRef: { kind: "Pod", namespace: "shop", name: "p2", uid: "p2" } },
+  { ip: "10.0.0.3", hostname: "h3" },
+  { ip: "168.63.129.16" },
+] as const;
+const PORTS = [
+  { name: "http", port: 80 },
+  { name: "https", port: 443 },
+  { name: "dns", port: 53, protocol: "UDP" },
+] as const;
+
+/** Subsets of any shape that the API server repacks, with an address now and then that the policy refuses. */
+export function drawSubsets(random: Random): readonly EndpointSubset[] {
+  return Array.from({ length: random.below(3) }, () => {
+    const addresses = Array.from({ length: 1 + random.below(2) }, () => random.pick(ADDRESSES));
+    const notReady = random.happens(0.3) ? [random.pick(ADDRESSES)] : [];
+    const ports = PORTS.filter(() => random.happens(0.5));
+    return { addresses, ...(notReady.length > 0 && { notReadyAddresses: notReady }), ports };
+  });
+}
+
+/** Endpoints as a tenant user would create them. */
+function drawEndpoints(random: Random, { namespace, name }: ObjectKey): KubeObject {
+  const tag = drawValue(random);
+  return {
+    apiVersion: "v1",
+    kind: "Endpoints",
+    metadata: { namespace, name, labels: { app: random.pick(VALUES) }, ...(tag && { annotations: { "example.com/tag": tag } }) },
+    subsets: drawSubsets(random),
+  };
+}
+
+/** An object of one of the kinds that are always synced: Services or Endpoints. */
+export function drawObject(random: Random, resource: ResourceType, key: ObjectKey): KubeObject {
+  return resource === SERVICES ? drawService(random, key) : drawEndpoints(random, key);
+}
+
+/** A Secret or a ConfigMap that says one of a few things. */
+export function drawReferenced(random: Random, { apiVersion, kind }: ResourceType, { namespace, name }: ObjectKey): KubeObject {
+  return { apiVersion, kind, metadata: { namespace, name, labels: { app: random.pick(VALUES) } }, data: drawData(random, kind) };
+}
+
+/** Other contents for it. */
+export function drawData(random: Random, kind: string): Readonly<Record<string, string>> {
+  const value = `${random.pick(VALUES)}${random.below(10)}`;
+  return { value: kind === "Secret" ? Buffer.from(value).toString("base64") : value };
+}
+
+/** Slices of one Service, by what follows its name. */
+export const SLICE_SUFFIXES = ["-a", "-b"] as const;
+
+/** A slice of a Service; now and then the controller of its cluster writes it, and now and then it names no Service. */
+export function drawSlice(random: Random, key: ObjectKey, service: string): KubeObject {
+  const controller = random.happens(0.2) && { "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io" };
+  const owner = random.happens(0.9) && { "kubernetes.io/service-name": service };
+  const labels = { app: random.pick(VALUES), ...controller, ...owner };
+  return { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata: { ...key, labels }, ...drawSliceBody(random) };
+}
+
+/** What a slice says beside its address type, which stays. */
+export function drawSliceBody(random: Random): Readonly<Record<string, unknown>> {
+  const endpoints = Array.from({ length: random.below(3) }, (_none, index) => ({
+    addresses: [`10.0.0.${1 + index * 3 + random.below(3)}`],
+  }));
+  return { addressType: "IPv4", endpoints, ports: PORTS.filter(() => random.happens(0.5)) };
+}
+
+/** A Service of one of the types that matter, with or without selector. */
+function drawService(random: Random, { namespace, name }: ObjectKey): KubeObject {
+  const type = random.fraction();
+  const shape = type < 0.1 ? { type: "ExternalName", externalName: "example.com" } : type < 0.3 ? { clusterIP: "None" } : {};
+  const selector = random.happens(0.3) ? { selector: { app: "a" } } : {};
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { namespace, name, labels: { app: random.pick(VALUES) } },
+    spec: { ...shape, ...selector, ports: [{ name: "http", port: 80 }] },
+  };
+}

@@ -1,0 +1,207 @@
+import { finish } from "../../../base/finish.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import { noMetrics } from "../../../base/metrics.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Ending, Planner, Request, Response } from "../../../engine/reconcile/machine.ts";
+import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
+import { decideRetry, Failures } from "../../../kube/runtime/retry.ts";
+import { createSyncCore } from "../../../engine/sync/core.ts";
+import type { SyncCore, SyncCoreOptions } from "../../../engine/sync/core.ts";
+import { createSyncMemory } from "../../../engine/sync/state/memory.ts";
+import type { SyncHooks, Turn } from "../../../engine/sync/run/turn.ts";
+import { SimulatedCache } from "./cache.ts";
+import type { SimulatedCluster, Side } from "./cluster.ts";
+import type { Generation } from "./generation.ts";
+
+/** A turn, and the answer to its request once a cluster has made one. */
+export interface Flight {
+  readonly id: string;
+  readonly turn: Turn;
+  readonly generation: Generation;
+  /** Revisions of both clusters when the turn began. What it was told live is no older. */
+  readonly since: Readonly<Record<Side, number>>;
+  /** The request that waits for a cluster, if it is not answered. */
+  request: Exclude<Request, { type: "done" }>;
+  response: Response | undefined;
+}
+
+/** What a replica is made of. */
+export interface ReplicaOptions {
+  readonly index: number;
+  readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
+  readonly resources: readonly ResourceType[];
+  readonly clock: Clock;
+  /** Reconciles at the same time. */
+  readonly workers: number;
+  readonly generation: Generation;
+  readonly hooks?: SyncHooks;
+  readonly planner?: Planner;
+  readonly createCore?: CreateCore;
+}
+
+/** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
+export type CreateCore = (options: SyncCoreOptions) => SyncCore;
+
+/** One syncer process: caches of its own, the real core, a queue and turns under way. */
+export class Replica {
+  readonly #options: ReplicaOptions;
+  readonly index: number;
+  readonly caches: readonly SimulatedCache[];
+  readonly flights: Flight[] = [];
+  generation: Generation;
+  /** It does nothing before this time, in virtual milliseconds. */
+  pausedUntil = 0;
+  readonly #caches: Readonly<Record<Side, ReadonlyMap<string, SimulatedCache>>>;
+  readonly #memory = createSyncMemory();
+  #core: SyncCore;
+  /** Taken up as soon as no turn of the old one is under way. */
+  #next: Generation | undefined;
+  readonly #queue = new Set<string>();
+  readonly #again = new Set<string>();
+  readonly #due = new Map<string, number>();
+  readonly #failures = new Failures();
+
+  /** A process that has just started; `behind` tells by how many changes its first list of a kind is late. */
+  constructor(options: ReplicaOptions, behind: () => number) {
+    const { index, clusters, resources, generation } = options;
+    this.#options = options;
+    this.index = index;
+    this.generation = generation;
+    const sources = (side: Side) => new Map(resources.map((resource) => [resource.plural, new SimulatedCache(clusters[side], resource)]));
+    this.#caches = { tenant: sources("tenant"), host: sources("host") };
+    this.caches = [...this.#caches.tenant.values(), ...this.#caches.host.values()];
+    this.#core = this.#makeCore();
+    for (const cache of this.caches) cache.relist({ behind: behind() });
+    this.#findCopies();
+  }
+
+  #makeCore(): SyncCore {
+    const { clock, hooks, planner, createCore = createSyncCore } = this.#options;
+    const { rules, loopGuard, deleteBrake, references } = this.generation;
+    return createCore({
+      tenant: { source: ({ plural }) => this.#caches.tenant.get(plural)! },
+      host: { source: ({ plural }) => this.#caches.host.get(plural)! },
+      ...{ rules, loopGuard, clock, logger: silentLogger, metrics: noMetrics },
+      ...(deleteBrake && { deleteBrake }),
+      ...(references && { references }),
+      ...(hooks && { hooks }),
+      ...(planner && { planner }),
+      memory: this.#memory,
+      enqueue: (id) => this.enqueue(id),
+    });
+  }
+
+  /** As a process asks for them when it starts. */
+  #findCopies(): void {
+    for (const kind of this.generation.references?.kinds ?? []) {
+      const cluster = this.#options.clusters[targetSide({ kind })];
+      for (const object of cluster.objects(kind.resource).values()) this.#core.found?.(kind, object);
+    }
+  }
+
+  /** The cache of one kind. */
+  cache(side: Side, { plural }: ResourceType): SimulatedCache {
+    return this.#caches[side].get(plural)!;
+  }
+
+  /** Takes another configuration up, while the process and what it remembers live on. */
+  reload(generation: Generation): void {
+    this.#next = generation;
+    this.#swap();
+  }
+
+  #swap(): void {
+    if (this.#next === undefined || this.flights.length > 0) return;
+    this.#core.close();
+    for (const waiting of [this.#queue, this.#again, this.#due]) waiting.clear();
+    this.generation = this.#next;
+    this.#next = undefined;
+    this.#core = this.#makeCore();
+    this.#findCopies();
+  }
+
+  enqueue(id: string): void {
+    if (this.flights.some((flight) => flight.id === id)) this.#again.add(id);
+    else this.#queue.add(id);
+  }
+
+  get waiting(): readonly string[] {
+    return [...this.#queue];
+  }
+
+  get canTake(): boolean {
+    return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
+  }
+
+  /** Begins a turn of an id that waits. */
+  take(id: string): void {
+    this.#queue.delete(id);
+    const { tenant, host } = this.#options.clusters;
+    const since = { tenant: tenant.revision, host: host.revision };
+    const turn = finish(this.#core.begin(id));
+    if (turn.request.type === "done") return this.#ended(id, turn.request.ending);
+    this.flights.push({ id, turn, since, generation: this.generation, request: turn.request, response: undefined });
+  }
+
+  /** Hands the answer of a flight to its turn, which asks for something else or ends. */
+  land(flight: Flight): void {
+    const { id, turn } = flight;
+    finish(turn.answer(flight.response!));
+    flight.response = undefined;
+    if (turn.request.type !== "done") return void (flight.request = turn.request);
+    this.flights.splice(this.flights.indexOf(flight), 1);
+    this.#ended(id, turn.request.ending);
+    if (this.#again.delete(id)) this.#queue.add(id);
+    this.#swap();
+  }
+
+  #ended(id: string, ending: Ending): void {
+    if (ending.result === "failed") {
+      const failures = this.#failures.count(id, ending.error);
+      return this.#later(id, decideRetry({ error: ending.error, failures, random: () => 0.5 }).afterMs);
+    }
+    this.#failures.forget(id);
+    if (ending.requeueAfterMs !== undefined) this.#later(id, ending.requeueAfterMs);
+  }
+
+  #later(id: string, afterMs: number): void {
+    const due = this.#options.clock.monotonic() + afterMs;
+    this.#due.set(id, Math.min(due, this.#due.get(id) ?? Infinity));
+  }
+
+  /** When it does something by itself next; Infinity for never. */
+  get nextDue(): number {
+    return Math.min(...this.#due.values());
+  }
+
+  /** Something was refused, and will be tried again in a minute. */
+  get retriesRefused(): boolean {
+    return this.#core.records().some(({ notes }) => notes.some(({ code }) => code === "API_INVALID" || code === "HOST_NAMESPACE_MISSING"));
+  }
+
+  /** Enqueues what is due by now. */
+  wake(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [id, due] of this.#due) {
+      if (due > now) continue;
+      this.#due.delete(id);
+      this.enqueue(id);
+    }
+  }
+
+  /** Codes of what it has to say about an object. */
+  notes(plural: string, key: { namespace: string; name: string }): readonly string[] {
+    const record = this.#core
+      .records()
+      .find(({ resource, tenantKey }) => resource === plural && tenantKey.name === key.name && tenantKey.namespace === key.namespace);
+    return record?.notes.map(({ code }) => code) ?? [];
+  }
+
+  /** Ends the process. What it sent is on its way all the same. */
+  crash(): readonly Flight[] {
+    this.#core.close();
+    this.#memory.close();
+    return this.flights;
+  }
+}

@@ -1,0 +1,43 @@
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { DEFAULT_BRAKE_LIMITS } from "../../../engine/reconcile/brake.ts";
+import type { Oracle } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { isCopy } from "./marks.ts";
+
+/**
+ * S9: when the tenant cluster is suddenly empty, and there were many copies, none of them is deleted. Only what every replica knew
+ * of is looked at, and only until something else happens to it: an object that returns, a start, or an edit may release the brake.
+ */
+export function brake(world: World): Oracle {
+  /** By plural, the tenant keys that vanished. */
+  const vanished = new Map<string, ReadonlySet<string>>();
+
+  function look(resource: ResourceType): void {
+    const copies = [...world.clusters.host.objects(resource).values()].flatMap((object) => isCopy(world, object)?.source ?? []);
+    const isKnown = world.replicas.every((replica) => {
+      const [tenant, host] = [replica.cache("tenant", resource), replica.cache("host", resource)];
+      const [sources, places] = [tenant, host].map((cache) => new Set(cache.list().map((object) => formatKey(keyOf(object)))));
+      const all = [...world.clusters.host.objects(resource).keys()].every((id) => places!.has(id));
+      return replica.flights.length === 0 && tenant.idle && host.idle && all && copies.every((id) => sources!.has(id));
+    });
+    const { count } = world.generation.deleteBrake ?? DEFAULT_BRAKE_LIMITS;
+    if (isKnown && world.late.length === 0 && copies.length > count) vanished.set(resource.plural, new Set(copies));
+  }
+
+  return {
+    name: "S9",
+    noticed(event) {
+      vanished.clear();
+      if (event === "emptied") for (const { kind } of world.generation.rules) look(kind.resource);
+    },
+    saw({ author, side, plural, key, after, before }) {
+      const gone = vanished.get(plural);
+      if (gone === undefined) return undefined;
+      const isHeld = author.kind === "replica" && side === "host" && after === undefined && gone.has(isCopy(world, before!)?.source ?? "");
+      if (isHeld) return `${plural} ${key} was deleted after the tenant cluster was suddenly empty`;
+      if (after !== undefined || side === "host") vanished.delete(plural);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
+import type { Oracle } from "../model/history.ts";
+import { SLICE_SUFFIXES } from "../model/objects.ts";
+import type { World } from "../world.ts";
+
+/** Writes that one outside write may cause: the way there, the way back, and once more for the Service or Endpoints beside it. */
+const PER_WRITE = 4;
+/** Writes that one new configuration may cause per object and replica. */
+const PER_CONFIGURATION = 2;
+
+/** S8: replicas write because somebody else did, and only so often; nobody else's writes, no writes. */
+export function churn(world: World): Oracle {
+  const perWrite = PER_WRITE + (world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0);
+  let allowed = 0;
+  let written = 0;
+  return {
+    name: "S8",
+    about: "both",
+    noticed(event) {
+      if (event !== "configuration") return;
+      const objects = world.resources.length * world.options.names.length;
+      allowed += objects * world.options.replicas * PER_CONFIGURATION;
+    },
+    saw({ author }) {
+      if (author.kind !== "replica") allowed += perWrite;
+      else written += 1;
+      return written > allowed ? `replicas wrote ${written} times, with reason for ${allowed}` : undefined;
+    },
+  };
+}

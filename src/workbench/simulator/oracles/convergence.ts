@@ -1,0 +1,127 @@
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import { forward } from "../../../engine/reconcile/convert/forward.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import type { World } from "../world.ts";
+import { differenceOf, SKIP_MIRROR } from "./equal.ts";
+import { expectationOf } from "./expectation.ts";
+import type { Expectation } from "./expectation.ts";
+import { isCopy } from "./marks.ts";
+import { checkReferences } from "./references.ts";
+
+/** What is wrong once all is at rest, with the name of the oracle that says so. */
+export interface Unconverged {
+  readonly oracle: string;
+  readonly message: string;
+}
+
+/** Codes that explain why a copy differs from what it should be, or is not there. */
+const EXPLAINS = [
+  "LOOP_STOPPED",
+  "API_INVALID",
+  "ONE_WAY_EDIT",
+  "REVERSE_NOT_INVERSE",
+  "EXPRESSION_ERROR",
+  "EXPRESSION_RESULT",
+  "ADDRESS_REFUSED",
+];
+
+/** L1, L2 and L6: every object has the copy that it should have, nothing else is left, and what can not be is explained. */
+export function checkConvergence(world: World): Unconverged | undefined {
+  for (const rules of world.generation.rules) {
+    const objects = world.clusters.tenant.objects(rules.kind.resource).values();
+    for (const tenant of objects) {
+      const wrong = checkObject(world, rules, tenant);
+      if (wrong !== undefined) return wrong;
+    }
+    const orphan = findOrphan(world, rules);
+    if (orphan !== undefined) return { oracle: "L2", message: orphan };
+  }
+  return checkReferences(world);
+}
+
+function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverged | undefined {
+  const key = keyOf(tenant);
+  const what = `${rules.kind.resource.plural} ${formatKey(key)}`;
+  const hostKey = rules.translator.toHost(key, rules.kind.resource);
+  const host = hostKey && world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
+  const expected = expectationOf(world, rules, tenant, hostKey);
+  const notes = world.replicas.map((replica) => replica.notes(rules.kind.resource.plural, key));
+  if (expected.kind !== "copy") return unexplained(what, expected, notes);
+  const wanted = forward(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
+  if (wanted.rejected !== undefined)
+    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a word` };
+  const explained = notes.every((codes) => codes.some((code) => code === "LOOP_STOPPED" || code === "API_INVALID"));
+  if (explained) return undefined;
+  if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };
+  if (rules.kind.resource === ENDPOINTS && seenTwice(world, rules, tenant, host)) {
+    return { oracle: "L1", message: `${what}: the mirror and the copies of slices are not told apart` };
+  }
+  const difference = differenceOf(rules, wanted.object, host);
+  const foreign = difference?.endsWith("wanted none") !== true && /: wanted none, /.test(difference ?? "");
+  if (difference === undefined || (foreign && notes.every((codes) => codes.some((code) => EXPLAINS.includes(code))))) return undefined;
+  return { oracle: "L1", message: `the copy of ${what} differs in ${difference}` };
+}
+
+function unexplained(
+  what: string,
+  { why }: Extract<Expectation, { why: string }>,
+  notes: readonly (readonly string[])[],
+): Unconverged | undefined {
+  const silent = notes.findIndex((codes) => !codes.includes(why));
+  return silent < 0
+    ? undefined
+    : { oracle: "L6", message: `replica ${silent} does not say ${why} of ${what}, but ${notes[silent]!.join(", ") || "nothing"}` };
+}
+
+function servicesAt(world: World, key: ObjectKey, hostKey: ObjectKey) {
+  const at = (side: "tenant" | "host", where: ObjectKey) =>
+    world.clusters[side].objects(SERVICES).get(formatKey(where)) as Service | undefined;
+  return { tenantService: at("tenant", key), hostService: at("host", hostKey) };
+}
+
+/** A copy whose source is gone, had another life, or should have no copy. */
+function findOrphan(world: World, rules: Rules): string | undefined {
+  for (const [id, host] of world.clusters.host.objects(rules.kind.resource)) {
+    const marks = isCopy(world, host);
+    if (marks === undefined) continue;
+    const what = `${rules.kind.resource.plural} ${id}`;
+    const source = world.clusters.tenant.objects(rules.kind.resource).get(marks.source);
+    if (source === undefined) {
+      if (isHeld(world, rules, marks.source)) continue;
+      return `${what} is left of ${marks.source}, which is gone`;
+    }
+    const hostKey = rules.translator.toHost(parseKey(marks.source), rules.kind.resource);
+    const expected = expectationOf(world, rules, source, hostKey);
+    if (expected.kind === "no copy") return `${what} is still there, though ${marks.source} should have no copy: ${expected.why}`;
+    if (expected.kind === "copy" && source.metadata.uid !== marks.uid)
+      return `${what} is a copy of ${marks.uid}, an earlier life of ${marks.source}`;
+  }
+  return undefined;
+}
+
+/** Every replica says that the delete brake keeps it. */
+function isHeld(world: World, { kind }: Rules, source: string): boolean {
+  return world.replicas.every((replica) => replica.notes(kind.resource.plural, parseKey(source)).includes("DELETE_BRAKE"));
+}
+
+/** Backends are seen twice, or not at all: the host mirrors the Endpoints exactly where not all slices of the Service have copies. */
+function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host: KubeObject): boolean {
+  if (!world.resources.includes(ENDPOINT_SLICES)) return false;
+  const { namespace = "", name = "", labels } = tenant.metadata;
+  const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
+  );
+  const hostService = translator.toHost({ namespace, name }, SERVICES)?.name;
+  const copied = slices.filter((slice) => {
+    const place = translator.toHost(keyOf(slice), ENDPOINT_SLICES);
+    const copy = place && world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(place));
+    return copy && isCopy(world, copy)?.uid === slice.metadata.uid && copy.metadata.labels?.["kubernetes.io/service-name"] === hostService;
+  });
+  const skips = host.metadata.labels?.[SKIP_MIRROR] === "true";
+  if (labels?.[SKIP_MIRROR] === "true") return !skips;
+  // With some copies and not all of them, what was before stays.
+  return copied.length === 0 ? skips : copied.length === slices.length && !skips;
+}

@@ -1,0 +1,62 @@
+/**
+ * Tells whether a host object says what it should, with a comparison of its own: far simpler than the engine's, and enough for
+ * what the actors of a simulation write.
+ *
+ * @module
+ */
+import { canonicalJson } from "../../../base/json.ts";
+import type { EndpointSlice, EndpointSubset, KubeObject, Service, StringMap } from "../../../kube/object/types.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+
+/** Checked apart, with the slices. */
+export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/** The first difference between what is wanted and what is there, as text; undefined when there is none. */
+export function differenceOf(rules: Rules, wanted: KubeObject, host: KubeObject): string | undefined {
+  for (const field of ["labels", "annotations"] as const) {
+    const difference = mapDifference(rules, field, wanted.metadata[field] ?? {}, host.metadata[field] ?? {});
+    if (difference !== undefined) return difference;
+  }
+  const [left, right] = [bodyText(wanted), bodyText(host)];
+  return left === right ? undefined : `wanted ${left}, found ${right}`;
+}
+
+function mapDifference(rules: Rules, field: "labels" | "annotations", wanted: StringMap, host: StringMap): string | undefined {
+  const comparable = (key: string) =>
+    !key.startsWith(rules.translator.markerPrefix) && !rules.settings.excluded(key) && key !== TRIGGER_TIME && key !== SKIP_MIRROR;
+  const ours = (key: string) => comparable(key) && (field === "annotations" || rules.translator.tenantLabelKey(key) !== undefined);
+  const keys = new Set([
+    ...Object.keys(wanted).filter((key) => key !== TRIGGER_TIME && key !== SKIP_MIRROR),
+    ...Object.keys(host).filter(ours),
+  ]);
+  const key = [...keys].find((candidate) => wanted[candidate] !== host[candidate]);
+  return key === undefined ? undefined : `${field} ${key}: wanted ${wanted[key] ?? "none"}, found ${host[key] ?? "none"}`;
+}
+
+function bodyText(object: KubeObject): string {
+  if (object.kind === "Endpoints") return [...endpointsOf((object["subsets"] ?? []) as readonly EndpointSubset[])].sort().join(" ");
+  if (object.kind === "EndpointSlice") return sliceText(object as EndpointSlice);
+  const { clusterIP, selector, ports = [], type = "ClusterIP" } = (object as Service).spec ?? {};
+  const plain = ports.map(({ name, port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);
+  return canonicalJson({ headless: clusterIP === "None", selector: selector ?? {}, ports: plain, type });
+}
+
+function sliceText({ addressType, endpoints = [], ports = [] }: EndpointSlice): string {
+  const addresses = (endpoints ?? []).map((endpoint) => endpoint.addresses);
+  const plain = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);
+  return canonicalJson({ addressType, addresses, ports: plain });
+}
+
+/** One text per port and address. An address that is not ready in one place is not ready. Addresses without ports do not count. */
+function endpointsOf(subsets: readonly EndpointSubset[]): ReadonlySet<string> {
+  const ready = new Set<string>();
+  const notReady = new Set<string>();
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
+    for (const { name = "", port, protocol = "TCP" } of ports) {
+      for (const { ip } of addresses) ready.add(`${ip}:${port}/${protocol}/${name}`);
+      for (const { ip } of notReadyAddresses) notReady.add(`${ip}:${port}/${protocol}/${name}`);
+    }
+  }
+  return new Set([...[...ready].filter((text) => !notReady.has(text)), ...[...notReady].map((text) => `${text}!`)]);
+}

@@ -1,0 +1,109 @@
+import type { Code } from "../../../base/codes.ts";
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { matchesSelector } from "../../../kube/object/selector.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
+import type { World } from "../world.ts";
+import { adoptableSource, isCopy, isMarked, ownMarks, prefixOf } from "./marks.ts";
+
+/** What the contract wants to stand on the host for one tenant object, once all is at rest. */
+export type Expectation =
+  /** A copy that says what the tenant object says. */
+  | { readonly kind: "copy" }
+  /** No copy, and a reason. */
+  | { readonly kind: "no copy"; readonly why: Code }
+  /** Whatever is there, and a reason. */
+  | { readonly kind: "anything"; readonly why: Code };
+
+const COPY: Expectation = { kind: "copy" };
+const noCopy = (why: Code): Expectation => ({ kind: "no copy", why });
+const anything = (why: Code): Expectation => ({ kind: "anything", why });
+
+/** Derived from the contract and from what both servers hold, not from the engine's own gate. */
+export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): Expectation {
+  const { annotations = {}, labels } = tenant.metadata;
+  if (!rules.enabled) return anything("SYNC_DISABLED");
+  if (tenant.metadata.deletionTimestamp) return noCopy("EXCLUDED");
+  if (annotations[`${rules.translator.markerPrefix}pause`] === "true") return anything("EXCLUDED");
+  if (hostKey === undefined) return noCopy("NAME_NOT_MAPPED");
+  const tenantService = lastingService(world, formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! }));
+  if (rules.kind.resource === SERVICES) {
+    if ((tenant as Service).spec?.type === "ExternalName") return noCopy("EXCLUDED");
+  } else if (rules.kind.resource === ENDPOINT_SLICES) {
+    const name = labels?.["kubernetes.io/service-name"];
+    if (name === undefined) return noCopy("EXCLUDED");
+    const beside = besideService(world, rules, { namespace: tenant.metadata.namespace!, name });
+    if (beside !== undefined) return beside;
+  } else if (rules.kind.resource === ENDPOINTS) {
+    if (!matchesSelector(rules.settings.selector, labels)) return noCopy("EXCLUDED");
+    const required = rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined);
+    if (required) return noCopy("EXCLUDED");
+    const beside = besideService(world, rules, keyOf(tenant));
+    if (beside !== undefined) return beside;
+  }
+  return atHostKey(world, rules, tenant, hostKey);
+}
+
+function besideService(world: World, rules: Rules, service: ObjectKey): Expectation | undefined {
+  const hostKey = rules.translator.toHost(service, SERVICES);
+  const hostService = hostKey && serviceAt(world, "host", formatKey(hostKey));
+  const tenantService = lastingService(world, formatKey(service));
+  if (Object.keys(hostService?.spec?.selector ?? {}).length > 0) return noCopy("HOST_SERVICE_SELECTOR");
+  if (rules.services === "external") return besideForeignService(world, hostService, formatKey(service));
+  const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
+  if (hostService === undefined) return expected ? anything("HOST_SERVICE_MISSING") : undefined;
+  const marks = isCopy(world, hostService);
+  if (marks === undefined) return anything("HOST_OBJECT_FOREIGN");
+  if (marks.source === formatKey(service)) return undefined;
+  return isElsewhere(rules, SERVICES, marks.source, hostKey!) ? anything("HOST_SERVICE_MISSING") : noCopy("NAME_COLLISION");
+}
+
+/** A Service that the engine did not make has backends of the tenant Service only that it is known to stand for. */
+function besideForeignService(world: World, hostService: Service | undefined, service: string): Expectation | undefined {
+  if (hostService === undefined) return anything("HOST_SERVICE_MISSING");
+  const { annotations = {} } = hostService.metadata;
+  const marks = isCopy(world, hostService);
+  if (marks !== undefined) return marks.source === service ? undefined : noCopy("NAME_COLLISION");
+  const isMarked = annotations[`${prefixOf(world)}object-name`] !== undefined;
+  return !isMarked && annotations[`${prefixOf(world)}stands-for`] === service ? undefined : anything("HOST_OBJECT_FOREIGN");
+}
+
+/** Somebody else's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
+function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): Expectation {
+  const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
+  if (host === undefined) return COPY;
+  const source = formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! });
+  const marks = isCopy(world, host);
+  if (marks !== undefined)
+    return marks.source === source || isElsewhere(rules, rules.kind.resource, marks.source, hostKey) ? COPY : anything("NAME_COLLISION");
+  const adoptable = adoptableSource(world, host);
+  if (adoptable !== undefined)
+    return adoptable.source === source && adoptable.uid === tenant.metadata.uid ? COPY : anything("HOST_OBJECT_FOREIGN");
+  const services = serviceAt(world, "tenant", source) !== undefined && serviceAt(world, "host", formatKey(hostKey)) !== undefined;
+  const isLeft = !isMarked(world, host) && (ownMarks(world, host)?.source === source || isControllers(world, host));
+  return rules.kind.resource === ENDPOINTS && services && isLeft ? COPY : anything("HOST_OBJECT_FOREIGN");
+}
+
+/** What belongs somewhere else is not in the way. */
+function isElsewhere({ translator }: Rules, resource: ResourceType, source: string, hostKey: ObjectKey): boolean {
+  const place = translator.toHost(parseKey(source), resource);
+  return place === undefined || formatKey(place) !== formatKey(hostKey);
+}
+
+/** The host's controller made it, and nothing that a syncer wrote is left on it. */
+function isControllers(world: World, { metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  return labels["endpoints.kubernetes.io/managed-by"] !== undefined && annotations[`${prefixOf(world)}object-name`] === undefined;
+}
+
+function serviceAt(world: World, side: "tenant" | "host", id: string): Service | undefined {
+  return world.clusters[side].objects(SERVICES).get(id) as Service | undefined;
+}
+
+/** A Service that is being deleted is as good as gone. */
+function lastingService(world: World, id: string): Service | undefined {
+  const service = serviceAt(world, "tenant", id);
+  return service?.metadata.deletionTimestamp ? undefined : service;
+}

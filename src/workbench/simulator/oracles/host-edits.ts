@@ -1,0 +1,110 @@
+import { formatKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { isCopy, prefixOf } from "./marks.ts";
+import { changedUnits, idOf, isPlain, valueOf } from "./units.ts";
+import type { UnitName } from "./units.ts";
+
+/** What is known of one copy. */
+interface Known {
+  /** The copy was written after everything that happened to its source until then. */
+  agreed: boolean;
+  /** Parts that people of the tenant changed since then, by what the host calls them. */
+  readonly changed: Set<string>;
+  /** Edits of people of the host that belong to the tenant now. */
+  readonly edits: Map<string, Edit>;
+}
+
+interface Edit {
+  readonly unit: UnitName;
+  readonly value: string | undefined;
+}
+
+/**
+ * S7: where both sides agree on a label or annotation, what somebody makes of it on the host stays so until the tenant changes the
+ * very same one, or somebody edits it again. Neither lost answers nor killed processes nor further edits change that. Only what no
+ * patch touches is looked at, and edits are forgotten with the copy, its marks or its source.
+ */
+export function hostEdits(world: World): Oracle {
+  const copies = new Map<string, Known>();
+  const at = (plural: string, hostKey: string): Known => {
+    const id = `${plural}|${hostKey}`;
+    const known = copies.get(id) ?? { agreed: false, changed: new Set(), edits: new Map() };
+    copies.set(id, known);
+    return known;
+  };
+  const forget = (known: Known): void => {
+    known.agreed = false;
+    known.edits.clear();
+  };
+
+  function sawTenant({ plural, key, author, before, after }: Write): void {
+    const [namespace = "", name = ""] = key.split("/");
+    const object = (after ?? before)!;
+    const { translator } = world.generation.rules[0]!;
+    const host = translator.toHost({ namespace, name }, { apiVersion: object.apiVersion, kind: object.kind });
+    if (host === undefined) return;
+    const known = at(plural, formatKey(host));
+    if (before === undefined || after === undefined) return forget(known);
+    if (author.kind === "replica") return;
+    const units = changedUnits(before, after);
+    // A special label has another key on the host; forgetting all is forgetting enough.
+    if (units.some(({ key: changed }) => changed === "release" || changed.startsWith(prefixOf(world)))) return forget(known);
+    for (const unit of units) {
+      known.changed.add(idOf(unit));
+      known.edits.delete(idOf(unit));
+    }
+  }
+
+  function sawUser(write: Write, known: Known): void {
+    const { plural, before, after } = write;
+    const units = changedUnits(before, after);
+    const intact = before !== undefined && after !== undefined && isCopy(world, before) && isCopy(world, after) !== undefined;
+    if (!intact || units.some(({ key }) => key.startsWith(prefixOf(world)) || key === "endpoints.kubernetes.io/managed-by")) {
+      return forget(known);
+    }
+    if (isControlled(world, plural, after)) return;
+    for (const unit of units)
+      if (known.agreed && !known.changed.has(idOf(unit)) && isPlain(world, plural, unit))
+        known.edits.set(idOf(unit), { unit, value: valueOf(after, unit) });
+  }
+
+  function sawReplica({ plural, key, before, after }: Write, known: Known): string | undefined {
+    const marks = after && isCopy(world, after);
+    if (before === undefined || marks === undefined || sourceUid(before) !== sourceUid(after!)) known.edits.clear();
+    const resource = world.resources.find((candidate) => candidate.plural === plural)!;
+    const source = marks && world.clusters.tenant.objects(resource).get(marks.source);
+    if (source?.metadata.uid !== marks?.uid) known.agreed = false;
+    else if (source !== undefined && Number(source.metadata.resourceVersion) <= marks!.resourceVersion) {
+      known.agreed = true;
+      known.changed.clear();
+    }
+    const lost = [...known.edits.values()].find((edit) => valueOf(after, edit.unit) !== edit.value);
+    if (lost === undefined) return undefined;
+    const { unit, value } = lost;
+    return `${idOf(unit)} of ${plural} ${key} was edited to ${value ?? "nothing"} on the host, and written over with ${valueOf(after, unit) ?? "nothing"}`;
+  }
+
+  const sourceUid = (object: KubeObject) => isCopy(world, object)?.uid;
+
+  return {
+    name: "S7",
+    noticed(event) {
+      if (event === "configuration") copies.clear();
+    },
+    saw(write) {
+      if (write.side === "tenant") return void sawTenant(write);
+      const known = at(write.plural, write.key);
+      if (write.author.kind === "replica") return sawReplica(write, known);
+      return void sawUser(write, known);
+    },
+  };
+}
+
+/** Who writes the source would undo what flows back. */
+function isControlled(world: World, plural: string, copy: KubeObject): boolean {
+  const resource = world.resources.find((candidate) => candidate.plural === plural)!;
+  const source = world.clusters.tenant.objects(resource).get(isCopy(world, copy)?.source ?? "");
+  return source?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
+}

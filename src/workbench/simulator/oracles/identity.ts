@@ -1,0 +1,47 @@
+import { formatKey, parseKey } from "../../../kube/object/key.ts";
+import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { isCopy, ownMarks, prefixOf, translatorOf } from "./marks.ts";
+
+/** S2: every object that a replica writes says truly whose copy it is, and stands where that translates to. */
+export function identity(world: World): Oracle {
+  /** Kind and tenant key → every uid that this object ever had. */
+  const uids = new Map<string, Set<string>>();
+
+  function wrong({ author, plural, key, after }: Write): string | undefined {
+    if (author.kind !== "replica") return undefined;
+    const source = formatKey(parseSyncId(author.id).key);
+    const marks = isCopy(world, after!);
+    if (marks === undefined) return isStripped(world, after!) ? undefined : `${plural} ${key} was written with marks that are not its own`;
+    if (marks.source !== source) return `${plural} ${key} was written for ${source} with the marks of ${marks.source}`;
+    if (!uids.get(`${plural}|${source}`)?.has(marks.uid!)) return `${plural} ${key} names uid ${marks.uid}, which ${source} never had`;
+    const target = translatorOf(world).toHost(parseKey(source), { kind: after!.kind, apiVersion: after!.apiVersion });
+    return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} is not where ${source} translates to`;
+  }
+
+  return {
+    name: "S2",
+    saw(write) {
+      const { side, plural, key, author, before, after } = write;
+      if (side === "tenant") {
+        const id = `${plural}|${key}`;
+        if (after?.metadata.uid) uids.set(id, (uids.get(id) ?? new Set()).add(after.metadata.uid));
+        return undefined;
+      }
+      if (after !== undefined) return wrong(write);
+      const source = author.kind === "replica" ? formatKey(parseSyncId(author.id).key) : undefined;
+      const marks = before && ownMarks(world, before);
+      return source !== undefined && marks !== undefined && marks.source !== source
+        ? `${plural} ${key} of ${marks.source} was deleted for ${source}`
+        : undefined;
+    },
+  };
+}
+
+/** Nothing says any more whose copy it was. A translated label may stay below the prefix: it is the tenant's, not a mark. */
+function isStripped(world: World, { metadata: { labels = {}, annotations = {} } }: NonNullable<Write["after"]>): boolean {
+  const prefix = prefixOf(world);
+  const left = [...Object.keys(labels), ...Object.keys(annotations)].filter((key) => key.startsWith(prefix));
+  return left.every((key) => key.startsWith(`${prefix}label-`));
+}

@@ -1,0 +1,105 @@
+/**
+ * What a host object says of itself, read anew here: an oracle that asked the engine would believe the engine.
+ *
+ * @module
+ */
+import type { KubeObject } from "../../../kube/object/types.ts";
+import type { World } from "../world.ts";
+
+/** The marks of a copy, as far as they are there. */
+export interface Marks {
+  readonly vcluster: string | undefined;
+  /** Host namespace of the virtual cluster; copies of earlier versions do not say it. */
+  readonly vclusterNamespace: string | undefined;
+  readonly kind: string | undefined;
+  /** `namespace/name` of the tenant object. */
+  readonly source: string;
+  readonly uid: string | undefined;
+  /** `namespace/name` of the host object that was marked. */
+  readonly host: string;
+  readonly resourceVersion: number;
+  readonly configHash: string | undefined;
+}
+
+const REQUIRED = [
+  "vcluster",
+  "object-kind",
+  "object-namespace",
+  "object-name",
+  "object-uid",
+  "object-host-name",
+  "object-host-namespace",
+] as const;
+
+/** Every oracle asks for the marks of the same few objects, which never change and belong to one world. */
+const known = new WeakMap<KubeObject, Marks | "none">();
+
+/** Reads the marks of an object; undefined when one that every copy has is missing. */
+export function marksOf(world: World, object: KubeObject): Marks | undefined {
+  let marks = known.get(object);
+  if (marks === undefined) known.set(object, (marks = readMarks(prefixOf(world), object) ?? "none"));
+  return marks === "none" ? undefined : marks;
+}
+
+function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): Marks | undefined {
+  if (annotations === undefined) return undefined;
+  const at = (name: string) => annotations[prefix + name];
+  if (REQUIRED.some((name) => at(name) === undefined)) return undefined;
+  return {
+    vcluster: at("vcluster"),
+    vclusterNamespace: at("vcluster-namespace"),
+    kind: at("object-kind"),
+    source: `${at("object-namespace")}/${at("object-name")}`,
+    uid: at("object-uid"),
+    host: `${at("object-host-namespace")}/${at("object-host-name")}`,
+    resourceVersion: Number(at("object-resource-version") ?? 0),
+    configHash: at("config-hash"),
+  };
+}
+
+/** Marks of a copy that really are this object's own, and this virtual cluster's. */
+export function ownMarks(world: World, object: KubeObject): Marks | undefined {
+  const marks = marksOf(world, object);
+  const own = marks !== undefined && namesUs(world, marks) && marks.kind === `${object.apiVersion}/${object.kind}`;
+  return own && marks.host === `${object.metadata.namespace}/${object.metadata.name}` ? marks : undefined;
+}
+
+/** Tells whether marks name this virtual cluster: its name, and its namespace if they say one. */
+export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
+  const { name, namespace } = translatorOf(world).vcluster;
+  return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
+}
+
+/** Own marks together with the labels by which everybody else recognises a copy. */
+export function isCopy(world: World, object: KubeObject): Marks | undefined {
+  return isMarked(world, object) ? ownMarks(world, object) : undefined;
+}
+
+/** Marks and the labels that belong to them, whosever they are: inherited from another object, or of another virtual cluster. */
+export function isMarked(world: World, object: KubeObject): boolean {
+  const marks = marksOf(world, object);
+  const labels = object.metadata.labels ?? {};
+  const labelled = labels[`${prefixOf(world)}managed-by`] === marks?.vcluster;
+  return marks !== undefined && labelled && marks.source.startsWith(`${labels[`${prefixOf(world)}namespace`]}/`);
+}
+
+/** Names and marks are the same for all configurations of a world. */
+export function translatorOf(world: World) {
+  return world.generation.rules[0]!.translator;
+}
+
+/** Where marks live. */
+export function prefixOf(world: World): string {
+  return translatorOf(world).markerPrefix;
+}
+
+/**
+ * The tenant object that an object is the copy of by the marks of the syncer whose copies are adopted, with its uid; undefined when
+ * none are adopted, or it has no such marks. The actors write all of them or none.
+ */
+export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
+  const { adopt } = world.generation.rules[0]!;
+  const at = (name: string) => annotations[`${adopt}object-${name}`];
+  if (adopt === undefined || at("uid") === undefined) return undefined;
+  return { source: `${at("namespace")}/${at("name")}`, uid: at("uid")! };
+}

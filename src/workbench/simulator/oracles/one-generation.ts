@@ -1,0 +1,17 @@
+import type { Oracle } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { ownMarks } from "./marks.ts";
+
+/** S6: every write is made by one configuration, the one that its reconcile began with. */
+export function oneGeneration(world: World): Oracle {
+  return {
+    name: "S6",
+    saw({ author, side, plural, key, after }) {
+      if (author.kind !== "replica" || side !== "host" || after === undefined) return undefined;
+      const marks = ownMarks(world, after);
+      const wanted = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!.configHash;
+      if (marks === undefined || marks.configHash === wanted) return undefined;
+      return `${plural} ${key} was written by configuration ${marks.configHash}, while its reconcile began with ${wanted}`;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { SERVICES } from "../../../kube/object/resource.ts";
+import type { Oracle } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { adoptableSource, isCopy, isMarked, ownMarks } from "./marks.ts";
+
+/** It says that it is a copy of an object that has lived, by the syncer whose copies are adopted. */
+function isAdopted(world: World, plural: string, before: KubeObject): boolean {
+  const marks = adoptableSource(world, before);
+  const resource = world.resources.find((candidate) => candidate.plural === plural)!;
+  return (
+    marks !== undefined &&
+    world.clusters.tenant
+      .changes(resource)
+      .some(({ object: { metadata } }) => metadata.uid === marks.uid && `${metadata.namespace}/${metadata.name}` === marks.source)
+  );
+}
+
+/** S1: what is not ours is neither changed nor deleted, but for Endpoints beside a Service that nobody marked: these are taken over. */
+export function ownership(world: World): Oracle {
+  return {
+    name: "S1",
+    saw({ author, side, plural, action, key, before, after }) {
+      if (author.kind !== "replica" || side !== "host" || before === undefined) return undefined;
+      // Annotations alone stay where the host's controller has made an object its own: its marks may be taken off, and no more.
+      const ours = action === "delete" ? isCopy(world, before) : ownMarks(world, before);
+      if (ours !== undefined || isAdopted(world, plural, before)) return undefined;
+      const besideService = world.clusters.host
+        .changes(SERVICES)
+        .some(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}` === key);
+      const taken = action === "update" && plural === "endpoints" && after !== undefined && isCopy(world, after) !== undefined;
+      return taken && besideService && !isMarked(world, before) ? undefined : `${action} of ${plural} ${key}, which is not ours`;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { jsonEqual } from "../../../base/json.ts";
+import { formatKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { sourceSide, targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
+import type { ReferenceKind } from "../../../engine/reconcile/references/reference-rules.ts";
+import type { Side } from "../model/cluster.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import { CONFIG_ANNOTATION, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
+import type { World } from "../world.ts";
+import { isCopy, marksOf, namesUs, translatorOf } from "./marks.ts";
+import type { Marks } from "./marks.ts";
+
+/** Marks of a copy of a referenced object, which stands on either side. */
+function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefined {
+  const marks = marksOf(world, object);
+  if (marks === undefined || !namesUs(world, marks) || marks.kind !== `${object.apiVersion}/${object.kind}`) return undefined;
+  const place = `${object.metadata.namespace}/${object.metadata.name}`;
+  return (side === "host" ? marks.host : marks.source) === place ? marks : undefined;
+}
+
+/**
+ * S1 and S4 for objects that are referred to: nothing but our own copies is written over or deleted; every copy says exactly what
+ * that version of its source said that it names, and never goes back to an older one.
+ */
+export function references(world: World): Oracle {
+  function saw({ author, side, plural, action, key, before, after }: Write): string | undefined {
+    if (author.kind !== "replica") return undefined;
+    const what = `${side} ${plural} ${key}`;
+    const kind = author.generation.references?.kinds.find(({ resource }) => resource.plural === plural);
+    if (kind === undefined) return `${what} was written, which nothing refers to`;
+    const was = before && copyMarks(world, side, before);
+    if (before !== undefined && was === undefined) return `${action} of ${what}, which is not ours`;
+    if (after === undefined) return undefined;
+    const is = copyMarks(world, side, after);
+    if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its marks`;
+    if (action === "create") world.unheardCopies[author.unheard ? "add" : "delete"](what);
+    if (was !== undefined && was.uid === is.uid && is.resourceVersion < was.resourceVersion) return `${what} went back`;
+    const source = world.clusters[sourceSide({ kind })]
+      .changes(kind.resource)
+      .find(({ object: { metadata } }) => metadata.uid === is.uid && metadata.resourceVersion === String(is.resourceVersion));
+    return jsonEqual(source?.object["data"], after["data"]) ? undefined : `${what} says what its source never said`;
+  }
+  return { name: "S1", about: "referenced", saw };
+}
+
+/** What is wrong with copies of referenced objects once all is at rest. */
+export function checkReferences(world: World): { oracle: string; message: string } | undefined {
+  for (const kind of world.generation.references?.kinds ?? []) {
+    const { sure, maybe } = referredTo(world, kind);
+    for (const id of sure) {
+      const message = checkReferred(world, kind, id);
+      if (message !== undefined) return { oracle: "L1", message };
+    }
+    const side = targetSide({ kind });
+    for (const [id, object] of world.clusters[side].objects(kind.resource)) {
+      const marks = copyMarks(world, side, object);
+      if (world.unheardCopies.has(`${side} ${kind.resource.plural} ${id}`)) continue;
+      if (marks !== undefined && !sure.has(marks.source) && !maybe.has(marks.source))
+        return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} is left, though nothing refers to it` };
+    }
+  }
+  return undefined;
+}
+
+/** Tenant keys that copies surely refer to, and those that may be referred to by objects that are left alone. */
+function referredTo(world: World, { resource }: ReferenceKind): { sure: ReadonlySet<string>; maybe: ReadonlySet<string> } {
+  const [sure, maybe] = [new Set<string>(), new Set<string>()];
+  const field = resource.kind === "Secret" ? SECRET_ANNOTATION : CONFIG_ANNOTATION;
+  const translator = translatorOf(world);
+  for (const tenant of world.clusters.tenant.objects(ENDPOINTS).values()) {
+    const { namespace = "", name = "", annotations = {} } = tenant.metadata;
+    const hostKey = translator.toHost({ namespace, name }, ENDPOINTS);
+    const host = hostKey && world.clusters.host.objects(ENDPOINTS).get(formatKey(hostKey));
+    const shown = host?.metadata.annotations?.[field];
+    for (const referenced of REFERENCED_NAMES) {
+      const key = { namespace, name: referenced };
+      const isShown = shown !== undefined && translator.toHost(key, resource)?.name === shown;
+      const isNamed = annotations[field] === referenced;
+      if (isNamed && isShown && isCopy(world, host!)?.source === `${namespace}/${name}`) sure.add(formatKey(key));
+      else if (isNamed || isShown) maybe.add(formatKey(key));
+    }
+  }
+  return { sure, maybe };
+}
+
+function checkReferred(world: World, kind: ReferenceKind, id: string): string | undefined {
+  const { resource } = kind;
+  const [namespace = "", name = ""] = id.split("/");
+  const key = { namespace, name };
+  const hostKey = translatorOf(world).toHost(key, resource);
+  if (hostKey === undefined) return undefined;
+  const at = (side: Side) => world.clusters[side].objects(resource).get(formatKey(side === "tenant" ? key : hostKey));
+  const to = targetSide({ kind });
+  const [source, target] = [at(sourceSide({ kind })), at(to)];
+  const marks = target && copyMarks(world, to, target);
+  if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
+  const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
+  if (says("LOOP_STOPPED")) return undefined;
+  if (target === undefined) return `${resource.plural} ${id} has no copy`;
+  const isEqual = jsonEqual(source["data"], target["data"]);
+  if (marks === undefined)
+    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} is in the way without a word`;
+  return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} says something else`;
+}

@@ -1,0 +1,62 @@
+import { jsonEqual } from "../../../base/json.ts";
+import { parseKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
+import { MANAGED_BY_CONTROLLER } from "../../../engine/reconcile/rules/excluded-keys.ts";
+import type { Oracle, Write } from "../model/history.ts";
+import type { World } from "../world.ts";
+import { prefixOf, translatorOf } from "./marks.ts";
+import { changedUnits, idOf } from "./units.ts";
+
+/** S5: replicas write to the tenant only what somebody edited on the host and what may cross: a label, an annotation, the subsets. */
+export function tenantWrites(world: World): Oracle {
+  /** Kind and host key → units that people of the host have edited. */
+  const edited = new Map<string, Set<string>>();
+
+  function wrong({ author, plural, key, before, after }: Write): string | undefined {
+    if (author.kind !== "replica") return undefined;
+    if (before === undefined || after === undefined)
+      return `${plural} ${key} was ${before === undefined ? "created" : "deleted"} in the tenant`;
+    if (parseSyncId(author.id).plural !== plural || author.id !== `${plural}|${key}`)
+      return `${plural} ${key} was written for ${author.id}`;
+    const target = translatorOf(world).toHost(parseKey(key), { apiVersion: after.apiVersion, kind: after.kind });
+    const known = edited.get(`${plural}|${target?.namespace}/${target?.name}`);
+    const body = plural !== "services" && known?.has("body") === true;
+    if (!body && !jsonEqual(bodyOf(before), bodyOf(after)))
+      return `the body of ${plural} ${key} was written, which nobody edited on the host`;
+    const excluded = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!.settings.excluded;
+    const stamp = `${prefixOf(world)}flowed`;
+    const units = changedUnits(before, after).filter((unit) => unit.field !== "annotations" || unit.key !== stamp);
+    if (units.length === 0 && jsonEqual(bodyOf(before), bodyOf(after))) return `${plural} ${key} was written though nothing flowed`;
+    const stray = units.find((unit) => {
+      if (excluded(unit.key)) return true;
+      const hostKey = unit.field === "labels" ? translatorOf(world).labelKey(unit.key) : unit.key;
+      return unit.key.startsWith(prefixOf(world)) || hostKey === undefined || !known?.has(idOf({ ...unit, key: hostKey }));
+    });
+    return stray && `${idOf(stray)} of ${plural} ${key} was written, which nobody edited on the host, or which must not cross`;
+  }
+
+  return {
+    name: "S5",
+    saw(write) {
+      const { side, author, plural, key, before, after } = write;
+      if (side === "tenant") return wrong(write);
+      if (author.kind === "replica" || isControllers(after)) return undefined;
+      const id = `${plural}|${key}`;
+      const units = edited.get(id) ?? new Set();
+      edited.set(id, units);
+      for (const unit of changedUnits(before, after)) units.add(idOf(unit));
+      if (!jsonEqual(bodyOf(before), bodyOf(after))) units.add("body");
+      return undefined;
+    },
+  };
+}
+
+/** What the host's endpoints controller wrote, nobody meant as an edit. */
+function isControllers(object: KubeObject | undefined): boolean {
+  return object?.metadata.labels?.[MANAGED_BY_CONTROLLER] !== undefined;
+}
+
+function bodyOf(object: KubeObject | undefined): unknown {
+  return { subsets: object?.["subsets"] ?? [], spec: object?.["spec"], endpoints: object?.["endpoints"], ports: object?.["ports"] };
+}

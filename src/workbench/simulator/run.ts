@@ -1,0 +1,147 @@
+import type { Planner } from "../../engine/reconcile/machine.ts";
+import type { SyncHooks } from "../../engine/sync/run/turn.ts";
+import type { Act } from "./act.ts";
+import { ADOPTION_USERS } from "./users/adoption-users.ts";
+import type { Setting } from "./model/generation.ts";
+import type { Oracle, Violation } from "./model/history.ts";
+import { checkLiveness } from "./liveness.ts";
+import { drawNames } from "./model/names.ts";
+import { brake } from "./oracles/brake.ts";
+import { churn } from "./oracles/churn.ts";
+import { hostEdits } from "./oracles/host-edits.ts";
+import { identity } from "./oracles/identity.ts";
+import { liveSource } from "./oracles/live-source.ts";
+import { oneGeneration } from "./oracles/one-generation.ts";
+import { ownership } from "./oracles/ownership.ts";
+import { provenance } from "./oracles/provenance.ts";
+import { references } from "./oracles/references.ts";
+import { tenantWrites } from "./oracles/tenant-writes.ts";
+import { createRandom } from "./model/random.ts";
+import type { CreateCore } from "./model/replica.ts";
+import { ACTS, drawSwarm } from "./swarm.ts";
+import { createWorld } from "./world.ts";
+import type { World } from "./world.ts";
+
+/** One thing that happened in a run: which act, and the number that it drew from. A run is a list of these. */
+export interface Decision {
+  readonly act: string;
+  readonly salt: number;
+}
+
+/** What is run. */
+export interface RunOptions {
+  readonly seed: number;
+  /** What the replicas run; a seed takes one of them. */
+  readonly settings: readonly Setting[];
+  /** Steps before the faults stop. Default {@link STEPS}. */
+  readonly steps?: number;
+  /** Syncers between the two clusters. Default 2. */
+  readonly replicas?: number;
+  readonly hooks?: SyncHooks;
+  /** Decides in the place of `plan`. For tests of the simulator: a planner that is wrong must be noticed. */
+  readonly planner?: Planner;
+  /** Makes the syncer in the place of `createSyncCore`. For the same. */
+  readonly createCore?: CreateCore;
+  /** Does exactly this instead of what the seed draws. */
+  readonly decisions?: readonly Decision[];
+}
+
+/** What came of a run. */
+export interface Run {
+  readonly seed: number;
+  /** Name of the setting that it took. */
+  readonly setting: string;
+  readonly violation: Violation | undefined;
+  readonly decisions: readonly Decision[];
+  /** How often each act happened. */
+  readonly fired: ReadonlyMap<string, number>;
+  /** One line per step. */
+  readonly timeline: readonly string[];
+  /** Equal for two runs in which the very same things happened. */
+  readonly hash: string;
+  /** Accepted writes of all replicas. */
+  readonly writes: number;
+  /** Virtual milliseconds. */
+  readonly elapsedMs: number;
+}
+
+/** Steps with faults, when nobody says otherwise. */
+const STEPS = 200;
+/** Draws in vain in a row, after which nothing can happen any more. */
+const VAIN_MAX = 200;
+/** Milliseconds that one step takes at most. */
+const STEP_MS_MAX = 12;
+
+const ACT_BY_NAME = new Map([...ACTS, ...ADOPTION_USERS].map((act) => [act.name, act]));
+
+const ORACLES: readonly ((world: World) => Oracle)[] = [
+  ownership,
+  identity,
+  liveSource,
+  provenance,
+  tenantWrites,
+  oneGeneration,
+  hostEdits,
+  churn,
+  brake,
+  references,
+];
+
+/** Runs one seed: steps with faults, then rest, watched by every oracle. The same options give the same run. */
+export async function run(options: RunOptions): Promise<Run> {
+  const { seed, settings, steps = STEPS, replicas = 2, hooks, planner, createCore } = options;
+  const random = createRandom(seed);
+  const setting = random.pick(settings);
+  const world = await createWorld({
+    setting,
+    replicas,
+    workers: 1 + random.below(4),
+    names: drawNames(random),
+    oracles: (of) => ORACLES.map((oracle) => oracle(of)),
+    ...(hooks && { hooks }),
+    ...(createCore && { createCore }),
+    ...(planner && { planner }),
+  });
+  const swarm = drawSwarm(random, setting.generations[0]!.rules[0]!.adopt !== undefined);
+  const decisions: Decision[] = [];
+  const fired = new Map<string, number>();
+
+  async function happen(act: Act, salt: number): Promise<boolean> {
+    if (act.isPossible?.(world) === false) return false;
+    world.step = decisions.length + 1;
+    const drawn = createRandom(salt);
+    const ms = 1 + drawn.below(STEP_MS_MAX);
+    world.now += ms;
+    const saying = act.perform(world, drawn);
+    // Most draws are in vain; these need not wait for the next microtask.
+    const said = typeof saying === "object" ? await saying : saying;
+    if (said === undefined) {
+      // A replay does not know of what did not happen, so that it must not take time.
+      world.now -= ms;
+      return false;
+    }
+    world.timeline.say(world.step, world.now, said);
+    decisions.push({ act: act.name, salt });
+    fired.set(act.name, (fired.get(act.name) ?? 0) + 1);
+    return true;
+  }
+
+  if (options.decisions !== undefined) {
+    for (const { act, salt } of options.decisions) if (world.violation === undefined) await happen(ACT_BY_NAME.get(act)!, salt);
+  } else {
+    for (let vain = 0; decisions.length < steps && vain < VAIN_MAX && world.violation === undefined;) {
+      vain = (await happen(swarm.draw(random), random.below(2 ** 32))) ? 0 : vain + 1;
+    }
+  }
+  if (world.violation === undefined) await checkLiveness(world);
+  const { violation, timeline, writes, now: elapsedMs } = world;
+  return {
+    ...{ seed, setting: setting.name, violation, decisions, fired, writes, elapsedMs },
+    get timeline() {
+      return timeline.lines;
+    },
+    get hash() {
+      return timeline.hash;
+    },
+  };
+}

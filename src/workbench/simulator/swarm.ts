@@ -1,0 +1,74 @@
+import type { Act } from "./act.ts";
+import { ADOPTION_USERS } from "./users/adoption-users.ts";
+import { EVENT_FAULTS } from "./faults/event-faults.ts";
+import { HOST_USERS } from "./users/host-users.ts";
+import { MOVES } from "./faults/moves.ts";
+import { PROCESS_FAULTS } from "./faults/process-faults.ts";
+import type { Random } from "./model/random.ts";
+import { REFERENCE_USERS } from "./users/reference-users.ts";
+import { REQUEST_FAULTS } from "./faults/request-faults.ts";
+import { SLICE_USERS } from "./users/slice-users.ts";
+import { TENANT_USERS } from "./users/tenant-users.ts";
+
+/** Everything that can happen where no copies of another syncer are adopted. */
+export const ACTS: readonly Act[] = [
+  ...MOVES,
+  ...TENANT_USERS,
+  ...HOST_USERS,
+  ...REFERENCE_USERS,
+  ...SLICE_USERS,
+  ...REQUEST_FAULTS,
+  ...EVENT_FAULTS,
+  ...PROCESS_FAULTS,
+];
+
+/** Kinds of fault that every seed has at least. */
+const FAULT_KINDS_MIN = 3;
+
+/** Draws acts in the proportions of one seed. */
+export interface Swarm {
+  draw(random: Random): Act;
+  /** The faults that this seed has. */
+  readonly faults: readonly Act[];
+}
+
+/**
+ * A mix of one seed's own: some faults and not others, some users and not others, each more or less often. Bugs hide behind
+ * other bugs and behind noise; seeds that differ in kind find more than seeds that differ in order. Where `adopts`, another syncer
+ * was there before.
+ */
+export function drawSwarm(random: Random, adopts = false): Swarm {
+  const faults = drawFaults(random);
+  const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...(adopts ? ADOPTION_USERS : [])];
+  const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));
+  const groups = [
+    { share: 1, pick: weighted(MOVES.map((act) => ({ act, weight: act.weight * (0.4 + random.fraction()) }))) },
+    { share: 0.05 + 0.2 * random.fraction(), pick: weighted(users.map((act) => ({ act, weight: act.weight * random.fraction() }))) },
+    {
+      share: 0.03 + 0.15 * random.fraction(),
+      pick: weighted(faults.map((act) => ({ act, weight: act.weight * (0.3 + random.fraction()) }))),
+    },
+  ];
+  const group = weighted(groups.map(({ share, pick }) => ({ act: pick, weight: share })));
+  return { faults, draw: (source) => group(source)(source) };
+}
+
+function drawFaults(random: Random): readonly Act[] {
+  const all = [...REQUEST_FAULTS, ...EVENT_FAULTS, ...PROCESS_FAULTS];
+  const count = FAULT_KINDS_MIN + random.below(6);
+  return Array.from({ length: count }, () => all.splice(random.below(all.length), 1)[0]!);
+}
+
+interface Weighted<Item> {
+  readonly act: Item;
+  readonly weight: number;
+}
+
+function weighted<Item>(items: readonly Weighted<Item>[]): (random: Random) => Item {
+  const total = items.reduce((sum, { weight }) => sum + weight, 0);
+  return (random) => {
+    let left = random.fraction() * total;
+    for (const { act, weight } of items) if ((left -= weight) < 0) return act;
+    return items.at(-1)!.act;
+  };
+}

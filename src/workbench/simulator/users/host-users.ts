@@ -1,0 +1,105 @@
+import { formatKey, sameKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import { hostKeyOf, present, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import { drawObject, drawSubsets, PRIVATE_ANNOTATION } from "../model/objects.ts";
+import { isCopy, prefixOf, translatorOf } from "../oracles/marks.ts";
+import { changes, creates, deletes, flipSelector, setAnnotation, setLabel, setSubsets, userAct } from "./user-acts.ts";
+import type { Edit, UserActOptions } from "./user-acts.ts";
+import type { World } from "../world.ts";
+
+/** Marks that are not the object's own: a controller derived it from one of our copies, or another virtual cluster's syncer made it. */
+function hasMarked(options: UserActOptions): Act {
+  const { side, resource } = options;
+  return userAct(`host has a ${resource.kind} with the marks of another object`, options, (world, random, key) => {
+    const copies = [ENDPOINTS, SERVICES]
+      .flatMap((kind) => [...world.clusters.host.objects(kind).values()])
+      .filter((object) => isCopy(world, object) !== undefined);
+    if (copies.length === 0 || present(world, side, resource, key) !== undefined) return undefined;
+    const { labels, annotations } = random.pick(copies).metadata;
+    const derived = withMeta(drawObject(random, resource, key), { ...(labels && { labels }), ...(annotations && { annotations }) });
+    const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
+    return world.write(side, (writer) => writer.create(resource, object));
+  });
+}
+
+/** A Service of somebody else; where another syncer makes them, most stand for the tenant Service of the name. */
+function hasService(options: UserActOptions): Act {
+  return userAct("host has a foreign Service", options, (world, random, key) => {
+    const { resource, side } = options;
+    if (present(world, side, resource, key) !== undefined) return undefined;
+    const object = drawObject(random, resource, key);
+    const isExternal = world.generation.rules[0]!.services === "external";
+    const tenant = isExternal && random.happens(0.8) ? world.options.names.find((name) => isAt(world, resource, name, key)) : undefined;
+    const annotations = tenant && { ...object.metadata.annotations, [`${prefixOf(world)}stands-for`]: formatKey(tenant) };
+    return world.write(side, (writer) => writer.create(resource, annotations === undefined ? object : withMeta(object, { annotations })));
+  });
+}
+
+function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: ObjectKey): boolean {
+  const place = hostKeyOf(world, resource, tenant);
+  return place !== undefined && sameKey(place, key);
+}
+
+/** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
+function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
+  const prefix = prefixOf(world);
+  const own = translatorOf(world).vcluster;
+  const vcluster = differs === "another name" ? "red" : own.name;
+  const { namespace = "", name = "", labels, annotations } = object.metadata;
+  const marks = {
+    [`${prefix}vcluster`]: vcluster,
+    [`${prefix}vcluster-namespace`]: differs === "another name" ? own.namespace : `${own.namespace}-2`,
+    [`${prefix}object-kind`]: `${object.apiVersion}/${object.kind}`,
+    [`${prefix}object-host-name`]: name,
+    [`${prefix}object-host-namespace`]: namespace,
+  };
+  return withMeta(object, { labels: { ...labels, [`${prefix}managed-by`]: vcluster }, annotations: { ...annotations, ...marks } });
+}
+
+/** One marker goes, or all of them: either way the object is nobody's now. */
+const stripMarkers: Edit = (object, random, world) => {
+  const { markerPrefix } = world.generation.rules[0]!.translator;
+  const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.startsWith(markerPrefix));
+  if (keys.length === 0) return undefined;
+  const gone = new Set(random.happens(0.5) ? keys : [random.pick(keys)]);
+  const annotations = Object.fromEntries(Object.entries(object.metadata.annotations!).filter(([key]) => !gone.has(key)));
+  return withMeta(object, { annotations });
+};
+
+/** As the host's endpoints controller writes: all labels are its own, annotations stay. */
+const controllerWrites: Edit = (object, random, world) => {
+  const service = world.clusters.host
+    .objects(SERVICES)
+    .get(formatKey({ namespace: object.metadata.namespace!, name: object.metadata.name! }));
+  if ((service as Service | undefined)?.spec?.selector === undefined) return undefined;
+  const labels = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
+  return { ...withMeta(object, { labels }), subsets: drawSubsets(random) };
+};
+
+const touch: Edit = (object, random) =>
+  withMeta(object, { annotations: withEntry(object.metadata.annotations, PRIVATE_ANNOTATION, String(random.below(1_000))) });
+
+const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: "host", resource, weight });
+
+/** What people and controllers of the host cluster do to our copies, and in their way. */
+export const HOST_USERS: readonly Act[] = [
+  changes("host changes subsets", of(ENDPOINTS, 1.5), setSubsets),
+  changes("host changes a label", of(ENDPOINTS, 2), setLabel),
+  changes("host changes an annotation", of(ENDPOINTS, 3), setAnnotation),
+  changes("host touches an object", of(ENDPOINTS, 1), touch),
+  changes("host changes a Service's annotation", of(SERVICES, 1), setAnnotation),
+  changes("host flips a selector", of(SERVICES, 1.5), flipSelector),
+  changes("host's controller writes", of(ENDPOINTS, 2), controllerWrites),
+  changes("host strips markers", of(ENDPOINTS, 0.7), stripMarkers),
+  changes("host strips a Service's markers", of(SERVICES, 0.3), stripMarkers),
+  creates("host has a foreign Endpoints", of(ENDPOINTS, 0.7)),
+  hasService(of(SERVICES, 0.7)),
+  hasMarked(of(ENDPOINTS, 0.7)),
+  hasMarked(of(SERVICES, 0.5)),
+  deletes("host deletes Endpoints", of(ENDPOINTS, 1)),
+  deletes("host deletes Service", of(SERVICES, 0.7)),
+];

@@ -1,0 +1,102 @@
+import { formatKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import type { Side } from "../model/cluster.ts";
+import { CONFIG_ANNOTATION, drawData, drawReferenced, drawValue, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
+import type { Random } from "../model/random.ts";
+import type { World } from "../world.ts";
+
+/** One place where an object stands that something may refer to, or its copy. */
+interface Place {
+  readonly side: Side;
+  readonly resource: ResourceType;
+  readonly key: ObjectKey;
+}
+
+/** What somebody does at a place; undefined when it can not be done there. */
+interface Doing {
+  readonly name: string;
+  readonly weight: number;
+  /** Share of places where the copy belongs: there it is somebody else's object, or an edit of the copy. */
+  readonly atTarget: number;
+  readonly how: (world: World, random: Random, place: Place) => Promise<boolean> | undefined;
+}
+
+function drawPlace(world: World, random: Random, atTarget: number): Place | undefined {
+  const kind = random.pick(world.generation.references!.kinds);
+  const tenantKey = { namespace: random.pick(world.options.names).namespace, name: random.pick(REFERENCED_NAMES) };
+  const target = targetSide({ kind });
+  const side = random.happens(atTarget) ? target : target === "host" ? "tenant" : "host";
+  const key = side === "tenant" ? tenantKey : hostKeyOf(world, kind.resource, tenantKey);
+  return key && { side, resource: kind.resource, key };
+}
+
+function act({ name, weight, atTarget, how }: Doing): Act {
+  return {
+    name,
+    kind: "user",
+    weight,
+    isPossible: ({ generation }) => generation.references !== undefined,
+    perform(world, random) {
+      const place = drawPlace(world, random, atTarget);
+      const writing = place && how(world, random, place);
+      return writing && tell(`${name}: ${place.side} ${place.resource.plural} ${formatKey(place.key)}`, writing);
+    },
+  };
+}
+
+const nameIt: Act = {
+  name: "tenant names another object",
+  kind: "user",
+  weight: 12,
+  isPossible: ({ generation }) => generation.references !== undefined,
+  perform(world, random) {
+    const key = random.pick(world.options.names);
+    const object = present(world, "tenant", ENDPOINTS, key);
+    if (object === undefined) return undefined;
+    const field = random.pick([SECRET_ANNOTATION, CONFIG_ANNOTATION]);
+    const named = random.happens(0.25) ? undefined : random.pick(REFERENCED_NAMES);
+    const changed = withMeta(object, { annotations: withEntry(object.metadata.annotations, field, named) });
+    return tell(
+      `tenant ${formatKey(key)} names ${named ?? "nothing"} in ${field}`,
+      alter(world, { side: "tenant", resource: ENDPOINTS, key }, () => changed),
+    );
+  },
+};
+
+/** What people do with Secrets and ConfigMaps that objects refer to. */
+export const REFERENCE_USERS: readonly Act[] = [
+  nameIt,
+  act({
+    name: "a referenced object appears",
+    weight: 12,
+    atTarget: 0.15,
+    how: (world, random, { side, resource, key }) =>
+      present(world, side, resource, key) === undefined
+        ? world.write(side, (writer) => writer.create(resource, drawReferenced(random, resource, key)))
+        : undefined,
+  }),
+  act({
+    name: "a referenced object changes",
+    weight: 10,
+    atTarget: 0.3,
+    how(world, random, place) {
+      const object = present(world, place.side, place.resource, place.key);
+      if (object === undefined) return undefined;
+      const labels = withEntry(object.metadata.labels, "app", drawValue(random));
+      const data = drawData(random, object.kind);
+      return alter(world, place, () => ({ ...withMeta(object, { labels }), data }));
+    },
+  }),
+  act({
+    name: "a referenced object goes",
+    weight: 5,
+    atTarget: 0.25,
+    how: (world, _random, { side, resource, key }) =>
+      present(world, side, resource, key) === undefined ? undefined : world.write(side, (writer) => writer.delete(resource, key)),
+  }),
+];

@@ -1,0 +1,107 @@
+import { formatKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import type { Side } from "../model/cluster.ts";
+import { ANNOTATIONS, drawSlice, drawSliceBody, drawValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
+import type { Random } from "../model/random.ts";
+import type { World } from "../world.ts";
+
+/** The place of one slice of one Service on one side. */
+interface Place {
+  readonly side: Side;
+  readonly resource: typeof ENDPOINT_SLICES;
+  readonly key: ObjectKey;
+  /** Tenant key of the Service. */
+  readonly service: ObjectKey;
+}
+
+/** What somebody does at a place; undefined when it can not be done there. */
+interface Doing {
+  readonly name: string;
+  readonly weight: number;
+  readonly side: Side;
+  readonly how: (world: World, random: Random, place: Place) => Promise<boolean> | undefined;
+}
+
+function act({ name, weight, side, how }: Doing): Act {
+  return {
+    name,
+    kind: "user",
+    weight,
+    isPossible: ({ resources }) => resources.includes(ENDPOINT_SLICES),
+    perform(world, random) {
+      const service = random.pick(world.options.names);
+      const own = { namespace: service.namespace, name: `${service.name}${random.pick(SLICE_SUFFIXES)}` };
+      const key = side === "tenant" ? own : hostKeyOf(world, ENDPOINT_SLICES, own);
+      const writing = key && how(world, random, { side, resource: ENDPOINT_SLICES, key, service });
+      return writing && tell(`${name}: ${formatKey(key)}`, writing);
+    },
+  };
+}
+
+function create(world: World, { side, key }: Place, draw: () => KubeObject): Promise<boolean> | undefined {
+  if (present(world, side, ENDPOINT_SLICES, key) !== undefined) return undefined;
+  const object = draw();
+  return world.write(side, (writer) => writer.create(ENDPOINT_SLICES, object));
+}
+
+function change(world: World, place: Place, how: (object: KubeObject) => KubeObject): Promise<boolean> | undefined {
+  const object = present(world, place.side, ENDPOINT_SLICES, place.key);
+  return object && alter(world, place, () => how(object));
+}
+
+function remove(world: World, { side, key }: Place): Promise<boolean> | undefined {
+  if (present(world, side, ENDPOINT_SLICES, key) === undefined) return undefined;
+  return world.write(side, (writer) => writer.delete(ENDPOINT_SLICES, key));
+}
+
+function touched(object: KubeObject, random: Random): KubeObject {
+  const { labels, annotations } = object.metadata;
+  return random.happens(0.5)
+    ? withMeta(object, { labels: withEntry(labels, random.pick(LABELS), drawValue(random)) })
+    : withMeta(object, { annotations: withEntry(annotations, random.pick(ANNOTATIONS), drawValue(random)) });
+}
+
+/** As the host's mirroring controller makes them: with all labels and annotations of the Endpoints, ours included. */
+function mirrored(world: World, random: Random, { key, service }: Place): KubeObject {
+  const hostService = hostKeyOf(world, ENDPOINTS, service);
+  const slice = drawSlice(random, key, hostService?.name ?? "web");
+  const endpoints = hostService && random.happens(0.5) ? present(world, "host", ENDPOINTS, hostService) : undefined;
+  if (endpoints === undefined) return slice;
+  const { labels, annotations = {} } = endpoints.metadata;
+  return withMeta(slice, { labels: { ...labels, ...slice.metadata.labels }, annotations });
+}
+
+/** What people and controllers do with EndpointSlices. */
+export const SLICE_USERS: readonly Act[] = [
+  act({
+    ...{ name: "tenant has a slice", weight: 12, side: "tenant" },
+    how: (world, random, place) => create(world, place, () => drawSlice(random, place.key, place.service.name)),
+  }),
+  act({
+    ...{ name: "tenant changes a slice", weight: 6, side: "tenant" },
+    how: (world, random, place) => change(world, place, (object) => ({ ...touched(object, random), ...drawSliceBody(random) })),
+  }),
+  act({
+    ...{ name: "tenant moves a slice to another Service", weight: 2, side: "tenant" },
+    how: (world, random, place) =>
+      change(world, place, (object) => {
+        const other = random.happens(0.3) ? undefined : random.pick(world.options.names).name;
+        return withMeta(object, { labels: withEntry(object.metadata.labels, "kubernetes.io/service-name", other) });
+      }),
+  }),
+  act({ ...{ name: "tenant deletes a slice", weight: 4, side: "tenant" }, how: (world, _random, place) => remove(world, place) }),
+  act({
+    ...{ name: "host changes a slice", weight: 5, side: "host" },
+    how: (world, random, place) =>
+      change(world, place, (object) => (random.happens(0.6) ? touched(object, random) : { ...object, ...drawSliceBody(random) })),
+  }),
+  act({ ...{ name: "host deletes a slice", weight: 3, side: "host" }, how: (world, _random, place) => remove(world, place) }),
+  act({
+    ...{ name: "host has a foreign slice", weight: 2, side: "host" },
+    how: (world, random, place) => create(world, place, () => mirrored(world, random, place)),
+  }),
+];

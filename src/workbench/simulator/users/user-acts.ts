@@ -1,0 +1,88 @@
+import { formatKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
+import type { Act } from "../act.ts";
+import type { Side } from "../model/cluster.ts";
+import { ANNOTATIONS, drawObject, drawSubsets, drawValue, LABELS } from "../model/objects.ts";
+import type { Random } from "../model/random.ts";
+import type { World } from "../world.ts";
+
+/** Whom an act concerns, and how often it is drawn. */
+export interface UserActOptions {
+  readonly side: Side;
+  readonly resource: ResourceType;
+  /** As in {@link Act}. */
+  readonly weight: number;
+}
+
+/** What an object becomes; undefined when there is nothing in it to change. */
+export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
+
+/**
+ * Somebody writes at the place of one of the names. `how` begins the write, and answers undefined when it can not be done there.
+ */
+export function userAct(
+  name: string,
+  { side, resource, weight }: UserActOptions,
+  how: (world: World, random: Random, key: ObjectKey) => Promise<boolean> | undefined,
+): Act {
+  return {
+    name,
+    kind: "user",
+    weight,
+    perform(world, random) {
+      const drawn = random.pick(world.options.names);
+      const key = side === "tenant" ? drawn : hostKeyOf(world, resource, drawn);
+      const writing = key && how(world, random, key);
+      return writing && tell(`${name} ${formatKey(key!)}`, writing);
+    },
+  };
+}
+
+/** Changes an object that is there. */
+export function changes(name: string, options: UserActOptions, edit: Edit): Act {
+  const { side, resource } = options;
+  return userAct(name, options, (world, random, key) => {
+    const object = present(world, side, resource, key);
+    const changed = object && edit(object, random, world);
+    return changed && alter(world, { side, resource, key }, () => changed);
+  });
+}
+
+/** Creates an object where none is. */
+export function creates(name: string, options: UserActOptions): Act {
+  const { side, resource } = options;
+  return userAct(name, options, (world, random, key) => {
+    if (present(world, side, resource, key) !== undefined) return undefined;
+    const object = drawObject(random, resource, key);
+    return world.write(side, (writer) => writer.create(resource, object));
+  });
+}
+
+/** Deletes an object that is there. */
+export function deletes(name: string, options: UserActOptions): Act {
+  const { side, resource } = options;
+  return userAct(name, options, (world, _random, key) => {
+    if (present(world, side, resource, key) === undefined) return undefined;
+    return world.write(side, (writer) => writer.delete(resource, key));
+  });
+}
+
+/** Gives one label another value. */
+export const setLabel: Edit = (object, random) =>
+  withMeta(object, { labels: withEntry(object.metadata.labels, random.pick(LABELS), drawValue(random)) });
+
+/** Gives one annotation another value. */
+export const setAnnotation: Edit = (object, random) =>
+  withMeta(object, { annotations: withEntry(object.metadata.annotations, random.pick(ANNOTATIONS), drawValue(random)) });
+
+/** Gives Endpoints other addresses. */
+export const setSubsets: Edit = (object, random) => ({ ...object, subsets: drawSubsets(random) });
+
+/** Takes a Service's selector away, or gives it one. */
+export const flipSelector: Edit = (object) => {
+  const { selector, ...spec } = (object as Service).spec ?? {};
+  return { ...object, spec: selector === undefined ? { ...spec, selector: { app: "a" } } : spec };
+};

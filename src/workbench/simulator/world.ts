@@ -1,0 +1,206 @@
+import type { Clock } from "../../base/clock.ts";
+import { EngineError, isEngineError } from "../../base/errors.ts";
+import { formatKey, keyOf } from "../../kube/object/key.ts";
+import type { ResourceType } from "../../kube/object/resource.ts";
+import type { Request, Response } from "../../engine/reconcile/machine.ts";
+import { responseTo, send } from "../../engine/sync/run/apply.ts";
+import type { Planner } from "../../engine/reconcile/machine.ts";
+import { plan } from "../../engine/reconcile/plan.ts";
+import type { SyncHooks } from "../../engine/sync/run/turn.ts";
+import { createSimulatedCluster } from "./model/cluster.ts";
+import type { Change, SimulatedCluster, Side } from "./model/cluster.ts";
+import { referencedOf, resourcesOf } from "./model/generation.ts";
+import type { Generation, Setting } from "./model/generation.ts";
+import type { Author, Happening, Oracle, Violation, Write } from "./model/history.ts";
+import type { TenantName } from "./model/names.ts";
+import { checkPlan } from "./model/check-plan.ts";
+import { rememberPlans } from "./model/remembered-plans.ts";
+import { Replica } from "./model/replica.ts";
+import type { CreateCore, Flight } from "./model/replica.ts";
+import { createTimeline } from "./model/timeline.ts";
+import type { Timeline } from "./model/timeline.ts";
+
+/** Virtual time begins here: 2026-01-01. */
+const EPOCH_MS = 1_767_225_600_000;
+
+/** A write whose client gave up; the server will see it all the same. */
+export interface LateWrite {
+  readonly flight: Pick<Flight, "id" | "turn" | "request" | "generation" | "since">;
+  readonly replica: number;
+}
+
+/** What one seed draws before anything happens. */
+export interface WorldOptions {
+  readonly setting: Setting;
+  readonly replicas: number;
+  readonly workers: number;
+  readonly names: readonly TenantName[];
+  readonly oracles: (world: World) => readonly Oracle[];
+  readonly hooks?: SyncHooks;
+  readonly planner?: Planner;
+  readonly createCore?: CreateCore;
+}
+
+/** Two clusters, the replicas between them, and everything that is on its way. Time moves only here. */
+export class World {
+  readonly options: WorldOptions;
+  readonly resources: readonly ResourceType[];
+  readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
+  readonly replicas: Replica[] = [];
+  readonly late: LateWrite[] = [];
+  readonly clock: Clock;
+  readonly timeline: Timeline = createTimeline();
+  readonly #oracles: readonly Oracle[];
+  readonly #referenced: ReadonlySet<string>;
+  readonly #planner: Planner;
+  /** A cluster answers nothing before this time. */
+  readonly downUntil: Record<Side, number> = { tenant: 0, host: 0 };
+  generation: Generation;
+  step = 0;
+  now = 0;
+  /** Reads of single objects by replicas. */
+  reads = 0;
+  /** Writes by replicas that a cluster accepted and that changed something. */
+  writes = 0;
+  /** Requests to write by replicas that a cluster accepted, those that changed nothing included. */
+  accepted = 0;
+  violation: Violation | undefined;
+  /** Copies of referenced objects that came from a write which nobody heard of: only the next start finds them. */
+  readonly unheardCopies = new Set<string>();
+  #author: Author = { kind: "tenant" };
+
+  constructor(options: WorldOptions, clusters: Record<Side, SimulatedCluster>, clock: Clock) {
+    this.options = options;
+    this.clusters = clusters;
+    this.clock = clock;
+    this.resources = resourcesOf(options.setting);
+    this.#referenced = new Set(referencedOf(options.setting).map(({ plural }) => plural));
+    this.generation = options.setting.generations[0]!;
+    this.#oracles = options.oracles(this);
+    this.#planner = this.#watch(options.planner ?? rememberPlans(plan));
+    for (let index = 0; index < options.replicas; index += 1) this.start(index, () => 0);
+  }
+
+  /** Starts replica `index` afresh; `behind` tells how late each first list is. */
+  start(index: number, behind: () => number): void {
+    const { workers, hooks, createCore } = this.options;
+    const { clusters, resources, clock, generation } = this;
+    const given = { ...(hooks && { hooks }), ...(createCore && { createCore }), planner: this.#planner };
+    this.replicas[index]?.crash();
+    this.replicas[index] = new Replica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
+  }
+
+  #watch(planner: Planner): Planner {
+    return (rules, input) => {
+      const planned = planner(rules, input);
+      const wrong = checkPlan(rules, planned);
+      if (wrong !== undefined) this.fail(wrong.oracle, wrong.message);
+      return planned;
+    };
+  }
+
+  /** Tells the oracles of what is no write. */
+  notice(event: Happening): void {
+    for (const oracle of this.#oracles) oracle.noticed?.(event);
+  }
+
+  /** Replicas that can do something now. */
+  get awake(): readonly Replica[] {
+    return this.replicas.filter((replica) => this.isAwake(replica));
+  }
+
+  isAwake({ pausedUntil }: Replica): boolean {
+    return pausedUntil <= this.now;
+  }
+
+  isDown(side: Side): boolean {
+    return this.downUntil[side] > this.now;
+  }
+
+  /** Lets somebody who is no replica write. A write that the cluster refuses did not happen; the answer tells. */
+  async write(side: Side, act: (writer: SimulatedCluster["writer"]) => Promise<unknown>): Promise<boolean> {
+    this.#author = { kind: side };
+    try {
+      await act(this.clusters[side].writer);
+      return true;
+    } catch (error) {
+      if (isEngineError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Brings the request of a flight to its cluster and answers what that says. */
+  async transmit(
+    { id, turn, request, generation, since }: LateWrite["flight"],
+    by: { index: number; unheard: boolean },
+  ): Promise<Response> {
+    if (request.type === "report") return { type: "absent" };
+    const side = request.type === "get" ? request.side : request.operation.side;
+    if (this.isDown(side)) return responseTo(request, unreachable(side));
+    if (request.type === "get") this.reads += 1;
+    this.#author = { kind: "replica", id, generation, since, ...by };
+    const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
+    const response = await send(request, turn.resource, writers);
+    if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;
+    return response;
+  }
+
+  changed(side: Side, resource: ResourceType, { type, object, before }: Change): void {
+    const action = type === "ADDED" ? "create" : type === "DELETED" ? "delete" : "update";
+    const { step, now: at } = this;
+    const author = this.#author;
+    if (author.kind === "replica") this.writes += 1;
+    const after = type === "DELETED" ? undefined : object;
+    const write: Write = { step, at, author, side, plural: resource.plural, action, key: formatKey(keyOf(object)), before, after };
+    this.timeline.wrote(write);
+    const about = this.#referenced.has(resource.plural) ? "referenced" : "synced";
+    for (const oracle of this.#oracles) {
+      if (oracle.about !== "both" && (oracle.about ?? "synced") !== about) continue;
+      const message = oracle.saw(write);
+      if (message !== undefined) this.fail(oracle.name, message);
+    }
+  }
+
+  /** Records the first violation; what follows from it does not count. */
+  fail(oracle: string, message: string): void {
+    this.violation ??= { oracle, message, step: this.step };
+  }
+}
+
+/** The failure of a request to a cluster that does not answer. */
+export function unreachable(side: Side): EngineError {
+  return new EngineError("API_UNAVAILABLE", `Cannot reach the ${side} cluster`);
+}
+
+/** A world of two empty clusters. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const made: { world?: World } = {};
+  const elapsed = () => made.world?.now ?? 0;
+  const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
+  const resources = resourcesOf(options.setting);
+  const cluster = (side: Side) =>
+    createSimulatedCluster({ side, resources, clock, onChange: (resource, change) => made.world?.changed(side, resource, change) });
+  made.world = new World(options, { tenant: await cluster("tenant"), host: await cluster("host") }, clock);
+  return made.world;
+}
+
+function noTimers(): never {
+  throw new EngineError("INTERNAL", "Broken invariant: nothing waits by itself in a simulation");
+}
+
+/** A request as a line of the timeline says it. */
+export function describeRequest(request: Request, plural: string): string {
+  switch (request.type) {
+    case "get":
+      return `get ${request.side} ${request.resource?.plural ?? plural} ${formatKey(request.key)}`;
+    case "write": {
+      const { operation } = request;
+      const key = operation.action === "delete" ? operation.key : keyOf(operation.object);
+      return `${operation.action} ${operation.side} ${plural} ${formatKey(key)}`;
+    }
+    case "report":
+      return `report ${request.notes.map(({ code }) => code).join(", ")}`;
+    case "done":
+      return `done: ${request.ending.result}`;
+  }
+}

@@ -1,0 +1,85 @@
+/** A kind with a secret: its code is told once, to whoever sets it, and kept as a mark of which nothing can be read. */
+import { sha256Hex } from "../../../src/base/digest.ts";
+import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
+import type { Claim, ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
+import { fields, kindShape, mandatory, text } from "../../../src/apiserver/types/objects/shape.ts";
+import { forbiddenRequest } from "../../../src/apiserver/types/status.ts";
+
+/** `example.com/v1` Locks. */
+export const LOCKS: ResourceType = { apiVersion: "example.com/v1", kind: "Lock", plural: "locks", namespaced: true };
+
+interface LockSpec {
+  readonly door?: string;
+  readonly code?: string;
+  readonly mark?: string;
+}
+
+/** The spec of a lock. */
+export function specOf(object: KubeObject): LockSpec {
+  return object["spec"] as LockSpec;
+}
+
+/** What is stored for a code. */
+export function markOf(code: string): string {
+  return sha256Hex(code).slice(0, 12);
+}
+
+/** The code that a lock is given when its author names none. */
+export const MADE_CODE = "made-0000";
+
+/** What became of the claims of locks. */
+export interface Tally {
+  committed: number;
+  rolledBack: number;
+}
+
+function withSpec(object: KubeObject, spec: LockSpec): KubeObject {
+  return { ...object, spec };
+}
+
+/**
+ * Locks. A user in the group `nosy` sees the mark; `mallory` may write none.
+ *
+ * @param tally Told what becomes of the claims.
+ */
+export function createLocks(tally: Tally = { committed: 0, rolledBack: 0 }): ResourceDefinition {
+  return {
+    type: LOCKS,
+    singular: "lock",
+    shape: kindShape({ spec: mandatory(fields({ door: text, code: text, mark: text })) }),
+    columns: [
+      { name: "Name", type: "string", description: "Name.", cell: ({ metadata }) => metadata.name ?? "" },
+      { name: "Mark", type: "string", description: "Mark.", cell: (object) => specOf(object).mark ?? "" },
+    ],
+    shown(object, { groups }) {
+      if (groups.includes("nosy") || specOf(object).mark === undefined) return object;
+      const { mark: _hidden, ...spec } = specOf(object);
+      return withSpec(object, spec);
+    },
+    strategy: {
+      nameRule: dnsSubdomain,
+      opened(object) {
+        const { mark: _hidden, ...spec } = specOf(object);
+        return withSpec(object, { ...spec, code: "" });
+      },
+      claim: (object, old) => claimed(object, old, tally),
+      permit({ user, object }) {
+        if (user.name === "mallory") throw forbiddenRequest(LOCKS, object.metadata.name ?? "", "not you");
+      },
+    },
+  };
+}
+
+function claimed(object: KubeObject, old: KubeObject | undefined, tally: Tally): Claim {
+  const { code: given = "", ...spec } = specOf(object);
+  const code = given === "" && old === undefined ? MADE_CODE : given;
+  const mark = code === "" ? specOf(old!).mark! : markOf(code);
+  return {
+    object: withSpec(object, { ...spec, mark }),
+    ...(code !== "" && { answer: (stored) => withSpec(stored, { ...specOf(stored), code }) }),
+    commit: () => void (tally.committed += 1),
+    rollback: () => void (tally.rolledBack += 1),
+  };
+}

@@ -1,0 +1,102 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SCOPE_EXTRA, allowedByScopes, compileScope, scopesOf } from "../../../src/cluster/scope/scope.ts";
+import { TextCache } from "../../../src/cluster/scope/patterns/text-cache.ts";
+import type { AccessScope } from "../../../src/cluster/scope/types.ts";
+import type { UserInfo } from "../../../src/apiserver/types/user-info.ts";
+import { accessScope, scopedRequest } from "./arbitrary.ts";
+import { request } from "./request.ts";
+
+function user(...texts: readonly string[]): UserInfo {
+  return { name: "jane", groups: [], extra: { [SCOPE_EXTRA]: texts } };
+}
+
+function may(who: UserInfo, words: string, options = {}): boolean {
+  const { target, attributes } = request(words);
+  return allowedByScopes(who, target, attributes, options);
+}
+
+const C1: AccessScope = { clusters: [{ cluster: "c1" }] };
+const READS: AccessScope = { rules: [{ verbs: ["get", "list"] }] };
+
+describe("a user with several scopes", () => {
+  test("may do what all of them allow", () => {
+    const jane = user(JSON.stringify(C1), JSON.stringify(READS));
+    expect(["cluster c1: get pods", "cluster c1: delete pods", "cluster c2: get pods"].map((words) => may(jane, words))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("may do exactly what each of them alone allows", () => {
+    fc.assert(
+      fc.property(fc.array(accessScope, { maxLength: 3 }), scopedRequest, (scopes, { target, attributes }) => {
+        const each = scopes.map((scope) => compileScope(scope).allows(target, attributes));
+        const jane = user(...scopes.map((scope) => JSON.stringify(scope)));
+        expect(allowedByScopes(jane, target, attributes)).toBe(!each.includes(false));
+      }),
+    );
+  });
+
+  test("is limited by none when he has none", () => {
+    const nobody: UserInfo = { name: "jane", groups: [] };
+    for (const who of [nobody, { ...nobody, extra: {} }, user()])
+      expect([may(who, "management: delete teams.management.platform"), scopesOf(who)]).toEqual([true, []]);
+  });
+});
+
+describe("a text that is no scope", () => {
+  test.each([
+    "",
+    "null",
+    "[]",
+    "{",
+    '{"clusters":[{"cluster":1}]}',
+    '{"clusters":{"cluster":"*"}}',
+    '{"clusters":[{"cluster":"*"}],"except":["c1"]}',
+    '{"rules":[{"verbs":["get"],"notNames":["x"]}]}',
+    '{"rules":[{"verbs":"get"}]}',
+  ])("allows nothing: %s", (text) => {
+    const asked = ["cluster c1: get pods", "management: get /metrics", "management: get /version"];
+    expect(asked.map((words) => may(user(text), words))).toEqual([false, false, true]);
+  });
+
+  test("takes nothing from what is well formed beside it, and adds nothing", () => {
+    expect(may(user(JSON.stringify(C1), "{"), "cluster c1: get pods")).toBe(false);
+  });
+});
+
+test("the same text means another thing with another prefix", () => {
+  const jane = user('{"projects":[{"project":"a"}]}');
+  const prefixes = [undefined, "q-", "p-"].map((projectNamespacePrefix) => ({ projectNamespacePrefix }));
+  const answers = prefixes.map((options) => ["p-a", "q-a"].map((name) => may(jane, `management: get secrets in ${name}`, options)));
+  expect(answers).toEqual([
+    [true, false],
+    [false, true],
+    [true, false],
+  ]);
+});
+
+describe("TextCache", () => {
+  function filled(limits: { entries: number; characters: number }, ...texts: string[]) {
+    const cache = new TextCache<object>(limits);
+    const made = texts.map((text) => cache.get(text, () => ({})));
+    return { keeps: (text: string) => made.includes(cache.get(text, () => ({}))) };
+  }
+
+  test("makes a thing once", () => {
+    expect(filled({ entries: 2, characters: 100 }, "a", "b").keeps("a")).toBe(true);
+  });
+
+  test("lets the least recently used go when there are too many", () => {
+    const texts = ["a", "b", "a", "c"];
+    expect(["a", "b", "c"].map((text) => filled({ entries: 2, characters: 100 }, ...texts).keeps(text))).toEqual([true, false, true]);
+  });
+
+  test("lets the least recently used go when their texts are too long together", () => {
+    const texts = ["aaaa", "bbbb", "cccc"];
+    expect(texts.map((text) => filled({ entries: 9, characters: 8 }, ...texts).keeps(text))).toEqual([false, true, true]);
+    expect(filled({ entries: 9, characters: 8 }, "a", "123456789").keeps("123456789")).toBe(false);
+  });
+});

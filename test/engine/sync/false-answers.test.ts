@@ -1,0 +1,82 @@
+/**
+ * A cluster that says of a write that it took place, in an answer with nothing wrong about it, and does nothing: a proxy answers from
+ * what it was sent, or a database forgot.
+ */
+import { expect, test } from "vitest";
+import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
+import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
+import { clock, cluster, fill, start, useRunningSyncers } from "./running-syncers.ts";
+
+useRunningSyncers();
+
+const COPY = { namespace: "vc", name: "web-x-shop-x-blue" };
+const SOURCE = { namespace: "shop", name: "web" };
+const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
+
+/** Writes of Endpoints that are only said to take place, while `lying` names their verb; counted. */
+function liar(client: ClusterClient) {
+  const state = { lying: "", lies: 0 };
+  const lies = (verb: string, resource: ResourceType) => resource === ENDPOINTS && state.lying === verb && (state.lies += 1) > 0;
+  /** As the next version would be. */
+  async function stored(object: KubeObject): Promise<KubeObject> {
+    const { resourceVersion } = await client.list(ENDPOINTS, {});
+    const uid = object.metadata.uid ?? "11111111-1111-4111-8111-111111111111";
+    return { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(Number(resourceVersion) + 1) } };
+  }
+  const wrapped: ClusterClient = {
+    get: (resource, key) => client.get(resource, key),
+    list: (resource, options) => client.list(resource, options),
+    watch: (resource, options) => client.watch(resource, options),
+    create: async (resource, object) => (lies("create", resource) ? stored(object) : client.create(resource, object)),
+    update: async (resource, object) => (lies("update", resource) ? stored(object) : client.update(resource, object)),
+    patch: (resource, key, type, body) => client.patch(resource, key, type, body),
+    delete: async (resource, key, preconditions) => (lies("delete", resource) ? "deleted" : client.delete(resource, key, preconditions)),
+    close: () => client.close(),
+  };
+  return { client: wrapped, state };
+}
+
+async function world(lying: string) {
+  const [tenant, host] = [await cluster("shop"), await cluster("vc")];
+  const { client, state } = liar(host.client);
+  if (lying === "create") state.lying = lying;
+  await fill(tenant, "shop", ["web"]);
+  await start({ tenant, on: host, namespace: "vc", through: (own, side) => (side === "host" ? client : own) });
+  state.lying = lying;
+  /** Anything that is written, so that the cluster comes past the version of a lie. */
+  const goOn = async () => {
+    await host.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "vc", name: "other" } });
+    await clock.advance(2_000);
+    state.lying = "";
+    await clock.advance(180_000);
+  };
+  return { tenant, host, state, goOn };
+}
+
+test("a copy that was never created is created", async () => {
+  const { host, state, goOn } = await world("create");
+  await goOn();
+  expect(state.lies).toBe(1);
+  expect(await host.client.get(ENDPOINTS, COPY)).toBeDefined();
+});
+
+test("addresses that were never stored are stored", async () => {
+  const { tenant, host, state, goOn } = await world("update");
+  const found = (await tenant.client.get(ENDPOINTS, SOURCE)) as Endpoints;
+  await tenant.client.update(ENDPOINTS, { ...found, subsets: subsets("10.0.0.7") } as Endpoints);
+  await clock.advance(2_000);
+  await goOn();
+  expect(state.lies).toBe(1);
+  expect(await host.client.get(ENDPOINTS, COPY)).toMatchObject({ subsets: subsets("10.0.0.7") });
+});
+
+test("a copy that was never deleted is deleted", async () => {
+  const { tenant, host, state, goOn } = await world("delete");
+  await tenant.client.delete(ENDPOINTS, SOURCE);
+  await clock.advance(2_000);
+  await goOn();
+  expect(state.lies).toBe(1);
+  expect(await host.client.get(ENDPOINTS, COPY)).toBeUndefined();
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { formatKey } from "../../../src/kube/object/key.ts";
+import type { ObjectKey } from "../../../src/kube/object/key.ts";
+import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
+import { createKeyRouter } from "../../../src/engine/sync/run/key-router.ts";
+import { testRules } from "../../support/rules.ts";
+
+/** Caches that note which kinds are asked for, and that hold what a test puts. */
+function caches() {
+  const kinds = new Map<string, { objects: Map<string, KubeObject>; listeners: Set<(key: ObjectKey) => void> }>();
+  const of = ({ plural }: ResourceType) => {
+    const known = kinds.get(plural) ?? { objects: new Map(), listeners: new Set() };
+    kinds.set(plural, known);
+    return known;
+  };
+  return {
+    kinds,
+    source(type: ResourceType): ObjectSource {
+      const { objects, listeners } = of(type);
+      return {
+        get: (key) => objects.get(formatKey(key)),
+        list: () => [...objects.values()],
+        onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
+        synced: true,
+        current: true,
+      };
+    },
+    put(type: ResourceType, key: ObjectKey, labels: Record<string, string> = {}) {
+      const { objects, listeners } = of(type);
+      objects.set(formatKey(key), { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...key, labels } });
+      for (const listener of listeners) listener(key);
+    },
+  };
+}
+
+function router(kinds: readonly ("slices" | "endpoints")[]) {
+  const [tenant, host, enqueued] = [caches(), caches(), [] as string[]];
+  const rules = kinds.map((kind) => testRules(kind === "slices" ? { kind: ENDPOINT_SLICES_KIND } : {}));
+  createKeyRouter({ tenant, host, rules, enqueue: (id) => void enqueued.push(id), changed: () => {} });
+  return { tenant, host, enqueued };
+}
+
+test.each([
+  { kinds: ["endpoints"] as const, want: ["endpoints", "services"] },
+  { kinds: ["slices", "endpoints"] as const, want: ["endpoints", "endpointslices", "services"] },
+])("no cache is opened but those of $want where $kinds are synced", ({ kinds, want }) => {
+  const { tenant, host } = router(kinds);
+  for (const { kinds: opened } of [tenant, host]) expect([...opened.keys()].sort()).toEqual(want);
+});
+
+test("a slice concerns the Endpoints of its Service, and a Service its slices, on either side", () => {
+  const { tenant, host, enqueued } = router(["slices", "endpoints"]);
+  const slice = { namespace: "shop", name: "web-1" };
+  const taken = () => new Set(enqueued.splice(0));
+  tenant.put(ENDPOINT_SLICES, slice, { "kubernetes.io/service-name": "web" });
+  expect(taken()).toEqual(new Set(["endpointslices|shop/web-1", "endpoints|shop/web"]));
+  tenant.put(SERVICES, { namespace: "shop", name: "web" });
+  expect(taken()).toEqual(new Set(["endpointslices|shop/web-1", "endpoints|shop/web"]));
+  host.put(SERVICES, { namespace: "vc", name: "web-x-shop-x-blue" });
+  expect(taken()).toEqual(new Set(["endpointslices|shop/web-1"]));
+  tenant.put(ENDPOINT_SLICES, slice, { "kubernetes.io/service-name": "db" });
+  expect(taken()).toEqual(new Set(["endpointslices|shop/web-1", "endpoints|shop/web", "endpoints|shop/db"]));
+  tenant.put(ENDPOINTS, { namespace: "shop", name: "web" });
+  expect(taken()).toEqual(new Set(["endpoints|shop/web"]));
+});

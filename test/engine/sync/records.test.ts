@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import type { Plan, PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
+import { createRecords } from "../../../src/engine/sync/state/records.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+import { tenantEndpoints } from "../../support/rules.ts";
+
+test("a plan that was not carried out makes the one before it prove nothing", () => {
+  const records = createRecords(createFakeClock());
+  const input: PlanInput = { key: { namespace: "shop", name: "web" }, tenant: tenantEndpoints(), host: undefined };
+  const planned: Plan = { state: "left", hostKey: undefined, operations: [], notes: [], outcomes: [], references: [] };
+  records.unsettle("endpoints|shop/web");
+  records.record("endpoints|shop/web", { resource: "endpoints", input, planned, notes: [], complete: true });
+  expect(records.settled("endpoints|shop/web", input)).toBe(true);
+  records.unsettle("endpoints|shop/web");
+  expect(records.settled("endpoints|shop/web", input)).toBe(false);
+  expect(records.list()).toMatchObject([{ state: "left" }]);
+});

@@ -1,0 +1,76 @@
+/** Copies of referenced objects that a list leaves out. */
+import { expect, test } from "vitest";
+import { finish } from "../../../src/base/finish.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { noMetrics } from "../../../src/base/metrics.ts";
+import { formatKey, keyOf } from "../../../src/kube/object/key.ts";
+import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
+import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
+import { planReferenceCopy } from "../../../src/engine/reconcile/references/reference-copy.ts";
+import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
+import { createReferenceCopies } from "../../../src/engine/sync/references/reference-copies.ts";
+import { createWriteBrake } from "../../../src/engine/sync/guards/write-brake.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+import { referenceInput, secret, testReferenceRules } from "../../support/references.ts";
+import { stored } from "../../support/rules.ts";
+
+function cacheOf(...objects: readonly KubeObject[]): ObjectSource & { readonly objects: Map<string, KubeObject> } {
+  const known = new Map(objects.map((object) => [formatKey(keyOf(object)), object]));
+  const source: ObjectSource = {
+    get: (key) => known.get(formatKey(key)),
+    list: () => [...known.values()],
+    onChange: () => () => {},
+    synced: true,
+    current: true,
+  };
+  return { ...source, objects: known };
+}
+
+/** A copy that nobody refers to, and that the last list lacked. */
+function unused() {
+  const rules = testReferenceRules();
+  const source = secret("shop", "db");
+  const input = referenceInput({ source });
+  const [planned] = planReferenceCopy(rules, input).operations;
+  const copy = stored((planned as Extract<Operation, { action: "create" }>).object, "20");
+  const [tenant, host] = [cacheOf(source), cacheOf(copy)];
+  const clock = createFakeClock();
+  const copies = createReferenceCopies({
+    ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
+    ...{ tenant: { source: () => tenant }, host: { source: () => host } },
+    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+    writeBrake: createWriteBrake({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+    user: () => undefined,
+    owner: () => undefined,
+    enqueue: () => {},
+  });
+  const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
+  const waits = { type: "done", ending: { requeueAfterMs: rules.retentionMs } };
+
+  copies.found(input.kind, copy);
+  expect(begin().request).toMatchObject(waits);
+  host.objects.clear();
+  expect(begin().request).toMatchObject(waits);
+  return { copy, copies, host, begin, timeIsOver: () => clock.advance(rules.retentionMs) };
+}
+
+test("a copy that a list leaves out while nobody refers to it is still deleted when its time is over", async () => {
+  const { copy, host, begin, timeIsOver } = unused();
+  host.objects.set(formatKey(keyOf(copy)), copy);
+  await timeIsOver();
+  expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+});
+
+test("a copy that the list still leaves out when its time is over is deleted as it was last seen", async () => {
+  const { copy, copies, begin, timeIsOver } = unused();
+  await timeIsOver();
+  const { uid, resourceVersion } = copy.metadata;
+  const turn = begin();
+  expect(turn.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
+  finish(turn.answer({ type: "outdated", reason: "it changed" }));
+  expect(copies.followed).toBe(2);
+  const again = begin();
+  finish(again.answer({ type: "absent" }));
+  expect(copies.followed).toBe(0);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { createStrays } from "../../../src/engine/sync/state/strays.ts";
+import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
+import type { Source } from "../../../src/engine/translate/markers.ts";
+import { testRules } from "../../support/rules.ts";
+
+const KEY = { namespace: "shop", name: "web" };
+const OLD = { namespace: "old-shop", name: "web" };
+const rules = testRules({ translator: { mode: "multi-namespace", mappings: { shop: "new-shop" } } });
+
+/** A copy of shop/web by its markers, at any host key. */
+function copyAt(host: { namespace: string; name: string }, of: Partial<Source> = {}): KubeObject {
+  const kind = formatKind(rules.kind.resource);
+  const place = { hostName: host.name, hostNamespace: host.namespace };
+  const source = { vcluster: "blue", vclusterNamespace: "vc", kind, ...KEY, uid: "", ...place, ...of };
+  const markers = writeMarkers("sync.platform/", source);
+  return { apiVersion: "v1", kind: "Endpoints", metadata: { ...host, ...markers } };
+}
+
+test("a copy is a stray where its tenant object does not translate to, until it is gone", () => {
+  const strays = createStrays();
+  strays.look(rules, OLD, copyAt(OLD));
+  strays.look(rules, OLD, copyAt(OLD));
+  expect(strays.of(rules, KEY)).toEqual([OLD]);
+  strays.look(rules, OLD, undefined);
+  expect(strays.of(rules, KEY)).toEqual([]);
+});
+
+test("a copy in its place, one of another virtual cluster and one that inherited its markers are no strays", () => {
+  const strays = createStrays();
+  const place = { namespace: "new-shop", name: "web" };
+  strays.look(rules, place, copyAt(place));
+  strays.look(rules, OLD, copyAt(OLD, { vcluster: "red" }));
+  strays.look(rules, OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
+  const inherited = copyAt(OLD);
+  const other = { namespace: "old-shop", name: "other" };
+  strays.look(rules, other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
+  expect(strays.of(rules, KEY)).toEqual([]);
+});

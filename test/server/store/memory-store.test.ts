@@ -1,4 +1,0 @@
-import { createMemoryStore } from "../../../src/server/store/memory-store.ts";
-import { storeSuite } from "../../conformance/store.ts";
-
-storeSuite({ name: "memory store", create: async ({ history }) => createMemoryStore({ history }), runs: 300 });

@@ -1,0 +1,245 @@
+import { describe, expect, test } from "vitest";
+import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { answerStatus, answerText, isList, isWatch, type Passing } from "./fault-proxy.ts";
+import { guardRigs, startRig, type Rig } from "./rig.ts";
+
+guardRigs();
+
+const ofEndpoints = ({ url }: Passing) => url.includes("/endpoints");
+const watchesEndpoints = (passing: Passing) => isWatch(passing) && ofEndpoints(passing);
+const listsEndpoints = (passing: Passing) => isList(passing) && ofEndpoints(passing);
+const lists = ({ tenant, host }: Rig) => [...tenant.proxy.passed, ...host.proxy.passed].filter(isList).length;
+const bookmark = (line: string) => line.startsWith('{"type":"BOOKMARK"');
+const deletion = (line: string) => line.startsWith('{"type":"DELETED"');
+const expired = answerStatus(410, "Expired");
+
+/** Loses what the tenant's watches say until the returned function is called; the streams stay open. */
+function deafen({ tenant: { proxy } }: Rig): () => void {
+  proxy.filter = () => [];
+  return () => void (proxy.filter = undefined);
+}
+
+describe("a watch that ends", () => {
+  test.each(["clean", "mid-json", "mid-chunk"] as const)(
+    "F1 watch closed %s: goes on from its last state, without a list or a loss",
+    async (how) => {
+      const rig = await startRig({ objects: 2 });
+      const before = lists(rig);
+      const hear = deafen(rig);
+      await rig.put("web-0", "10.1.1.1");
+      await rig.remove("web-1");
+      for (const { proxy } of [rig.tenant, rig.host]) proxy.endWatches(how);
+      hear();
+      await rig.converged();
+      expect({ lists: lists(rig) - before, writes: rig.takeHostWrites() }).toEqual({ lists: 0, writes: 2 });
+    },
+  );
+
+  test("F1 watch closed right after a bookmark: goes on from the bookmark", async () => {
+    const rig = await startRig();
+    const { proxy } = rig.tenant;
+    let from = "";
+    proxy.filter = (line) => {
+      if (bookmark(line) && line.includes('"kind":"Endpoints"')) {
+        from = (JSON.parse(line) as { object: { metadata: { resourceVersion: string } } }).object.metadata.resourceVersion;
+        setImmediate(() => proxy.endWatches("clean"));
+      }
+      return [line];
+    };
+    await rig.until(
+      "a watch goes on from it",
+      () => from !== "" && proxy.passed.some((one) => watchesEndpoints(one) && one.url.includes(`resourceVersion=${from}&`)),
+    );
+    await rig.put("web-0", "10.1.1.1");
+    await rig.converged();
+    expect(rig.takeHostWrites()).toBe(1);
+  });
+
+  test.each([
+    { why: "the watch is refused", fault: expired },
+    {
+      why: "an ERROR event comes inside the stream",
+      fault: answerText(200, '{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n', {
+        "content-type": "application/json",
+      }),
+    },
+  ])("F2 410 Gone, $why: lists, and hears of the deletion that it missed", async ({ fault }) => {
+    const rig = await startRig({ objects: 2 });
+    const before = lists(rig);
+    const hear = deafen(rig);
+    await rig.remove("web-1");
+    await rig.put("web-0", "10.1.1.1");
+    rig.tenant.proxy.on({ when: watchesEndpoints, fault, times: 1 });
+    rig.tenant.proxy.endWatches("clean");
+    hear();
+    await rig.converged();
+    expect({ lists: lists(rig) - before, writes: rig.takeHostWrites() }).toEqual({ lists: 1, writes: 2 });
+  });
+
+  test("F2 410 Gone on a continue token: lists again in one piece", async () => {
+    const rig = await startRig({ objects: 3 });
+    const { proxy } = rig.tenant;
+    proxy.on({ when: ({ url }) => url.includes("continue="), fault: expired });
+    proxy.on({
+      when: listsEndpoints,
+      times: 1,
+      fault: async ({ ask, response }) => {
+        const page = JSON.parse((await ask()).text) as { metadata: object; items: unknown[] };
+        const first = { ...page, metadata: { ...page.metadata, continue: "forgotten" }, items: page.items.slice(0, 1) };
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(first));
+      },
+    });
+    proxy.on({ when: watchesEndpoints, fault: expired, times: 1 });
+    const hear = deafen(rig);
+    await rig.remove("web-2");
+    proxy.endWatches("clean");
+    hear();
+    await rig.converged();
+    expect(rig.takeHostWrites()).toBe(1);
+    expect(proxy.passed.at(-1)?.url).not.toContain("continue=");
+  });
+});
+
+describe("a server that shows the past", () => {
+  test("F3 stale list, older than what was seen: is refused, nothing is done after it, and a newer one is asked for", async () => {
+    const rig = await startRig({ objects: 3 });
+    const { proxy } = rig.tenant;
+    const old = await rig.tenant.cluster.client.list(ENDPOINTS);
+    const stale = { kind: "EndpointsList", apiVersion: "v1", metadata: { resourceVersion: old.resourceVersion }, items: [] };
+    await rig.put("web-0", "10.1.1.1");
+    await rig.converged();
+    rig.takeHostWrites();
+    const heal = proxy.on({
+      when: listsEndpoints,
+      fault: answerText(200, JSON.stringify(stale), { "content-type": "application/json" }),
+      times: 3,
+    });
+    proxy.on({ when: watchesEndpoints, fault: expired, times: 1 });
+    proxy.endWatches("clean");
+    await rig.until("it is refused", () => rig.lines.some((line) => line.includes("is older than")));
+    expect(rig.takeHostWrites()).toBe(0);
+    heal();
+    await rig.put("web-1", "10.1.1.2");
+    await rig.converged();
+    expect(rig.takeHostWrites()).toBe(1);
+    expect(await rig.copy("web-2")).toBeDefined();
+  });
+
+  test("F4 list that misses an object: nothing is deleted that a live read still finds", async () => {
+    const rig = await startRig({ objects: 3 });
+    const { proxy } = rig.tenant;
+    const before = (await rig.copy("web-1"))!.metadata.uid;
+    let listed = false;
+    proxy.on({
+      when: listsEndpoints,
+      times: 1,
+      fault: async ({ ask, response }) => {
+        const page = JSON.parse((await ask()).text) as { items: { metadata: { name: string } }[] };
+        const items = page.items.filter(({ metadata }) => metadata.name !== "web-1");
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ ...page, items }));
+        listed = true;
+      },
+    });
+    proxy.on({ when: watchesEndpoints, fault: expired, times: 1 });
+    proxy.endWatches("clean");
+    await rig.until(
+      "the object is looked for",
+      () => listed && proxy.passed.some(({ method, url }) => method === "GET" && url.endsWith("/web-1")),
+    );
+    await rig.pass(5_000);
+    expect(rig.host.proxy.passed.filter(({ method }) => method === "DELETE")).toEqual([]);
+    expect((await rig.copy("web-1"))?.metadata.uid).toBe(before);
+    await rig.put("web-1", "10.1.1.1");
+    await rig.converged();
+  });
+
+  test("F5 duplicate and re-ordered events, old states again: one write for each change, and nothing goes back", async () => {
+    const rig = await startRig();
+    let last = "";
+    rig.tenant.proxy.filter = (line) => {
+      const lines = last === "" ? [line, line] : [line, last, line, last];
+      if (line.includes('"web-0"')) last = line;
+      return lines;
+    };
+    for (const ip of ["10.1.1.1", "10.1.1.2", "10.1.1.3"]) {
+      await rig.put("web-0", ip);
+      await rig.converged();
+    }
+    await rig.pass(5_000);
+    expect({ writes: rig.takeHostWrites(), converged: await rig.isConverged() }).toEqual({ writes: 3, converged: true });
+  });
+
+  test("F6 DELETE event lost for ever: the orphan goes with the next periodic list", async () => {
+    const rig = await startRig({ objects: 2, times: { relistMs: 40_000 } });
+    let lost = 0;
+    rig.tenant.proxy.filter = (line) => (deletion(line) ? ((lost += 1), []) : [line]);
+    await rig.remove("web-1");
+    await rig.until("the orphan is gone", async () => (await rig.copy("web-1")) === undefined);
+    expect(lost).toBe(1);
+  });
+
+  test.each([
+    { why: "do not come", filter: (line: string) => (bookmark(line) ? [] : [line]) },
+    {
+      why: "go back",
+      filter: (line: string) => [bookmark(line) ? line.replace(/"resourceVersion":"[0-9]+"/, '"resourceVersion":"1"') : line],
+    },
+  ])("F7 bookmarks that $why: no list, nothing lost, and no initial events are ever asked for", async ({ filter }) => {
+    const rig = await startRig();
+    const before = lists(rig);
+    rig.tenant.proxy.filter = filter;
+    await rig.pass(70_000);
+    await rig.put("web-0", "10.1.1.1");
+    await rig.converged();
+    expect({ lists: lists(rig) - before, writes: rig.takeHostWrites() }).toEqual({ lists: 0, writes: 1 });
+    expect(rig.tenant.proxy.passed.filter(({ url }) => url.includes("sendInitialEvents"))).toEqual([]);
+  });
+});
+
+describe("a stream that stands still", () => {
+  test.each(["tenant", "host"] as const)("F8 half-open connection to the %s: noticed and replaced, nothing lost", async (side) => {
+    const rig = await startRig();
+    const { proxy } = rig[side];
+    proxy.halfOpen();
+    await rig.put("web-0", "10.1.1.1");
+    await rig.converged();
+    await rig.until("every watch was given up", () =>
+      rig.lines.some((line) => line.includes("Cannot follow the cluster") && line.includes(`"cluster":"${side}"`)),
+    );
+    expect(rig.lines.filter((line) => line.startsWith("error") && !line.includes("API_UNAVAILABLE"))).toEqual([]);
+  });
+
+  test("F8 half-open connections of a whole pool: cost one timeout, not one for each of them", async () => {
+    const rig = await startRig({ objects: 20 });
+    for (let i = 0; i < 20; i++) await rig.put(`web-${i}`, "10.1.1.1");
+    await rig.converged();
+    // The last answers are still on their way.
+    await rig.pass(4_000);
+    rig.host.proxy.halfOpen();
+    await rig.put("web-0", "10.2.2.2");
+    await rig.converged();
+    // One call that was not answered, and the one that was.
+    expect(rig.host.proxy.passed.filter(({ body }) => body.includes("10.2.2.2"))).toHaveLength(2);
+  });
+
+  test("F8 watch that is accepted and never begins to answer: is given up", async () => {
+    const rig = await startRig();
+    rig.tenant.proxy.on({ when: watchesEndpoints, fault: () => undefined, times: 1 });
+    rig.tenant.proxy.endWatches("clean");
+    await rig.put("web-0", "10.1.1.1");
+    await rig.converged();
+  });
+
+  test("F9 event burst on few keys: what waits stays as small as the number of keys, and so do the writes", async () => {
+    const rig = await startRig({ objects: 3 });
+    rig.tenant.proxy.filter = (line) => Array.from({ length: 20 }, () => line);
+    let deepest = 0;
+    for (let round = 0; round < 100; round++) {
+      for (let i = 0; i < 3; i++) await rig.put(`web-${i}`, `10.1.${round}.${i + 1}`);
+      deepest = Math.max(deepest, rig.syncer.status().waiting);
+    }
+    await rig.converged();
+    expect(deepest).toBeLessThanOrEqual(3);
+    expect(rig.takeHostWrites()).toBeLessThanOrEqual(300);
+  });
+});
