@@ -88,7 +88,7 @@ export class Administrator {
       if (!this.#going() || (answer.code >= 200 && answer.code < 300)) return answer;
       if (doubt && (isHeld(answer) || answer.code === DONE_BEFORE[asked.method])) return answer;
       if (!EXCUSED.has(answer.code) && answer.code !== 409)
-        model.fail("admin", `${asked.method} ${asked.path}: ${answer.code} ${answer.text}`);
+        model.fail(asked.path, `${asked.method} is answered the administrator: ${answer.code} ${answer.text}`);
       await delay(systemClock, AGAIN_MS);
     }
   }
