@@ -1,4 +1,7 @@
-/** Requests whose rights end after they have come and before they write: what was taken away before a write does not happen. */
+/**
+ * Requests whose rights end, or whose object comes, after they have come and before they read or write: what was taken away before does not
+ * happen, and is not told.
+ */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
@@ -9,7 +12,7 @@ import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/apiserver/store/store.ts";
 import { WAIT } from "../support/patience.ts";
-import { API, MERGE_PATCH, names, startPlatform } from "./platform.ts";
+import { API, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
 import type { Client, Platform } from "./platform.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "judged-writes-"));
@@ -27,12 +30,20 @@ const STORES: readonly (readonly [string, () => Store])[] = [
 describe.each(STORES)("a platform %s", (_, open) => {
   let platform: Platform;
   let arrived: string[];
+  let beforeRead: (key: string) => Promise<void>;
 
   beforeEach(async () => {
     arrived = [];
     // Told once it is known who asks.
     const audit = ({ method, requestURI }: { method: string; requestURI: string }) => void arrived.push(`${method} ${requestURI}`);
-    platform = await startPlatform({ store: open(), audit: audit as never });
+    beforeRead = async () => {};
+    const store = open();
+    const read = store.get.bind(store);
+    store.get = async (key) => {
+      await beforeRead(key);
+      return read(key);
+    };
+    platform = await startPlatform({ store, audit: audit as never });
   });
   afterEach(() => platform.stop());
 
@@ -103,6 +114,54 @@ describe.each(STORES)("a platform %s", (_, open) => {
     const { body } = await platform.admin.send("GET", `${SECRETS}/db`);
     expect(await meanwhile(jane, ["PUT", `${SECRETS}/db`, JSON.stringify(body)], async () => {})).toBe(200);
     expect(await secrets()).toEqual(["db"]);
+  });
+
+  test("tells nothing of what was made, or taken away, after a request had come", async () => {
+    const jane = await platform.withKey({ user: "jane" });
+    await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
+    const [merge, json] = [MERGE_PATCH.type, JSON_PATCH.type];
+    const described = JSON.stringify({ spec: { description: "of others" } });
+    const guess = JSON.stringify([{ op: "test", path: "/spec/description", value: "a guess" }]);
+    const wanted = [
+      ["PATCH", "?dryRun=All", JSON.stringify({ spec: { description: "hers" } }), merge],
+      ["PATCH", "", described, merge],
+      ["PATCH", "", guess, json],
+      ["DELETE", "?dryRun=All", "{}"],
+      ["DELETE", "", JSON.stringify({ preconditions: { uid: "a guess" } })],
+    ];
+    for (const [index, [method, query, body, type]] of wanted.entries()) {
+      const path = `${SECRETS}/s${index}`;
+      const one = [method!, `${path}${query!}`, body!, ...(type === undefined ? [] : [type])];
+      // Whoever may create is told what is not there.
+      expect(await meanwhile(jane, one, async () => {}), one.join(" ")).toBe(404);
+      const appear = () => make(SECRETS, secret(`s${index}`, { description: "of others" }));
+      expect(await meanwhile(jane, one, appear), one.join(" ")).toBe(403);
+    }
+    const own = await platform.withKey({ user: "jane" });
+    await change(`${SECRETS}/s0`, { access: [{ verbs: ["patch"], users: ["jane"] }] });
+    const takeAway = () => change(`/ownedaccesskeys/${own.name}`, { disabled: true });
+    expect(await meanwhile(own, ["PATCH", `${SECRETS}/s0`, described, merge], takeAway)).toBe(401);
+  });
+
+  test("shows nothing that was made, or taken away, while a read waited", async () => {
+    const jane = await platform.withKey({ user: "jane" });
+    await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
+    await make("/teams", { metadata: { name: "ops" }, spec: { access: [{ verbs: ["get"], users: ["jane"] }] } });
+    const read = async (path: string, act: () => Promise<unknown>) => {
+      let waiting: (() => Promise<unknown>) | undefined = act;
+      beforeRead = async (key) => {
+        const now = key.endsWith(path.slice(path.lastIndexOf("/"))) ? waiting : undefined;
+        if (now !== undefined) waiting = undefined;
+        await now?.();
+      };
+      return (await jane.send("GET", path)).code;
+    };
+    expect(await read(`${SECRETS}/db`, async () => {})).toBe(404);
+    expect(await read(`${SECRETS}/db`, () => make(SECRETS, secret("db", {})))).toBe(403);
+    expect(await read("/teams/ops", async () => {})).toBe(200);
+    expect(await read("/teams/ops", () => change("/teams/ops", { access: [] }))).toBe(403);
+    const key = { metadata: { name: "new" }, spec: { user: "mary" } };
+    expect(await read("/ownedaccesskeys/new", () => make("/ownedaccesskeys", key))).toBe(403);
   });
 
   test("changes no password for a login that has ended meanwhile", async () => {

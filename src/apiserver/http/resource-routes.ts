@@ -160,7 +160,7 @@ class Routes {
       await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
     };
     return [
-      { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: {} }) },
+      { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: { judge: routed.exchange.judge } }) },
       {
         method: "PUT",
         verb: "update",
@@ -184,8 +184,8 @@ class Routes {
   }
 
   async #get({ exchange, definition, key }: Routed): Promise<void> {
-    const version = exchange.query.get("resourceVersion") ?? undefined;
-    const object = await this.#options.registry.get(definition.type, key, version);
+    const resourceVersion = exchange.query.get("resourceVersion") ?? undefined;
+    const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
     await this.#options.presentation.object(exchange, { definition, code: 200, object });
   }
 

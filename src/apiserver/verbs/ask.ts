@@ -1,7 +1,7 @@
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { readBody } from "./body.ts";
-import { storeKey } from "./resource-context.ts";
+import { readStored, storeKey } from "./resource-context.ts";
 import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 import { seal } from "./stages.ts";
 import { noSuchPath, notFound } from "../types/status.ts";
@@ -25,7 +25,7 @@ export async function ask(context: ResourceContext, { key, part, body }: AskRequ
   const question = Object.hasOwn(questions, part) ? questions[part] : undefined;
   if (question === undefined) throw noSuchPath();
   const given = readBody(question.definition, body, options);
-  const about = await store.get(storeKey(definition.type, key));
+  const about = await readStored(context, key, options);
   if (about === undefined) throw notFound(definition.type, key.name);
   const answer = await question.answer({
     question: given,

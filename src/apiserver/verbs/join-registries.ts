@@ -25,7 +25,7 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
       for (const registry of registries) await registry.restore();
     },
     find: (apiVersion, plural) => byKind.get(idOf({ apiVersion, plural }))?.find(apiVersion, plural),
-    get: async (type, key, resourceVersion) => of(type).get(type, key, resourceVersion),
+    get: async (type, key, options) => of(type).get(type, key, options),
     list: async (type, request) => of(type).list(type, request),
     watch: async (type, request) => of(type).watch(type, request),
     create: async (type, namespace, body, options) => of(type).create(type, namespace, body, options),

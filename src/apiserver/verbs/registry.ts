@@ -16,6 +16,7 @@ import { create } from "./write/create.ts";
 import { remove } from "./write/delete.ts";
 import type { Deleted, DeleteOptions } from "./write/delete.ts";
 import { get } from "./read/get.ts";
+import type { GetOptions } from "./read/get.ts";
 import { list } from "./read/list.ts";
 import type { ListPage, ListRequest } from "./read/list.ts";
 import { patch } from "./write/patch.ts";
@@ -50,7 +51,7 @@ export interface Registry {
   restore(): Promise<void>;
   /** The resource that a path names, or undefined. */
   find(apiVersion: string, plural: string): ResourceDefinition | undefined;
-  get(type: ResourceType, key: ObjectKey, resourceVersion?: string): Promise<KubeObject>;
+  get(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<KubeObject>;
   list(type: ResourceType, request?: ListRequest): Promise<ListPage>;
   watch(type: ResourceType, request?: WatchRequest): Promise<WatchQueue>;
   create(type: ResourceType, namespace: string, body: unknown, options?: WriteOptions): Promise<KubeObject>;
@@ -85,7 +86,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     definitions,
     restore: () => restore(store, definitions),
     find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
-    get: async (type, key, resourceVersion) => get(at(type), key, resourceVersion),
+    get: async (type, key, options) => get(at(type), key, options),
     list: async (type, request) => list(at(type), request),
     watch: async (type, request) => watch(at(type), request),
     create: async (type, namespace, body, options) => create(at(type), namespace, body, options),

@@ -5,7 +5,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Judge, ResourceDefinition } from "../types/resource-definition.ts";
-import type { Store, WriteTerms } from "../store/store.ts";
+import type { Store, StoredObject, WriteTerms } from "../store/store.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
 export type { UserInfo } from "../types/user-info.ts";
@@ -58,7 +58,7 @@ export interface WriteOptions {
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
-  /** Asked at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
+  /** Asked when the object is read and at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
   readonly judge?: Judge;
   /** Who writes, for `metadata.managedFields`. Default: whoever `userAgent` names. */
   readonly fieldManager?: string;
@@ -88,6 +88,22 @@ export function termsOf({ definition: { strategy } }: ResourceContext, { judge }
     if (object !== undefined) strategy.permit?.({ user, object, old });
   };
   return { revokes, demand };
+}
+
+/**
+ * Reads what a request is about. Whoever asks is judged again in that moment: the object may be there only since the request came, or the
+ * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
+ *
+ * @throws whatever `judge` throws.
+ */
+export async function readStored(
+  { definition: { type }, store }: Pick<ResourceContext, "definition" | "store">,
+  key: ObjectKey,
+  { judge }: { readonly judge?: Judge | undefined },
+): Promise<StoredObject | undefined> {
+  const stored = await store.get(storeKey(type, key));
+  judge?.();
+  return stored;
 }
 
 /** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */

@@ -34,7 +34,7 @@ export async function view(context: ResourceContext, { key, part, write }: ViewR
   const { views = {} } = context.definition;
   const found = Object.hasOwn(views, part) ? views[part] : undefined;
   if (found === undefined) throw noSuchPath();
-  if (write === undefined) return seal(found.definition, found.show(await get(context, key)));
+  if (write === undefined) return seal(found.definition, found.show(await get(context, key, options)));
   if (write.kind !== "replace")
     checkPatchParameters({ apply: write.kind === "apply", fieldManager: options.fieldManager, force: options.force });
   const desired = desiredBy(context, found, { key, write, options: { ...options, subresource: part } });

@@ -22,9 +22,11 @@ export interface ReplicaOptions {
   readonly config?: string;
   /** More of the command's options, as `--etcd-compaction-interval=1`. */
   readonly args?: readonly string[];
+  /** Of the version of the product that is started. Default: this one. */
+  readonly root?: string;
 }
 
-const MAIN = join(import.meta.dirname, "../../../src/cli/main.ts");
+const ROOT = join(import.meta.dirname, "../../..");
 const AGAIN_MS = 200;
 const READY_MS = 50;
 /** The end of what a replica says that is kept. */
@@ -56,7 +58,7 @@ export class ReplicaProcess {
   /** Starts it, again and again while its etcd can not be reached; resolves when it answers. */
   async start(tries = 100): Promise<void> {
     for (let tried = 0; tried < tries; tried += 1) {
-      const child = spawn(process.execPath, ["--no-warnings", MAIN, ...this.#arguments()], { stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, ["--no-warnings", this.#main, ...this.#arguments()], { stdio: ["ignore", "pipe", "pipe"] });
       this.#child = child;
       child.once("exit", () => this.#say(ENDED));
       child.stderr.on("data", (chunk: Buffer) => this.#say(chunk.toString()));
@@ -95,6 +97,10 @@ export class ReplicaProcess {
 
   resume(): void {
     this.#child?.kill("SIGCONT");
+  }
+
+  get #main(): string {
+    return join(this.#options.root ?? ROOT, "src/cli/main.ts");
   }
 
   #arguments(): string[] {

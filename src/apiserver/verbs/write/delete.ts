@@ -3,7 +3,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { DeletePreconditions } from "../../../kube/object/cluster-client.ts";
-import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
+import { readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import type { UserInfo } from "../../types/user-info.ts";
 import type { Judge } from "../../types/resource-definition.ts";
@@ -35,10 +35,10 @@ export interface Deleted {
  * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or whatever admission answers.
  */
 export async function remove(context: ResourceContext, key: ObjectKey, options: DeleteOptions = {}): Promise<Deleted> {
-  const { definition, store, admit } = context;
+  const { definition, admit } = context;
   const { type } = definition;
   for (;;) {
-    const stored = await store.get(storeKey(type, key));
+    const stored = await readStored(context, key, options);
     if (stored === undefined) throw notFound(type, key.name);
     checkPreconditions(type, stored.object, options.preconditions ?? {});
     await admit({ verb: "delete", type, key, user: options.user ?? SYSTEM_USER });

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { checkIdentity, readBody } from "../body.ts";
 import { invalid } from "../../types/field-error.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
-import { pendingFinalizers, storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
+import { pendingFinalizers, readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { answered, finish, secure } from "../stages.ts";
@@ -73,13 +73,13 @@ export async function change(
   { desired, creates, triesMax, view }: Change,
   options: UpdateOptions,
 ): Promise<Updated> {
-  const { definition, store, admit } = context;
+  const { definition, admit } = context;
   const { type, strategy } = definition;
   const { subresource } = options;
   const parts = view === true ? definition.views : strategy.subresources;
   if (subresource !== undefined && !Object.hasOwn(parts ?? {}, subresource)) throw noSuchPath();
   for (let attempt = 0; attempt < triesMax; attempt += 1) {
-    const stored = await store.get(storeKey(type, key));
+    const stored = await readStored(context, key, options);
     if (stored === undefined) {
       if ((strategy.createOnUpdate !== true && creates !== true) || subresource !== undefined) throw notFound(type, key.name);
       return createByUpdate(context, key, await desired(undefined), options);
