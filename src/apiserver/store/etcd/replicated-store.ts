@@ -24,7 +24,7 @@ import { raiseAbove } from "./past/raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { Resealer } from "./resealer.ts";
-import { shareCalls } from "./share-calls.ts";
+import { shareCalls } from "./client/share-calls.ts";
 import { Writer } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
 

@@ -25,7 +25,7 @@ import { Gate } from "./client/gate.ts";
 import { atRevision, encodeBase64, writtenSince } from "./client/protocol.ts";
 import type { WireTransaction } from "./client/protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
-import { shareCalls } from "./share-calls.ts";
+import { shareCalls } from "./client/share-calls.ts";
 
 /** One write that may or may not happen. */
 export interface EtcdWrite extends WriteTerms {

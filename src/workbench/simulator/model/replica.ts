@@ -15,7 +15,7 @@ import type { SyncHooks, Turn } from "../../../engine/sync/run/turn.ts";
 import { SimulatedCache } from "./cache.ts";
 import type { SimulatedCluster, Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
-import { createFairness } from "../oracles/fairness.ts";
+import { createFairness } from "./fairness.ts";
 
 /** A turn, and the answer to its request once a cluster has made one. */
 export interface Flight {
