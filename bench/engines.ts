@@ -74,7 +74,7 @@ function defineJson(realm: QuickJSContext, name: string, value: unknown): void {
 }
 
 /**
- * isolated-vm with nothing made anew: one isolate and realm, the function and the context kept in it, a time limit. Safe from the
+ * isolated-vm with nothing recreated: one isolate and realm, the function and the context kept in it, a time limit. Safe from the
  * expression's reach, not from what it leaves for the next one. `virtualToHostDNS` is in the isolate and knows short names only.
  */
 export async function isolatedVm(): Promise<BatchPeer | undefined> {

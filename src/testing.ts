@@ -145,14 +145,14 @@ export type PatchOptions = PatchesOptions &
 
 /** A patch under test with a sandbox of its own. */
 export interface LoadedPatch extends PatchUnderTest {
-  /** Frees the sandbox; the patch can not be used afterwards. */
+  /** Frees the sandbox; the patch cannot be used afterwards. */
   dispose(): void;
 }
 
 /**
  * Loads all patches of a configuration, or patches that stand in no file.
  *
- * @throws CONFIG_FILE when a file can not be read; CONFIG_VALUE when configuration or settings are not valid.
+ * @throws CONFIG_FILE when a file cannot be read; CONFIG_VALUE when configuration or settings are not valid.
  * @example
  * const patches = await loadPatches({ config: "vcluster.yaml" });
  * patches.patch("subsets[*].addresses[*].ip").toHost("10.0.0.1").value;

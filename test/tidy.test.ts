@@ -90,6 +90,9 @@ const AMBIENT: { what: RegExp; where: RegExp }[] = [
 
 const LINES_MAX = 400;
 
+/** Words by which a text reads as translated; say cannot, forever, anyone who, again. Names of files and fields may hold them. */
+const FOREIGN_WORDS = /\b(?:[Cc]an not(?! only)|[Ff]or ever|[Ww]hoever)\b|(?<![-#.\w])[Aa]new(?![-\w])/g;
+
 function filesBelow(folder: string, suffix: string): string[] {
   const top = join(ROOT, folder);
   if (!existsSync(top)) return [];
@@ -197,7 +200,7 @@ describe("the tree", () => {
     expect(wide).toEqual([]);
   });
 
-  test("has no file that can not be read in one sitting", () => {
+  test("has no file that cannot be read in one sitting", () => {
     const long = [...sources, ...filesBelow("test", ".ts"), ...filesBelow("bench", ".ts"), ...filesBelow("docs", ".ts")].filter(
       (file) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length > LINES_MAX,
     );
@@ -250,6 +253,19 @@ describe("the tree", () => {
       });
     });
     expect(idle).toEqual([]);
+  });
+
+  test("is written in plain English: none of the words that betray another language", () => {
+    const folders = ["src", "test", "bench", "docs", "fixtures", "deploy", "types"];
+    const texts = [
+      "README.md",
+      "CHANGELOG.md",
+      ...folders.flatMap((folder) => [".ts", ".md", ".json", ".yaml", ".html"].flatMap((suffix) => filesBelow(folder, suffix))),
+    ];
+    const foreign = texts.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), "utf8").matchAll(FOREIGN_WORDS)].map(([word]) => `${file}: ${word}`),
+    );
+    expect(foreign.filter((found) => !found.startsWith("test/tidy.test.ts"))).toEqual([]);
   });
 
   test("names no registry host and no download address", () => {

@@ -19,7 +19,7 @@ export const ERROR_GROUPS: readonly ErrorGroup[] = [
     intro: "Syntax is checked with the configuration; the other codes appear when an expression runs on an object.",
     prefixes: ["EXPRESSION", "DNS"],
   },
-  { title: "References", intro: "What a reference patch can not follow.", prefixes: ["REFERENCE"] },
+  { title: "References", intro: "What a reference patch cannot follow.", prefixes: ["REFERENCE"] },
   {
     title: "Names and host objects",
     intro: "Why an object has no copy on the host, or one that is left alone.",

@@ -87,7 +87,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...times }, listener)
     : createHttpServer(times, listener);
   server.on("connection", (socket: Socket) => serving.connected(socket));
-  // Clients keep idle connections for up to 90 seconds; whoever closes first must be the one who would use it next.
+  // Clients keep idle connections for up to 90 seconds; the one who closes first must be the one who would use it next.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
@@ -206,7 +206,7 @@ class Serving {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Whoever has a connection is to find another server.
+    // Anyone who has a connection is to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const leave = this.#connections.use(request.socket);
     const turn = this.#turnOf(request);
@@ -346,7 +346,7 @@ class Serving {
   #fail({ request, response, record, counted }: Passage, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
-    // Whoever left in the middle of his request is no failure of the server.
+    // The one who left in the middle of his request is no failure of the server.
     const crashed = status === undefined && !response.destroyed;
     if (crashed || isEngineError(error, "STORE_FAILED"))
       this.#options.logger.error("Cannot answer a request", { method: request.method, error });

@@ -19,7 +19,7 @@ export interface BackoffOptions {
  */
 export function backoffDelay(options: BackoffOptions, attempt: number, random: () => number): number {
   const { initialMs, maximumMs, factor = 2, jitter = 0 } = options;
-  // The exponent is capped so that thousands of attempts can not overflow to Infinity.
+  // The exponent is capped so that thousands of attempts cannot overflow to Infinity.
   const grown = initialMs * factor ** Math.min(attempt, 64);
   // The maximum leaves room for the jitter. Cutting afterwards would give all who wait longest the very same delay.
   return Math.min(grown, maximumMs / (1 + jitter)) * (1 + jitter * random());

@@ -47,7 +47,7 @@ export const CODES = {
     remedy: "Nothing to do: the request is repeated after the time that the server named.",
   },
   API_UNAVAILABLE: {
-    meaning: "The API server can not be reached or is not ready.",
+    meaning: "The API server cannot be reached or is not ready.",
     remedy: "Check the server address in the kubeconfig and the network; requests are repeated with backoff.",
   },
   API_LIST_TOO_LARGE: {
@@ -86,7 +86,7 @@ export const CODES = {
     remedy: "Choose a value as the message says.",
   },
   CONFIG_FILE: {
-    meaning: "A file can not be read.",
+    meaning: "A file cannot be read.",
     remedy: "Check the path and its permissions.",
   },
   PATCH_MODE: {
@@ -138,7 +138,7 @@ export const CODES = {
     remedy: "Pass the DNS name of a Service.",
   },
   REFERENCE_KIND: {
-    meaning: "A reference names a kind that the engine can not translate.",
+    meaning: "A reference names a kind that the engine cannot translate.",
     remedy: "Use Secret or ConfigMap, or name the kind in the settings.",
   },
   REFERENCE_VALUE: {
@@ -265,13 +265,13 @@ export const CODES = {
   },
   STORE_FAILED: {
     meaning:
-      "The store of a cluster can not be used: its disk is full or fails, etcd refuses or holds what can not be read, or the store is closed.",
+      "The store of a cluster cannot be used: its disk is full or fails, etcd refuses or holds what cannot be read, or the store is closed.",
     remedy:
       "Do as the message says; free space on the disk, or check it and start again. Nothing of the write was stored; what was acknowledged before is safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may lead by now, so that nothing more is written.",
-    remedy: "Nothing to do: it leads again when it is its turn. If it ended with this code, whoever supervises it starts it again.",
+    remedy: "Nothing to do: it leads again when it is its turn. If it ended with this code, anyone who supervises it starts it again.",
   },
   USAGE: {
     meaning: "The command line is not understood, or a function of the library is not called as it wants to be.",

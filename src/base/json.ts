@@ -96,7 +96,7 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 }
 
 /**
- * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON can not say, such as NaN, is null.
+ * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot say, such as NaN, is null.
  * The depth is limited by the stack, to some thousands.
  *
  * @example

@@ -69,8 +69,8 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines. It never throws on what it is given: of an error it writes the message, and of what JSON can
- * not say its text or type. Undefined fields are left out, and a field can not replace time, level or message.
+ * A logger that writes lines. It never throws on what it is given: of an error it writes the message, and of what JSON cannot
+ *  say its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
  * const lines: string[] = [];

@@ -47,7 +47,7 @@ export interface AccessOptions {
 /**
  * Access by the roles and bindings in a store, and by the tokens of a platform.
  *
- * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
+ * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
  */
 export async function createAccess({ store, chance, clock, logger, platform, isNamespaced }: AccessOptions): Promise<Access> {
   const trusted = platform && (await openPlatformTokens({ trust: platform, clock, logger }));

@@ -84,7 +84,7 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
-  /** What clients trust and show. Default: made anew, so that no kubeconfig from before works. */
+  /** What clients trust and show. Default: recreated, so that no kubeconfig from before works. */
   readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }

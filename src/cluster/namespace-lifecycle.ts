@@ -4,7 +4,7 @@ import type { Admit } from "../apiserver/verbs/resource-context.ts";
 import { forbiddenRequest, notFound } from "../apiserver/types/status.ts";
 import type { Store } from "../apiserver/store/store.ts";
 
-/** Namespaces that can not be deleted. */
+/** Namespaces that cannot be deleted. */
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
 /**

@@ -58,7 +58,7 @@ export interface Engine {
   readonly vcluster: VCluster;
   /** How objects that reference patches name are brought across; undefined when none are. */
   readonly references: ReferenceRules | undefined;
-  /** Frees the sandbox; the rules can not be used afterwards. */
+  /** Frees the sandbox; the rules cannot be used afterwards. */
   dispose(): void;
 }
 
@@ -90,7 +90,7 @@ export function sameConfiguration(left: EngineOptions, right: EngineOptions): bo
 }
 
 /**
- * Refuses a change that a running syncer can not make.
+ * Refuses a change that a running syncer cannot make.
  *
  * @throws CONFIG_VALUE when it needs a restart; the message names the field.
  */

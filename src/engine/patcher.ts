@@ -78,7 +78,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   return {
     knows: (object) => findRules(rules, object) !== undefined,
     toHost(given, { host: givenHost } = {}) {
-      // What is remembered is told apart by identity: a copy can not be changed later by anybody else.
+      // What is remembered is told apart by identity: a copy cannot be changed later by anybody else.
       const [tenant, host] = [copyOf(given), copyOf(givenHost)];
       const { namespace = "default", name = "" } = tenant.metadata;
       const patched = forwardTo(rulesFor(rules, tenant), tenant, host);

@@ -74,7 +74,7 @@ export interface Syncer {
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
-   * @throws API_… when the tenant cluster can not be asked who it is.
+   * @throws API_… when the tenant cluster cannot be asked who it is.
    */
   prepare(): Promise<void>;
   /**
@@ -97,7 +97,7 @@ export interface Syncer {
    *
    * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
    * @throws CONFIG_VALUE when the change needs a restart.
-   * @throws API_UNAVAILABLE when a newly synced kind can not be listed within 30 s.
+   * @throws API_UNAVAILABLE when a newly synced kind cannot be listed within 30 s.
    */
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
@@ -148,7 +148,7 @@ class RunningSyncer implements Syncer {
   #running = false;
   /** What is enqueued now stands in the caches and did not change. */
   #collecting = true;
-  /** While standing by, what waits is collected anew when it becomes more than this. */
+  /** While standing by, what waits is collected again when it becomes more than this. */
   #waitingMax = Infinity;
 
   constructor(options: SyncerOptions, engine: Engine) {

@@ -1,6 +1,6 @@
 /**
  * One description of a shape, as plain data. From it come the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and,
- * by {@link Infer}, the TypeScript type, so that the three can not disagree.
+ * by {@link Infer}, the TypeScript type, so that the three cannot disagree.
  *
  * Rules that hold everywhere: an optional value that is null counts as absent (as in Kubernetes), and an absent value takes
  * its default.

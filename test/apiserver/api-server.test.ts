@@ -172,7 +172,7 @@ describe("an API server", () => {
     await Promise.all(watching);
   });
 
-  test("too many connections end those that have been idle for longest, of whoever has most", async () => {
+  test("too many connections end those that have been idle for longest, of anyone who has most", async () => {
     const { server } = await start({ limits: { connections: 3 } });
     const open = async () => {
       const socket = connect(server.port, "127.0.0.1");

@@ -34,7 +34,7 @@ async function start(options: Partial<ApiServerOptions> = {}) {
 const WATCH = `${LOCKS_PATH}?watch=1`;
 const status = statusOf(unauthorized("the key is disabled"))!;
 
-describe("whoever minds the open watches", () => {
+describe("anyone who minds the open watches", () => {
   test("ends one with an error, and the reader is told why", async () => {
     const { raw, open } = await start();
     const lines = raw.watch(WATCH, 5);

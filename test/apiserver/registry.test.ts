@@ -132,7 +132,7 @@ describe("a registry", () => {
     });
   });
 
-  test("makes a patch anew when another writer gets in between, up to five times", async () => {
+  test("makes a patch again when another writer gets in between, up to five times", async () => {
     const inner = createMemoryStore();
     let intruders = 4;
     const store: Store = Object.assign(Object.create(inner) as Store, {

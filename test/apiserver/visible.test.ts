@@ -8,7 +8,7 @@ import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "./seeded-chance.ts";
 import { createLocks, LOCKS, specOf } from "./support/locks-kind.ts";
 
-/** Locks of doors that are open to whoever looks; the set can be changed while he does. */
+/** Locks of doors that are open to anyone who looks; the set can be changed while he does. */
 function setup() {
   const store = createMemoryStore();
   const registry = createRegistry({ store, definitions: [createLocks()], clock: createFakeClock(0), chance: createSeededChance(1) });

@@ -58,7 +58,7 @@ async function checkStores(stores: readonly Store[], write: RecordWatchesOptions
   expect(did("list"), "watches that a compaction left behind").toBeGreaterThan(0);
   expect(did("begin"), "watches that were resumed").toBeGreaterThan(history.watches.length);
   expect(did("bookmark")).toBeGreaterThan(0);
-  // Told to whoever counts on it.
+  // Told to anyone who counts on it.
   const counted = `${did("hear")} events heard, ${did("begin")} watches, ${did("list")} lists, ${did("bookmark")} bookmarks`;
   console.log(`${history.acknowledged.length} writes, ${compactions} compactions, ${counted}`);
 }

@@ -43,7 +43,7 @@ describe("a line of text", () => {
     { value: "a=b", want: '"a=b"', why: "an equals sign is quoted" },
     { value: 'a"b', want: String.raw`"a\"b"`, why: "quotes are escaped" },
     { value: "", want: '""', why: "an empty text is seen" },
-    { value: "a\nlevel=error", want: String.raw`"a\nlevel=error"`, why: "a line end can not forge a line" },
+    { value: "a\nlevel=error", want: String.raw`"a\nlevel=error"`, why: "a line end cannot forge a line" },
     { value: "\u001b[31mred", want: String.raw`"\u001b[31mred"`, why: "an escape sequence does not reach the terminal" },
     { value: "\u009b31mred", want: String.raw`"\u009b31mred"`, why: "nor does the one-byte form" },
     { value: "a\u202eb", want: String.raw`"a\u202eb"`, why: "text does not turn around" },

@@ -133,7 +133,7 @@ describe("a cluster with a folder", () => {
   });
 });
 
-describe("a folder that can not be used", () => {
+describe("a folder that cannot be used", () => {
   const HINT = "  Remove the file to have new credentials made; kubeconfigs from before do not work with them\n";
   const made = (at: number) => createClusterCredentials({ name: `c${at}`, clock: systemClock, chance: systemChance });
 

@@ -16,7 +16,7 @@ const DRIFTS = `{ path: metadata.labels.app, expression: value.toLowerCase(), re
 const LOSSLESS = `{ path: metadata.labels.tier, expression: 'value === "a" ? "b" : value === "b" ? "a" : value', reverseExpression: 'value === "a" ? "b" : value === "b" ? "a" : value' }`;
 const ONE_WAY = `{ path: 'subsets[*].ports[*].name', expression: 'value.split("-")[1].trim()' }`;
 
-/** Each drifts alone; together they swap their values for ever. */
+/** Each drifts alone; together they swap their values forever. */
 const swaps = (own: string, other: string) =>
   `{ path: metadata.annotations.${own}, expression: value, reverseExpression: 'context.hostObject.metadata.annotations.${other} ?? value' }`;
 /** Lossless alone; on the way back it looks at what the next one changed. */
@@ -62,7 +62,7 @@ describe("validate --laws", () => {
       /^oscillates\.yaml:6:\d+: error REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[1\]: The patch oscillates: tenant "a" → host "my-prefix-a" → tenant "-a" → [^]*\n1 error\n$/,
     );
     expect(stderr.split("\n").at(-3)!.indexOf("^")).toBe(stderr.split("\n").at(-4)!.indexOf("reverseExpression"));
-    expect(stdout).toContain("endpoints.patches[1] metadata.annotations[*]: oscillates, the two sides would answer each other for ever\n");
+    expect(stdout).toContain("endpoints.patches[1] metadata.annotations[*]: oscillates, the two sides would answer each other forever\n");
   });
 
   test("only warns of a pair that drifts", async () => {

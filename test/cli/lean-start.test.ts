@@ -40,7 +40,7 @@ test.each<{ why: string; changes: Partial<StartedProcess> }>([
   { why: "without a command", changes: { argv: ["node", "main.js"] } },
   { why: "that was replaced already", changes: { execArgv: ["--max-semi-space-size=2"] } },
   { why: "with a size of its own", changes: { env: { NODE_OPTIONS: "--max_semi_space_size=16" } } },
-  { why: "of a system that can not replace it", changes: { execve: undefined } },
+  { why: "of a system that cannot replace it", changes: { execve: undefined } },
   { why: "whose parent listens to what it says", changes: { send: () => true } },
 ])("a process $why is left alone", ({ changes }) => {
   expect(replacement(changes)).toBeUndefined();

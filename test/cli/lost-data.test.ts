@@ -299,8 +299,8 @@ describeEtcd("a server on an etcd", () => {
     expect(stderr).toContain(
       `there are no data in etcd below /lost/, but "${kubeconfig}.etcd" says that a server has run on ${etcd.url} below /lost/`,
     );
-    const anew = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
-    expect(anew.terminal.stdout).toContain("shown once");
+    const accepted = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
+    expect(accepted.terminal.stdout).toContain("shown once");
   });
 
   test("that was emptied does not start under another spelling either, or as another one", async () => {

@@ -20,7 +20,7 @@ function newFile(name: string, text: string): string {
   writeFileSync(path, text);
   return path;
 }
-/** Whoever reads the file meanwhile sees the old text or the new one. */
+/** Anyone who reads the file meanwhile sees the old text or the new one. */
 const replaceFile = (path: string, text: string) => renameSync(newFile("next", text), path);
 
 interface Running extends ServingCommand {
@@ -222,7 +222,7 @@ describe("how it is reached", () => {
     expect((await begin(["--data", data])).key).toMatch(/^[a-z0-9]{64}$/);
   });
 
-  test("tells its first key, which nobody can ask for again, although the kubeconfig can not be written", async () => {
+  test("tells its first key, which nobody can ask for again, although the kubeconfig cannot be written", async () => {
     const data = newPath("data");
     const { code, stdout, stderr } = await run(["management", "--data", data, "--kubeconfig", join(newPath("absent"), "kubeconfig")]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("Cannot write")]);

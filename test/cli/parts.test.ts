@@ -102,7 +102,7 @@ describe("a kubeconfig file", () => {
     expect({ text: readFileSync(path, "utf8"), mode: statSync(path).mode & 0o777 }).toEqual({ text, mode: 0o600 });
   });
 
-  test("says where it can not be written", async () => {
+  test("says where it cannot be written", async () => {
     await expect(writeKubeconfigFile(join(folder, "none", "x"), text)).rejects.toMatchObject({ code: "CONFIG_FILE" });
   });
 });

@@ -155,7 +155,7 @@ describe("failures", () => {
     { command: "plan", code: 2 },
     { command: "audit", code: 2 },
     { command: "cleanup", code: 1 },
-  ])("$command tells of a cluster that can not be reached, with $code", async ({ command, code }) => {
+  ])("$command tells of a cluster that cannot be reached, with $code", async ({ command, code }) => {
     const { url } = sides.host;
     await sides.host.stop();
     const answer = await cli(command);

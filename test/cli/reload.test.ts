@@ -109,7 +109,7 @@ test("what the syncer refuses counts as a failure too", async () => {
   await stop();
 });
 
-test("standard input can not be read again, and says so at SIGHUP only", async () => {
+test("standard input cannot be read again, and says so at SIGHUP only", async () => {
   const { clock, terminal, applied, failures, stop } = await watching({ "settings.yaml": "" }, { config: ["-"] });
   await clock.advance(60_000);
   expect(failures()).toBe(0);

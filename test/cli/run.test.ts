@@ -224,7 +224,7 @@ describe("run", () => {
       ],
     },
     {
-      why: "tells an address that it can not listen on",
+      why: "tells an address that it cannot listen on",
       argv: [...CONFIGURED, "--tenant-kubeconfig", kubeconfig, "--host-kubeconfig", kubeconfig, "--health-address", "8081"],
       err: [/Listening address=/, /^error USAGE: Cannot listen on "8081": wanted host:port/, /^ {2}Choose another/],
     },

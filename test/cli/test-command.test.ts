@@ -46,7 +46,7 @@ describe("the exit code", () => {
     { what: "of tests that pass is 0", files: { "a.patch-test.yaml": GREEN }, code: 0, says: /^PASS 1 {2}FAIL 0 /m },
     { what: "of a test that fails is 1", files: { "a.patch-test.yaml": RED }, code: 1, says: /^PASS 1 {2}FAIL 1 /m },
     {
-      what: "of a file that can not be run is 2, whatever else ran",
+      what: "of a file that cannot be run is 2, whatever else ran",
       files: { "a.patch-test.yaml": RED, "b.patch-test.yaml": `${GREEN}unknown: 1\n` },
       code: 2,
       says: /1 file could not be run/,

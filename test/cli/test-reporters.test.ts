@@ -1,5 +1,5 @@
 /**
- * What reporters make of one run: the golden texts are in `fixtures/test-reports`, and `vitest -u` writes them anew.
+ * What reporters make of one run: the golden texts are in `fixtures/test-reports`, and `vitest -u` writes them again.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -170,7 +170,7 @@ describe("several reporters", () => {
     });
   });
 
-  test("say when a report can not be written", async () => {
+  test("say when a report cannot be written", async () => {
     await expect(told(mixedReport(), [{ name: "json", file: folder }])).rejects.toMatchObject({ code: "CONFIG_FILE" });
   });
 });

@@ -17,7 +17,7 @@ export function suite(results: readonly TestResult[], changes: Partial<SuiteResu
   return { file: FILE, name: "rewrite-ips", problems: [], results, writes: [], reads: [FILE], ...changes };
 }
 
-/** One file with a result of every verdict and kind, and one that can not be run. */
+/** One file with a result of every verdict and kind, and one that cannot be run. */
 export function mixedReport(): TestReport {
   const expression = 'value.startsWith("10.") ? "192.168." + value.slice(3) : value';
   const explanation = [expression, "|     |", "|     false", '"172.16.0.9"'].join("\n");
@@ -40,7 +40,7 @@ export function mixedReport(): TestReport {
       },
     ],
   });
-  const wrong = result("sets what can not be set", {
+  const wrong = result("sets what cannot be set", {
     verdict: "error",
     fuel: 0,
     place: { file: FILE, line: 30, column: 5 },

@@ -66,7 +66,7 @@ testCommand("validate", [
     out: "[]\n",
   },
   {
-    why: "reports every file that can not be read, and settings beside them",
+    why: "reports every file that cannot be read, and settings beside them",
     argv: ["validate", "--config", "missing-1.yaml", "--config", "bad.yaml", "--config", "missing-2.yaml", "--settings", "bad.yaml"],
     code: 2,
     err: /^missing-1\.yaml: error CONFIG_FILE: There is no such file\. [^]*^missing-2\.yaml: error CONFIG_FILE[^]*^bad\.yaml:1:1: error CONFIG_UNKNOWN_FIELD[^]*^3 errors\n$/m,

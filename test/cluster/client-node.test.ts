@@ -164,7 +164,7 @@ test("its informer follows Endpoints through changes, an expired history and del
       .list(namespace)
       ?.flatMap((object) => (object.metadata?.name === "followed" ? (object.subsets ?? []) : []))
       .flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip)) ?? [];
-  // It stops for ever on any error; starting it again is what its users do.
+  // It stops forever on any error; starting it again is what its users do.
   informer.on("error", () => void setTimeout(() => void informer.start(), 10));
   await informer.start();
   const write = (ip: string) => ({ metadata: { name: "followed" }, subsets: [{ addresses: [{ ip }], ports: [{ port: 80 }] }] });

@@ -32,7 +32,7 @@ describe("a source of keys", () => {
     expect([await knows("a"), state.reads]).toEqual([true, 1]);
   });
 
-  test("is read anew for a key that is not known", async () => {
+  test("is read again for a key that is not known", async () => {
     const { clock, state, knows } = await following(async () => named("a"));
     state.answer = async () => named("b", "a");
     await clock.advance(KEYS_PAUSE_MS);

@@ -311,7 +311,7 @@ describe("a token is refused", () => {
     expect(reasons).toEqual([expect.stringContaining(reason)]);
   });
 
-  test("once its scope is widened by writing it anew", async () => {
+  test("once its scope is widened by writing it again", async () => {
     const { token } = await platform.signer.sign(requestFor({ scopes: [{ clusters: [{ cluster: "c2" }] }] }));
     const [head, payload, signature] = token.split(".");
     const text = Buffer.from(payload!, "base64url").toString();

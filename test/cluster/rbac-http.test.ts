@@ -27,7 +27,7 @@ async function give(role: string, rules: readonly object[], user: string): Promi
 }
 
 describe("a token for somebody", () => {
-  test("makes whoever shows it that user, who is authenticated besides", async () => {
+  test("makes anyone who shows it that user, who is authenticated besides", async () => {
     const jane = await as({ user: "jane", groups: ["dev"] });
     const { json } = await jane.send("POST", `${REVIEWS}/selfsubjectreviews`, { body: {} });
     expect(json["status"]!["userInfo"]).toEqual({ username: "jane", groups: ["dev", "system:authenticated"] });
@@ -35,7 +35,7 @@ describe("a token for somebody", () => {
     await jane.close();
   });
 
-  test("may say more of that user, which reviews show, and which whoever he acts as has not", async () => {
+  test("may say more of that user, which reviews show, and which the one that he acts as has not", async () => {
     const extra = { "example.com/team": ["shop", "depot"] };
     const token = cluster.access.tokens.issue({ user: { name: "ann", groups: ["system:masters"], extra } });
     const ann = clientOf(token);

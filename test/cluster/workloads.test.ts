@@ -212,7 +212,7 @@ describe("scale", () => {
   const scale = (key: ReturnType<typeof keyOf>, kind: "replace" | "merge" | "apply", body: unknown, part = "scale") =>
     cluster.registry.view(DEPLOYMENTS, { key, part, write: { kind, body } }, { fieldManager: "scaler" });
 
-  test("belongs to whoever wrote it, as a part of its own", async () => {
+  test("belongs to the one who wrote it, as a part of its own", async () => {
     const body = { metadata: { name: "scaled" }, spec: workload() };
     const key = keyOf(await cluster.registry.create(DEPLOYMENTS, "default", body, { fieldManager: "maker" }));
     expect(await scale(key, "merge", { spec: { replicas: 7 } })).toMatchObject({ kind: "Scale", spec: { replicas: 7 } });

@@ -48,7 +48,7 @@ export function accessCases(setting: () => RawSetting): void {
   };
 
   describe("access", () => {
-    test("whoever was given nothing is told so in a Status with the usual text and details", async () => {
+    test("the one who was given nothing is told so in a Status with the usual text and details", async () => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send("GET", path("configmaps", "a"));

@@ -24,7 +24,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
   };
 
   describe("tokens of accounts", () => {
-    test("make whoever shows them the account, for an hour when nothing else is said", async () => {
+    test("make anyone who shows them the account, for an hour when nothing else is said", async () => {
       const { cluster, namespace } = setting();
       await account("bot");
       const before = Math.floor(Date.now() / 1_000) * 1_000;
@@ -133,7 +133,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       for (const name of ["whole", "b"]) await raw.send("DELETE", `${roles}/${part(name)}`);
     });
 
-    test("are admin, edit and view, to which whoever adds kinds adds rules", async () => {
+    test("are admin, edit and view, to which anyone who adds kinds adds rules", async () => {
       const { raw, namespace } = setting();
       const name = `${namespace}-widgets`;
       const widgets = { verbs: ["get"], apiGroups: ["example.com"], resources: [name] };
@@ -180,7 +180,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       return raw.send("POST", `${path("configmaps")}?fieldManager=author`, { body });
     };
 
-    test("count, but for what its author wrote anew", async () => {
+    test("count, but for what its author wrote again", async () => {
       const { code, json } = await create("came-with", [entry, { ...entry, manager: "other", fieldsV1: { "f:data": { "f:b": {} } } }]);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager)).sort();
       expect([code, names]).toEqual([201, ["author", "before"]]);

@@ -131,7 +131,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(ENDPOINTS, keyOf(created))).toBeUndefined();
     });
 
-    test("an object that was made anew under the name is API_CONFLICT", async () => {
+    test("an object that was recreated under the name is API_CONFLICT", async () => {
       const { client, objects } = setting();
       const first = await client.create(CONFIG_MAPS, objects.configMap("reborn"));
       await client.delete(CONFIG_MAPS, keyOf(first));

@@ -40,7 +40,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect((await apply("one", { a: "1" })).json["data"]).toEqual({ a: "1", c: "1" });
     });
 
-    test("is a conflict with whoever owns another value, unless it is forced", async () => {
+    test("is a conflict with anyone who owns another value, unless it is forced", async () => {
       const apply = applying(setting, "contested");
       await apply("one", { a: "1" });
       const refused = await apply("two", { a: "2" });
@@ -119,7 +119,7 @@ export function managerCases(setting: () => RawSetting): void {
       return raw.send("PUT", `${path("configmaps", name)}${query}`, { body: change(json) });
     };
 
-    test("whoever creates an object owns its fields, by the name it gives or that of its program", async () => {
+    test("anyone who creates an object owns its fields, by the name it gives or that of its program", async () => {
       const named = await create("m-named", "?fieldManager=builder");
       expect(named.json["metadata"]!["managedFields"]).toMatchObject([
         { manager: "builder", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } },
@@ -127,7 +127,7 @@ export function managerCases(setting: () => RawSetting): void {
       expect(managersOf(await create("m-agent", "", { "user-agent": "tool/v1.2 (linux)" }))).toEqual(["tool Update"]);
     });
 
-    test("whoever changes a field owns it from then on", async () => {
+    test("anyone who changes a field owns it from then on", async () => {
       await create("m-moved", "?fieldManager=one");
       const changed = await put("m-moved", (object) => ({ ...object, data: { a: "2" } }), "?fieldManager=two");
       expect(managersOf(changed)).toEqual(["one Update", "two Update"]);

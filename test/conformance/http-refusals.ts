@@ -128,7 +128,7 @@ export function refusalCases(setting: () => RawSetting): void {
     ])("$why is 400", async ({ body, want }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body });
-      // What can not be read says nothing about an object, so there are no details.
+      // What cannot be read says nothing about an object, so there are no details.
       expect([code, json["reason"], json["details"]]).toEqual([400, "BadRequest", undefined]);
       expect(json["message"]).toMatch(want);
     });

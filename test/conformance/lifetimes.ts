@@ -75,7 +75,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await raw.send("PATCH", path("configmaps", "queried"), { body: { metadata: { finalizers: null } }, headers: merge });
     });
 
-    test("whoever keeps to the old way of not orphaning is told that the end is not yet", async () => {
+    test("anyone who keeps to the old way of not orphaning is told that the end is not yet", async () => {
       const { raw, path } = setting();
       await make("accepted", { finalizers: ["example.com/wait"] });
       expect((await raw.send("DELETE", path("configmaps", "accepted"), { body: { orphanDependents: false } })).code).toBe(202);

@@ -58,7 +58,7 @@ export function listCases(setting: () => Setting): void {
     test.each([
       { why: "an operator without values", options: { labelSelector: "a in" } },
       { why: "a label that is no name", options: { labelSelector: "-a=b" } },
-      { why: "a field that can not be selected by", options: { fieldSelector: "data.a=b" } },
+      { why: "a field that cannot be selected by", options: { fieldSelector: "data.a=b" } },
       { why: "a continue token of somebody else", options: { continue: "nonsense" } },
     ])("$why is API_BAD_REQUEST", async ({ options }) => {
       const { client, namespace } = setting();

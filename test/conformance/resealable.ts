@@ -1,5 +1,5 @@
 /**
- * What every store promises whose values can be sealed anew (`src/apiserver/store/resealable.ts`), as a suite that each implementation runs.
+ * What every store promises whose values can be sealed again (`src/apiserver/store/resealable.ts`), as a suite that each implementation runs.
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ export interface ResealableSuiteOptions {
   readonly newPlace: () => string;
   /** The store at a place, as the processes before have left it. */
   readonly open: (place: string, cipher: Cipher) => Promise<SealedStore>;
-  /** Objects keep their revisions; where they do not, each value that is sealed anew is a write like any other. */
+  /** Objects keep their revisions; where they do not, each value that is sealed again is a write like any other. */
   readonly keepsRevisions: boolean;
   /** Property runs. */
   readonly runs: number;
@@ -31,7 +31,7 @@ export const cipherOf = (...bytes: number[]) =>
 /** The id of the key that is made of one byte. */
 export const keyId = (byte: number) => cipherOf(byte).keys.first;
 
-/** Seals anew until nothing is left; answers how many values that were. */
+/** Seals again until nothing is left; answers how many values that were. */
 export async function resealAll(store: Resealable, most = 3): Promise<number> {
   for (let resealed = 0; ;) {
     const step = await store.reseal(most);
@@ -139,7 +139,7 @@ export function resealableSuite({ name, newPlace, open, keepsRevisions, runs }: 
       await store.close();
     });
 
-    test("seals anew between writes without losing or repeating one", async () => {
+    test("seals again between writes without losing or repeating one", async () => {
       const write = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom("x", "y"), remove: fc.boolean() });
       const step = fc.oneof({ weight: 2, arbitrary: write }, fc.constant("reseal" as const));
       await fc.assert(

@@ -71,14 +71,14 @@ export function storeSuite({ name, create, runs = 100 }: StoreSuiteOptions): voi
     );
 
     test(
-      "an object that was made anew is not the one that was seen before",
+      "an object that was recreated is not the one that was seen before",
       withStore(async (store) => {
         const seen = (await store.create(key("db"), object("db", "one")))!;
         await store.delete(key("db"), seen.revision);
-        const anew = (await store.create(key("db"), object("db", "one")))!;
+        const again = (await store.create(key("db"), object("db", "one")))!;
         expect(await store.update(key("db"), object("db", "two"), seen.revision)).toBeUndefined();
         expect(await store.delete(key("db"), seen.revision)).toBeUndefined();
-        expect(await store.get(key("db"))).toEqual(anew);
+        expect(await store.get(key("db"))).toEqual(again);
       }),
     );
 

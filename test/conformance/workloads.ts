@@ -93,7 +93,7 @@ export function workloadCases(setting: () => RawSetting): void {
       { why: "fewer replicas than none", spec: { replicas: -1 }, field: "spec.replicas" },
       { why: "an unknown strategy", spec: { strategy: { type: "Magic" } }, field: "spec.strategy.type" },
       {
-        why: "an update that can not move",
+        why: "an update that cannot move",
         spec: { strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 0 } } },
         field: "spec.strategy.rollingUpdate.maxUnavailable",
       },

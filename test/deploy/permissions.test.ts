@@ -1,6 +1,6 @@
 /**
  * The rights that `deploy/` gives are enough for a whole life of the sidecar, each of them is used in it, and each that is taken away is
- * named: by `/readyz`, or by the last words of a process that can not start without it.
+ * named: by `/readyz`, or by the last words of a process that cannot start without it.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -163,7 +163,7 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
   }
 });
 
-/** What the rest works without. Reads of referenced objects may be granted name by name, which can not be asked for. */
+/** What the rest works without. Reads of referenced objects may be granted name by name, which cannot be asked for. */
 function isOptional({ resource, verb }: Right): boolean {
   const isReading = ["secrets", "configmaps"].includes(resource) && ["get", "list", "watch"].includes(verb);
   return resource === "events" || resource === "namespaces" || isReading;

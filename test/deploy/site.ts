@@ -1,5 +1,5 @@
 /**
- * Two embedded clusters and what runs the Pods of one of them, in a process of their own: whoever runs commands waits for them, and these
+ * Two embedded clusters and what runs the Pods of one of them, in a process of their own: anyone who runs commands waits for them, and these
  * have to be answered meanwhile. `site.ts FOLDER [ETCD]` writes both kubeconfigs into the folder, says so, and ends at SIGTERM.
  */
 import { writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * The catalogue of API behaviours: it names each case of the conformance suites with the place where Kubernetes defines it.
- * Whoever adds a case adds a line to `test/conformance/catalogue/`; whoever takes one away, or words it anew, changes that line.
+ * Anyone who adds a case adds a line to `test/conformance/catalogue/`; anyone who takes one away, or words it again, changes that line.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -143,7 +143,7 @@ describe("the commands, in order", () => {
     async () => {
       const clients = await Promise.all(["tenant", "host"].map((name) => clientOf(shell, name)));
       for (const command of stop) await shell.run(command);
-      for (const client of clients) await expect(client.list(NAMESPACES)).rejects.toThrow(/can not be reached|ECONNREFUSED/);
+      for (const client of clients) await expect(client.list(NAMESPACES)).rejects.toThrow(/cannot be reached|ECONNREFUSED/);
     },
     WAIT.timeout,
   );

@@ -212,7 +212,7 @@ describe.runIf(hasKubectl)("moving over", () => {
     }, WAIT);
   });
 
-  test("and back: vCluster deletes and writes anew, nothing of ours is left, and a start by mistake is refused", async () => {
+  test("and back: vCluster deletes and writes again, nothing of ours is left, and a start by mistake is refused", async () => {
     await shell.run({ line: 0, script: "kill -- -$syncer", prints: "" });
     const own = (await host.get(SERVICES, { namespace: "vc-blue", name: "blue" }))!;
     for (const [key, copyKey] of [

@@ -95,7 +95,7 @@ describe("the end of the first administrator's key", () => {
     await platform.stop();
   });
 
-  test("is no end of administration: a key made before it goes on, and a given one is made anew at the next start", async () => {
+  test("is no end of administration: a key made before it goes on, and a given one is recreated at the next start", async () => {
     const store = createMemoryStore();
     const value = "chosen-value-with-more-than-32-characters";
     const config = "auth: { accessKeyMaxTTLSeconds: 60 }";

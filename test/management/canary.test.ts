@@ -1,6 +1,6 @@
 /**
  * Values that nobody may see pass through everything that a management server does: the value of an access key, which its author is
- * answered once, and the data of a shared secret, which whoever may read it is answered. Source: design, "Secrets in answers".
+ * answered once, and the data of a shared secret, which anyone who may read it is answered. Source: design, "Secrets in answers".
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -191,7 +191,7 @@ describe("the value of an access key", () => {
     expect(text).not.toContain(value);
   });
 
-  test("is in no answer to whoever shows it, or one like it", async () => {
+  test("is in no answer to anyone who shows it, or one like it", async () => {
     for (const authorization of [`Bearer ${ADMIN_KEY}x`, `Basic ${ADMIN_KEY}`, ADMIN_KEY, `Bearer ${ADMIN_KEY} x`]) {
       await hides(platform.as("").send("GET", "/teams", undefined, { headers: { authorization } }), 401);
     }

@@ -47,12 +47,12 @@ describe("the configuration", () => {
     expect(at(await scoped.send("GET", "/config/config"), "status", "auth", "oidc", "clientSecret")).toBe(SECRET);
   });
 
-  test.each(["POST", "DELETE"])("can not be written with %s on the collection", async (method) => {
+  test.each(["POST", "DELETE"])("cannot be written with %s on the collection", async (method) => {
     const answer = await platform.admin.send(method, "/config", method === "POST" ? { metadata: { name: "x" } } : undefined);
     expect([answer.code, answer.headers.get("allow")]).toEqual([405, "GET"]);
   });
 
-  test.each(["PUT", "PATCH", "DELETE"])("can not be written with %s", async (method) => {
+  test.each(["PUT", "PATCH", "DELETE"])("cannot be written with %s", async (method) => {
     const body = method === "DELETE" ? undefined : { metadata: { name: "config" }, status: {} };
     expect((await platform.admin.send(method, "/config/config", body)).code).toBe(405);
   });

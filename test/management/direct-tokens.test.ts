@@ -157,7 +157,7 @@ describe("a token", () => {
     [-1, 422],
     ["60", 400],
     [1.5, 400],
-  ])("can not live for %j", async (ttl, code) => {
+  ])("cannot live for %j", async (ttl, code) => {
     const answer = await platform.admin.send("POST", TOKENS, { spec: { ttl } });
     expect([answer.code, answer.text]).toEqual([code, expect.stringContaining("ttl")]);
   });

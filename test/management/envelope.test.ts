@@ -74,7 +74,7 @@ describe("the envelope", () => {
     ["kind", { kind: "Team" }],
     ["metadata.name", { metadata: { name: "other" } }],
     ["metadata.namespace", { metadata: { namespace: "other" } }],
-  ])("%s can not be updated", async (_field, change) => {
+  ])("%s cannot be updated", async (_field, change) => {
     const name = fresh();
     const { body: before } = await admin().send("POST", SECRETS, { metadata: { name } });
     const path = `${SECRETS}/${name}`;

@@ -34,7 +34,7 @@ function expectAllowed({ code, text }: Answered): void {
 }
 
 describe("the owner of an object", () => {
-  test("is changed by the owner, not by whoever may update", async () => {
+  test("is changed by the owner, not by anyone who may update", async () => {
     const [owner, editor] = [await person(), await person()];
     const path = await make(SECRETS, {
       owner: { user: owner.name },
@@ -47,7 +47,7 @@ describe("the owner of an object", () => {
     expectAllowed(await set(editor.client, path, { displayName: "really mine" }));
   });
 
-  test("is not moved to one's own team by whoever may update, even with makeowner there", async () => {
+  test("is not moved to one's own team by anyone who may update, even with makeowner there", async () => {
     const editor = await person();
     const own = await make("/teams", { users: [editor.name], access: [{ verbs: ["makeowner"], users: [editor.name] }] });
     const path = await make(SECRETS, { owner: { user: "jane", team: "ops" }, access: [{ verbs: ["patch"], users: [editor.name] }] });
@@ -87,7 +87,7 @@ describe("an access rule", () => {
     const rule = { verbs: ["get", "patch"], users: [editor.name] };
     const path = await make(SECRETS, { owner: { user: "jane" }, access: [rule] });
     const give = (...verbs: string[]) => set(editor.client, path, { access: [rule, { verbs, users: ["bob"] }] });
-    expectRefused(await give("get", "delete", "list"), "an access rule can not give what you do not have: delete, list, watch");
+    expectRefused(await give("get", "delete", "list"), "an access rule cannot give what you do not have: delete, list, watch");
     expectRefused(await give("VerbAll"), "do not have: list, watch, update, delete");
     expectRefused(await give("create"), "do not have: create");
     expectAllowed(await give("get"));
@@ -100,7 +100,7 @@ describe("an access rule", () => {
     expectRefused(await set(owner.client, path, { access: [{ verbs: ["create"], users: ["bob"] }] }), "do not have: create");
   });
 
-  test("gives parts of the object only by whoever has them", async () => {
+  test("gives parts of the object only by anyone who has them", async () => {
     const editor = await person();
     const rule = { verbs: ["get", "patch"], users: [editor.name], subresources: ["history"] };
     const path = await make(SECRETS, { access: [rule] });
@@ -109,7 +109,7 @@ describe("an access rule", () => {
     expectAllowed(await give("history"));
   });
 
-  test("gives bind and makeowner on a team only by whoever has them: owners do not", async () => {
+  test("gives bind and makeowner on a team only by anyone who has them: owners do not", async () => {
     const [owner, binder] = [await person(), await person()];
     const own = { verbs: ["patch", "bind", "makeowner"], users: [binder.name] };
     const path = await make("/teams", { owner: { user: owner.name }, access: [own] });
@@ -172,7 +172,7 @@ describe("an access key", () => {
   test("has only groups that its author has", async () => {
     const author = await person({ groups: ["sso:a", "sso:b"] });
     const groups = ["sso:a", "platform:admins", "system:masters", "sso:c"];
-    const why = "spec.groups can not name groups that you are not in: platform:admins, system:masters, sso:c";
+    const why = "spec.groups cannot name groups that you are not in: platform:admins, system:masters, sso:c";
     expectRefused(await create(author.client, { groups }), why);
     expectAllowed(await create(author.client, { groups: ["sso:a"] }));
     const made = await create(author.client, { groups: ["sso:b"] });

@@ -132,7 +132,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
     for (const [index, [method, query, body, type]] of wanted.entries()) {
       const path = `${SECRETS}/s${index}`;
       const one = [method!, `${path}${query!}`, body!, ...(type === undefined ? [] : [type])];
-      // Whoever may create is told what is not there.
+      // Anyone who may create is told what is not there.
       expect(await meanwhile(jane, one, async () => {}), one.join(" ")).toBe(404);
       const appear = () => make(SECRETS, secret(`s${index}`, { description: "of others" }));
       expect(await meanwhile(jane, one, appear), one.join(" ")).toBe(403);

@@ -21,7 +21,7 @@ describe("a key with a ttl", () => {
     });
   });
 
-  test("tells whoever asks for more when the key ends", async () => {
+  test("tells anyone who asks for more when the key ends", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const warning = "the key ends at 2026-06-01T12:00:03Z, no later than the keys with which it is made and changed";
@@ -197,7 +197,7 @@ describe("the end of a key", () => {
     ["disabling", (own: Own, key: Named) => own.change(own.admin, key, { disabled: true })],
     ["deleting", (own: Own, key: Named) => own.admin.send("DELETE", `${KEYS}/${key.name}`)],
     [
-      "making anew",
+      "making again",
       async (own: Own, { name }: Named) => {
         await own.admin.send("DELETE", `${KEYS}/${name}`);
         return own.admin.send("POST", KEYS, { metadata: { name }, spec: { user: "jane" } });

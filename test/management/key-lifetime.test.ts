@@ -46,7 +46,7 @@ describe("the time of a key", () => {
     });
   });
 
-  test("can not be negative", async () => {
+  test("cannot be negative", async () => {
     const { code, text } = await create({ ttl: -1 });
     expect([code, text]).toEqual([422, expect.stringContaining("spec.ttl")]);
   });
@@ -84,7 +84,7 @@ describe("the time of a key", () => {
     });
   });
 
-  test("that accessKeyMaxTTLSeconds shortens is told to whoever asks for more", async () => {
+  test("that accessKeyMaxTTLSeconds shortens is told to anyone who asks for more", async () => {
     await onPlatform("auth: { accessKeyMaxTTLSeconds: 60 }", async (own) => {
       const warned = async (spec: object) => (await own.admin.send("POST", KEYS, { metadata: { name: fresh() }, spec })).warnings;
       expect(await warned({ ttl: 61 })).toContain("requested expiration of 61 seconds shortened to 60 seconds");

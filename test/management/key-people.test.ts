@@ -45,7 +45,7 @@ describe("a key made with the key of a sign-in", () => {
       const members = (users: string[]) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH);
       await members(["bob"]);
       expect(await codesOf(key, child)).toEqual([401, 401]);
-      expect(await whyOf(key)).toBe("whoever made the access key has left its team");
+      expect(await whyOf(key)).toBe("the one who made the access key has left its team");
       await members(["jane"]);
       expect(await codesOf(key, child)).toEqual([200, 200]);
       await own.admin.send("PATCH", "/users/jane", { spec: { disabled: true } }, MERGE_PATCH);
@@ -101,7 +101,7 @@ describe("the value of a team's key", () => {
       await run(own, (...users) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH));
     });
 
-  test("is good as long as whoever gave it is a member, and any other member can give another one", async () => {
+  test("is good as long as the one who gave it is a member, and any other member can give another one", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob" })];
       const key = await own.key({ team: "ops" });
@@ -138,7 +138,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("given with another key of the team ends with whoever may know that one", async () => {
+  test("given with another key of the team ends with anyone who may know that one", async () => {
     await withTeam(async (own, members) => {
       const jane = await own.key({ user: "jane" });
       const made = await own.make(jane, { team: "ops" });
@@ -154,7 +154,7 @@ describe("the value of a team's key", () => {
     });
   });
 
-  test("stays with whoever gave it when somebody else gives the key a group or another team", async () => {
+  test("stays with the one who gave it when somebody else gives the key a group or another team", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob", groups: ["dev"] })];
       const key = await own.make(jane, { team: "ops" });

@@ -143,7 +143,7 @@ describe("the value of a key", () => {
   });
 
   test.each(["two words", "ä".repeat(40), "line\nbreak", "a=b", `hmac-sha256:${"a".repeat(43)}`, "x".repeat(257)])(
-    "can not be %j, and the answer does not repeat it",
+    "cannot be %j, and the answer does not repeat it",
     async (value) => {
       const { code, text } = await create({ key: value });
       expect([code, text]).toEqual([422, expect.stringContaining("spec.key")]);
@@ -151,7 +151,7 @@ describe("the value of a key", () => {
     },
   );
 
-  test("of another key is refused, whoever's that is, and the answer does not say whose", async () => {
+  test("of another key is refused, anyone who's that is, and the answer does not say whose", async () => {
     const value = strong();
     const first = await create({ user: "bob", key: value });
     const { code, text } = await create({ user: "jane", key: value });

@@ -182,7 +182,7 @@ test(
     const last = await start();
     for (const lane of lanes) await lane.check(last.url);
     await last.kill();
-    // Told to whoever counts on it.
+    // Told to anyone who counts on it.
     console.log(`${KILLS} kills, ${acknowledged} acknowledged writes`);
   },
   TEST_MS + KILLS * 20_000,

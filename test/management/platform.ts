@@ -74,7 +74,7 @@ export async function startPlatform({
   };
 }
 
-/** Whoever shows a key at a server. */
+/** Anyone who shows a key at a server. */
 export function clientOf(url: string, key: string): Client {
   return { key, send: (method, path, body, how) => send(url, { key, method, path, body, how }) };
 }

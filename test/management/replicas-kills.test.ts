@@ -90,7 +90,7 @@ class Load {
 
 const SECRETS = "/namespaces/shop/sharedsecrets";
 
-/** Written by nobody but whoever does the background work. */
+/** Written by nobody but the one who does the background work. */
 const isBackground = ({ key, type }: EtcdWritten) =>
   /\/(roles|rolebindings)\//.test(key) || (type === "deleted" && /\/(ownedaccesskeys\/.*login-|sharedsecrets\/.*\/of-owner-)/.test(key));
 

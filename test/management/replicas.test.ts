@@ -21,7 +21,7 @@ import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
 import type { Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
-/** Whoever stops gives its Lease back: what is asked often is soon known, and nobody loses it because a machine is slow. */
+/** Anyone who stops gives its Lease back: what is asked often is soon known, and nobody loses it because a machine is slow. */
 const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 /** For a server that loses etcd. */
 const HASTY = { connectMs: 500, requestMs: 800, giveUpMs: 1_500, silentMs: 500, heartbeatMs: 500 };

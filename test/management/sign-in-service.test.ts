@@ -111,7 +111,7 @@ describe("a sign-in", () => {
     expect(await all(TEAMS)).toEqual([]);
   });
 
-  test("makes teams at the cost of whoever brings the groups, stops at the quota, and goes on", async () => {
+  test("makes teams at the cost of anyone who brings the groups, stops at the quota, and goes on", async () => {
     await api.stop();
     const metrics = createMetrics();
     const log: string[] = [];
@@ -129,7 +129,7 @@ describe("a sign-in", () => {
       expect(log.filter((line) => line.includes("makes no more teams"))).toHaveLength(times);
     }
     expect(log.join()).toContain('exceeded quota: objects of user \\"jane\\"');
-    // Others have room, and so has whoever has fewer than before.
+    // Others have room, and so has anyone who has fewer than before.
     await api.signIn.signIn({ ...JANE, userId: "u-2", username: "bob", email: "b@example.com", groups: ["bobs"] });
     await api.registry.delete(TEAMS, { namespace: "", name: "group-0" });
     await api.signIn.signIn({ ...JANE, groups: ["new"] });

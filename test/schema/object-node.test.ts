@@ -35,7 +35,7 @@ describe("objectToNode", () => {
     { value: { a: Number.NaN }, want: "CONFIG_TYPE a: Expected JSON data, found the number NaN" },
     { value: { "b/c": new Date(0) }, want: 'CONFIG_TYPE ["b/c"]: Expected JSON data, found a class instance' },
     { value: new Map(), want: "CONFIG_TYPE : Expected JSON data, found a class instance" },
-  ])("refuses what JSON can not say: $want", ({ value, want }) => {
+  ])("refuses what JSON cannot say: $want", ({ value, want }) => {
     expect(read(value).problems).toEqual([want]);
   });
 

@@ -102,7 +102,7 @@ describe("readYaml", () => {
       text: "a: .nan\nb: -.inf\n",
       want: ["1:4", "2:4"],
       message: /^Expected a number that JSON can say/,
-      why: "numbers that JSON can not say",
+      why: "numbers that JSON cannot say",
     },
     {
       text: "? [a]\n: 1\n? {b: 1}\n: 2\n",

@@ -10,7 +10,7 @@ import type { PlannedWrite, Preview } from "../../src/engine/sync/inspect/previe
 import type { Story, StoryWrites } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-/** A client with nothing but reads: whoever wants to write finds no method. */
+/** A client with nothing but reads: anyone who wants to write finds no method. */
 function readOnly(client: ClusterClient): ReadClient {
   return { get: (resource, key) => client.get(resource, key), list: (resource, options) => client.list(resource, options) };
 }

@@ -2,6 +2,6 @@
 import * as fc from "fast-check";
 import { PATIENCE_MS } from "./patience.ts";
 
-// A failing property is reported with what was shrunk so far; without a limit, the search for a smaller example can take for ever. One that
+// A failing property is reported with what was shrunk so far; without a limit, the search for a smaller example can take forever. One that
 // holds must not come near to it on a slow machine: it would end before it has seen what it is to see.
 fc.configureGlobal({ interruptAfterTimeLimit: PATIENCE_MS });

@@ -80,7 +80,7 @@ const REST_MS = 30_000;
 /** Rounds after which a world that is still not at rest never will be. */
 const ROUNDS_MAX = 50;
 
-/** A watch that is opened anew asks who answers, at its first bookmark: when that is must not change from run to run. */
+/** A watch that is opened again asks who answers, at its first bookmark: when that is must not change from run to run. */
 const EVEN_CHANCE: Chance = { ...systemChance, fraction: () => 0.5 };
 
 /** How the world is. */

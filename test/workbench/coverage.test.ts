@@ -108,7 +108,7 @@ describe("coverage of patches", () => {
     failing.dispose();
   });
 
-  test("counts an expression without its branches when it can not be watched", async () => {
+  test("counts an expression without its branches when it cannot be watched", async () => {
     const own = createCoverage({ ...sandbox, compile: () => sandbox.compile(";"), evaluate: sandbox.evaluate.bind(sandbox) });
     const other = await createEngine({ config: configOf([TWIN]), vcluster: VCLUSTER, instrument: own.instrument });
     patcherOf(other.rules).toHost(ENDPOINTS);

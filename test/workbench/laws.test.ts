@@ -172,7 +172,7 @@ describe("a pair", () => {
       why: "whose way back fails",
       patch: pair(ANNOTATION, '"{" + value', "JSON.parse(value)"),
       verdict: "drifts",
-      says: /can not come back/,
+      says: /cannot come back/,
     },
     {
       why: "that removes the field on the way back",
@@ -244,7 +244,7 @@ describe("the laws beside the verdict", () => {
     expect(report.laws.every(({ held, counterExample }) => held === (counterExample === undefined))).toBe(true);
   });
 
-  test("an edit that can not flow says so", async () => {
+  test("an edit that cannot flow says so", async () => {
     const { laws } = await check(pair(ANNOTATION, '"a-" + value', "value.slice(2)"));
     const { counterExample } = laws.find(({ law }) => law === "hostEdits")!;
     expect(formatLawSteps(counterExample!.steps)).toBe('host "a" → tenant "" → host "a-"');

@@ -20,7 +20,7 @@ async function told(text: string, options?: Parameters<typeof runText>[1]): Prom
 
 const only = (text: string) => told(`${SUITE}tests: [{ it: t, object: web, ${text} }]\n`);
 
-describe("a test that can not fail is refused", () => {
+describe("a test that cannot fail is refused", () => {
   test.each([
     ["without statements in a list of them", "asserts: []", /^Expected at least 1 items/],
     ["without patches in a list of them", "patches: []", /^Expected at least 1 items/],
@@ -30,7 +30,7 @@ describe("a test that can not fail is refused", () => {
     [
       "a misspelt exception",
       "asserts: [{ unchanged: { except: [subsets, 'subset[*].ports'] } }]",
-      /^failed: Can not look at subset\[\*\]\.ports/,
+      /^failed: Cannot look at subset\[\*\]\.ports/,
     ],
     ["a misspelt absence", "asserts: [{ notExists: { path: metadata.lables.tier } }]", /did you mean "labels"\?$/],
     [

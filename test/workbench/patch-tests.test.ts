@@ -71,7 +71,7 @@ describe("a suite", () => {
     expect((await runText("config: ../none.yaml\n")).reads).toEqual(["tests/web.patch-test.yaml", "none.yaml"]);
   });
 
-  test("that can not be read has that as its problem", async () => {
+  test("that cannot be read has that as its problem", async () => {
     const { problems } = await runFixture("none");
     expect(problems).toMatchObject([{ code: "CONFIG_FILE", severity: "error", file: `${FIXTURES}/none.patch-test.yaml` }]);
   });

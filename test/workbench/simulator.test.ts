@@ -1,4 +1,4 @@
-/** The engine under the simulator, and the simulator itself: what it can not notice, it does not prove. */
+/** The engine under the simulator, and the simulator itself: what it cannot notice, it does not prove. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";

@@ -13,7 +13,7 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const GROUPS_MAX = 100;
 
 /**
- * The user that a request is to be answered as: whoever `Impersonate-User` and `Impersonate-Group` name, if `user` may
+ * The user that a request is to be answered as: the one that `Impersonate-User` and `Impersonate-Group` name, if `user` may
  * impersonate them, or `user` when they name nobody. Source: the API server's impersonation filter.
  *
  * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers do not say who.

@@ -40,7 +40,7 @@ export interface Tokens {
 export interface TokensOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly clock: Pick<Clock, "now">;
-  /** Most tokens that expire, at one time: whoever may ask for them could ask for ever. Default 100,000. */
+  /** Most tokens that expire, at one time: anyone who may ask for them could ask forever. Default 100,000. */
   readonly expiringMax?: number;
 }
 
@@ -97,7 +97,7 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
 }
 
 /**
- * Knows whoever shows a token in the `Authorization: Bearer` header.
+ * Knows anyone who shows a token in the `Authorization: Bearer` header.
  *
  * @param otherwise Decides about requests without that header. Default: nobody is known.
  */

@@ -62,7 +62,7 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * - The same value from two appliers is no conflict; both own it.
  * - Applying the same again changes nothing.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list can not be told apart.
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list cannot be told apart.
  * @example
  * const result = applyPatch({ definition, live, config: body, manager: "deployer", now: clock.now() });
  * if ("conflicts" in result) throw applyConflict(result.conflicts);

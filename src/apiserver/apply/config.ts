@@ -18,10 +18,10 @@ export interface ReadConfigOptions {
 }
 
 /**
- * What an applier says, and no more: without fields that the kind does not have, without those that this request can not
+ * What an applier says, and no more: without fields that the kind does not have, without those that this request cannot
  * write, and with texts of a fixed form in their one spelling. Nothing is filled in, since whatever is there comes to be owned.
  *
- * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list can not be told apart.
+ * @throws API_BAD_REQUEST when the body is no configuration of this kind; API_INVALID when items of a list cannot be told apart.
  */
 export function readConfig({ definition, body, subresource }: ReadConfigOptions): JsonObject {
   const { type, shape, strategy } = definition;
@@ -62,7 +62,7 @@ interface IgnoredOptions {
   readonly subresources: readonly string[];
 }
 
-/** What a write to the object, or to one part of it, would not reach can not be owned through it either. */
+/** What a write to the object, or to one part of it, would not reach cannot be owned through it either. */
 function withoutIgnored(body: JsonObject, { shape, subresource, subresources }: IgnoredOptions): JsonObject {
   if (subresource === undefined) return without(body, subresources);
   if (!Object.hasOwn(shape.fields, subresource)) return body;

@@ -104,7 +104,7 @@ export function afterUpdate(managers: Managers, comparison: Comparison, writer: 
   return withoutExcess(left);
 }
 
-/** The managers without fields that are no longer theirs, but for one; whoever has none left goes. Times stay. */
+/** The managers without fields that are no longer theirs, but for one; anyone who has none left goes. Times stay. */
 export function withoutFields(managers: Managers, fields: FieldSet, except: string): Map<string, ManagerEntry> {
   const left = new Map(managers);
   for (const [id, entry] of managers) {

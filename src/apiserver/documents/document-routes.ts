@@ -21,7 +21,7 @@ export interface DocumentRoutesOptions {
   readonly version: VersionInfo;
   /** Why the server is not ready; undefined when it is. */
   readonly notReady: () => Promise<string | undefined>;
-  /** False when the process has to begin anew. */
+  /** False when the process has to start over. */
   readonly alive: () => boolean;
   /** What stands before every path on the outside. Default: nothing. */
   readonly basePath?: string;
@@ -55,7 +55,7 @@ export function createDocumentRoutes(options: DocumentRoutesOptions): DocumentRo
   ]);
   const reasonAt = async (path: string) => {
     if (!path.startsWith("/livez")) return notReady();
-    return alive() ? undefined : "this process has to be started anew";
+    return alive() ? undefined : "this process has to be restarted";
   };
   const openApi = createOpenApiRoutes({ definitions, answering, basePath });
   return async (exchange) => {

@@ -10,7 +10,7 @@ import type { Offer } from "./answer/negotiation.ts";
 import type { UserInfo } from "../types/user-info.ts";
 import { yamlParts } from "./answer/yaml-text.ts";
 
-/** One request on its way through the handlers, whoever makes it. */
+/** One request on its way through the handlers, no matter who makes it. */
 export interface OpenExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -27,7 +27,7 @@ export interface OpenExchange {
 /** The body of a request as something that takes up room and time. */
 export interface Body {
   /**
-   * Counts bytes of it against the share of whoever asks.
+   * Counts bytes of it against the share of anyone who asks.
    *
    * @throws API_TOO_MANY_REQUESTS when that is used up.
    */

@@ -62,7 +62,7 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    if (error instanceof URIError) throw badRequest(`the path segment ${JSON.stringify(segment)} can not be decoded`);
+    if (error instanceof URIError) throw badRequest(`the path segment ${JSON.stringify(segment)} cannot be decoded`);
     throw error;
   }
 }

@@ -51,7 +51,7 @@ export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matche
 
 /**
  * Told of a watch that is open. `end` ends it, at once: with an error when a Status is given, in order otherwise. What is
- * returned is called when the watch is over, whoever ended it.
+ * returned is called when the watch is over, no matter who ended it.
  *
  * @param caller Whose credentials the watch was opened with; the user himself, unless he is impersonated.
  */
@@ -270,7 +270,7 @@ class Routes {
     const { type, strategy } = definition;
     const options = await this.#deleteOptions(exchange);
     const { object, gone } = await this.#options.registry.delete(type, key, options);
-    // Only whoever said in the old way that dependents go too is told that the work is not done.
+    // Only the one who said in the old way that dependents go too is told that the work is not done.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
     if (!gone || strategy.returnsDeleted === true) return this.#options.presentation.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));

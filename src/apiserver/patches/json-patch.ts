@@ -20,7 +20,7 @@ export class PatchGrowthError extends Error {
   override readonly name = "PatchGrowthError";
 }
 
-/** The patch can not be read. */
+/** The patch cannot be read. */
 export class PatchSyntaxError extends Error {
   override readonly name = "PatchSyntaxError";
 }

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch: a merge patch that knows which lists are merged by item, with directives for what that can not say.
+ * Strategic merge patch: a merge patch that knows which lists are merged by item, with directives for what that cannot say.
  * Source: the API machinery's `strategicpatch`, and Kubernetes' page on it for the directives.
  *
  * @module

@@ -8,7 +8,7 @@ export interface SealingKeys {
   readonly sealerOf: (sealed: string) => string;
 }
 
-/** Makes the texts of objects unreadable to whoever has the file. */
+/** Makes the texts of objects unreadable to anyone who has the file. */
 export interface Cipher {
   /** @param key Where the object is in the store: what is sealed for one place need not open at another. */
   readonly seal: (key: string, text: string) => string;

@@ -1,10 +1,10 @@
 /**
  * Stores that seal their values with keys that can be replaced. A new key seals what is written from then on; what older keys have
- * sealed is sealed anew step by step while the store is in use.
+ * sealed is sealed again step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
  * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
- *   own, a value that is sealed anew takes the next one, as if its author had written it once more.
+ *   own, a value that is sealed again takes the next one, as if its author had written it once more.
  * - What a step has done survives the end of the process: the next one goes on from there.
  * - When a step says that it was the last one, the store opens without the older keys.
  *
@@ -19,7 +19,7 @@ export interface ResealStep {
   readonly done: boolean;
 }
 
-/** Seals values anew. */
+/** Seals values again. */
 export interface Resealable {
   /**
    * How many values each key seals, by its id: those of a history that the store needs when it opens count too, keys that seal nothing
@@ -27,10 +27,10 @@ export interface Resealable {
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Looks at the next values, and seals those anew that an older key has sealed.
+   * Looks at the next values, and seals those again that an older key has sealed.
    *
    * @param most How many values are looked at; a step ends before when they are long.
-   * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network can not be reached.
+   * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.
    */
   reseal(most: number): Promise<ResealStep>;
 }

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Resealable } from "./resealable.ts";
 
-/** What is sealed anew, and how fast. */
+/** What is sealed again, and how fast. */
 export interface ResealingOptions {
   readonly store: Resealable;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface ResealingOptions {
   readonly againMs?: number;
 }
 
-/** Values that are being sealed anew. */
+/** Values that are being sealed again. */
 export interface Resealing {
   /** Nothing was left to do at the last look; it stays false when stopped before. */
   readonly done: boolean;
@@ -71,7 +71,7 @@ class StepByStep implements Resealing {
     const { store, most, pauseMs, retryMs, againMs, logger } = this.#options;
     try {
       const { resealed, done } = await store.reseal(most);
-      if (resealed > 0 && this.#resealed === 0) logger.info("Values that older encryption keys have sealed are sealed anew");
+      if (resealed > 0 && this.#resealed === 0) logger.info("Values that older encryption keys have sealed are sealed again");
       this.#resealed += resealed;
       this.#done = done;
       if (!done) return this.#next(pauseMs);
@@ -79,7 +79,7 @@ class StepByStep implements Resealing {
       this.#resealed = 0;
       if (againMs !== undefined) this.#next(againMs);
     } catch (error) {
-      logger.warn("Cannot seal values anew; this is tried again", { error: messageOf(error) });
+      logger.warn("Cannot seal values again; this is tried again", { error: messageOf(error) });
       this.#next(retryMs);
     }
   }

@@ -3,7 +3,7 @@
  *
  * Consistency, each a case of `test/conformance/store.ts`:
  * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
- * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; whoever writes need not set it.
+ * - A stored object carries its revision as decimal text in `metadata.resourceVersion`; anyone who writes need not set it.
  * - Reads see every write that was acknowledged before they began. `list` is one consistent state, at any revision in the window.
  * - `update` and `delete` happen only if the object is still at the revision that the caller saw.
  * - A write happens only if `demand` lets it pass with all in sight that was written before it and said `revokes`.
@@ -70,7 +70,7 @@ export interface StoreWatchOptions {
   readonly onEnd?: (lost: boolean) => void;
   /**
    * Called when the history begins later than before: what was told of events up to `oldest` is kept in memory by nobody any more but
-   * by whoever still waits to pass it on. It must not block, throw or write.
+   * by anyone who still waits to pass it on. It must not block, throw or write.
    */
   readonly onForget?: (oldest: number) => void;
 }

@@ -123,7 +123,7 @@ export interface Asked {
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
   /** The answer must have no effect. */
   readonly dryRun: boolean;
-  /** Judges whoever asks again at the moment of a write; see `WriteOptions`. */
+  /** Judges anyone who asks again at the moment of a write; see `WriteOptions`. */
   readonly judge?: Judge;
 }
 
@@ -139,7 +139,7 @@ export interface View {
   /** What is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
   readonly definition: ResourceDefinition;
   readonly show: (stored: KubeObject) => KubeObject;
-  /** Fields that both have, at the same place: whoever owns one here owns it there. */
+  /** Fields that both have, at the same place: anyone who owns one here owns it there. */
   readonly shared: FieldSet;
   /** The stored object with what was written to the view. */
   readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;

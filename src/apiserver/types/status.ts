@@ -55,7 +55,7 @@ export function deletedStatus(type: ResourceType, name: string, uid: string | un
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
 
-/** 400: the request can not be understood. */
+/** 400: the request cannot be understood. */
 export function badRequest(message: string): EngineError {
   return failure({ code: 400, reason: "BadRequest", message });
 }

@@ -10,7 +10,7 @@ import type { UserInfo } from "../types/user-info.ts";
 
 export type { UserInfo } from "../types/user-info.ts";
 
-/** The server itself: its controllers and whoever uses it in process. */
+/** The server itself: its controllers and anyone who uses it in process. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
 
 /** A write that is about to happen. */
@@ -60,7 +60,7 @@ export interface WriteOptions {
   readonly user?: UserInfo;
   /** Asked when the object is read and at the moment of the write, since rights may have ended meanwhile. Default: the user may still do what he asked for. */
   readonly judge?: Judge;
-  /** Who writes, for `metadata.managedFields`. Default: whoever `userAgent` names. */
+  /** Who writes, for `metadata.managedFields`. Default: the one that `userAgent` names. */
   readonly fieldManager?: string;
   /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
   readonly userAgent?: string;
@@ -91,7 +91,7 @@ export function termsOf({ definition: { strategy } }: ResourceContext, { judge }
 }
 
 /**
- * Reads what a request is about. Whoever asks is judged again in that moment: the object may be there only since the request came, or the
+ * Reads what a request is about. Anyone who asks is judged again in that moment: the object may be there only since the request came, or the
  * rights may have ended, and answers that write nothing, as those to reads, dry runs and conflicts, tell of the object too.
  *
  * @throws whatever `judge` throws.

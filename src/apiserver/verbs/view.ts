@@ -115,7 +115,7 @@ function applied({ clock, definition: behind }: ResourceContext, found: View, { 
   return { wanted: readBody(definition, result.object, { fieldValidation: "Ignore" }), managers: { settled } };
 }
 
-/** @throws API_INVALID when the view can not be so. */
+/** @throws API_INVALID when the view cannot be so. */
 function written({ definition, apply }: View, wanted: KubeObject, stored: KubeObject): KubeObject {
   const errors = definition.strategy.validate?.(wanted, undefined) ?? [];
   if (errors.length > 0) throw invalidObject(definition.type, stored.metadata.name ?? "", errors);

@@ -44,7 +44,7 @@ export function defineCleanup(command: Command, context: CommandContext): void {
     .option("--cluster-uid <uid>", "only copies from the tenant cluster of this uid; needed where there are those of several")
     .option("--yes", "remove without asking")
     .addOption(outputOption())
-    .addHelpText("after", "\nStop the syncer first, or it makes the copies anew. The tenant cluster is not asked, and need not be there.")
+    .addHelpText("after", "\nStop the syncer first, or it makes the copies again. The tenant cluster is not asked, and need not be there.")
     .addHelpText(
       "after",
       examples("endpoint-sync cleanup --host-kubeconfig host.kubeconfig --config vcluster.yaml --name blue --namespace vc-blue --yes"),

@@ -50,7 +50,7 @@ async function readPage(page: URL): Promise<string> {
     return await readFile(page, "utf8");
   } catch (cause) {
     const fromSources = fileURLToPath(import.meta.url).includes(`${sep}src${sep}cli${sep}`);
-    const hint = fromSources ? "Build it: npm run build:playground; npm run playground builds and serves it" : "Install the package anew";
+    const hint = fromSources ? "Build it: npm run build:playground; npm run playground builds and serves it" : "Install the package again";
     throw new EngineError("USAGE", "Cannot find the page of the playground", { cause, details: { hint } });
   }
 }

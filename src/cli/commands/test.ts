@@ -14,7 +14,7 @@ export function defineTest(command: Command, context: CommandContext): void {
     )
     .option("--filter <text>", "only tests whose name holds this text, or matches this /regular expression/", parseFilter)
     .addOption(new Option("--fail-fast", "run no further file after the first with a failure").conflicts("watch"))
-    .option("-u, --update", "write golden files anew")
+    .option("-u, --update", "write golden files again")
     .option("--coverage", "tell which patches and branches of expressions no test reaches")
     .option("--threshold <percent>", "fail when less of the patches, or of the branches, is covered; measures coverage", parsePercent)
     .option(

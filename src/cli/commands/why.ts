@@ -60,7 +60,7 @@ async function why({ terminal }: CommandContext, { output }: InspectionFlags, { 
   terminal.out(visible(describeExplanation(told)));
 }
 
-/** Without fields that say nothing, which YAML can not write. */
+/** Without fields that say nothing, which YAML cannot write. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -34,7 +34,7 @@ export interface DataFolder {
  * Opens a folder, which is made when it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
  * and show. No other process can open it meanwhile.
  *
- * @throws CONFIG_FILE when the folder or a file in it can not be used.
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used.
  */
 export async function openDataFolder(path: string, name: string): Promise<DataFolder> {
   await makeFolder(path);
@@ -50,7 +50,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
 /**
  * Makes a folder for the owner's eyes only, unless it is there.
  *
- * @throws CONFIG_FILE when it can not be used.
+ * @throws CONFIG_FILE when it cannot be used.
  */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {

@@ -14,7 +14,7 @@ export interface KeptFile<Kept> {
 /**
  * Reads a file that an earlier start has written; undefined when there is none.
  *
- * @throws CONFIG_FILE when it can not be read or holds something else. What it holds is not quoted: it is secret.
+ * @throws CONFIG_FILE when it cannot be read or holds something else. What it holds is not quoted: it is secret.
  */
 export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<Kept>): Promise<Kept | undefined> {
   try {
@@ -31,7 +31,7 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
 /**
  * Writes beside the old file and then into its place, for the owner's eyes only: a crash leaves the one or the other.
  *
- * @throws CONFIG_FILE when it can not be written.
+ * @throws CONFIG_FILE when it cannot be written.
  */
 export async function writeKeptFile(path: string, text: string): Promise<void> {
   try {

@@ -14,7 +14,7 @@ export interface KubeconfigFile {
  * Refuses a file that holds anything but an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
  * anybody the access to their clusters.
  *
- * @throws CONFIG_FILE when the file holds something else, or can not be looked at.
+ * @throws CONFIG_FILE when the file holds something else, or cannot be looked at.
  */
 export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promise<void> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -28,7 +28,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
 /**
  * Writes it for its owner's eyes only: it holds the credentials of an administrator.
  *
- * @throws CONFIG_FILE when it can not be written.
+ * @throws CONFIG_FILE when it cannot be written.
  */
 export async function writeKubeconfigFile(path: string, text: string): Promise<void> {
   try {

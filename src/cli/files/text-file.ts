@@ -22,7 +22,7 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
 /**
  * The text of a file.
  *
- * @throws CONFIG_FILE when it can not be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
+ * @throws CONFIG_FILE when it cannot be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
  * @throws CONFIG_SYNTAX when it is no text in UTF-8; details: reason, hint.
  */
 export async function readTextFile(path: string): Promise<string> {

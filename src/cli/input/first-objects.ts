@@ -8,7 +8,7 @@ const DEFAULT_NAMESPACE = "default";
 
 /**
  * Creates what a cluster begins with, in the order of the objects. Those that are there already stay as they are, so that a cluster that
- * keeps its data can be started anew with the same file.
+ * keeps its data can be restarted with the same file.
  *
  * @throws USAGE when the cluster does not serve a kind, or refuses an object; names the object.
  * @example

@@ -10,7 +10,7 @@ const VALUES_MAX = 1_000_000;
 /**
  * The Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
  *
- * @throws CONFIG_FILE when the file can not be read.
+ * @throws CONFIG_FILE when the file cannot be read.
  * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or holds something that is no Kubernetes object.
  */
 export async function readObjects(terminal: Terminal, path: string): Promise<KubeObject[]> {

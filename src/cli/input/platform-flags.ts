@@ -22,7 +22,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
-    .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read anew when a token names an unknown one")
+    .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read again when a token names an unknown one")
     .option("--platform-target <target>", "what the cluster is to the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
 }
 
@@ -39,7 +39,7 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Whose tokens the cluster accepts; undefined when no option says so. A file is read at once, so that one that can not be used is told.
+ * Whose tokens the cluster accepts; undefined when no option says so. A file is read at once, so that one that cannot be used is told.
  *
  * @throws USAGE when only some of the options are given, or keys would come over a network that anybody can change; those of
  * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is no JSON.
@@ -65,7 +65,7 @@ async function keySource(place: string, terminal: Pick<Terminal, "read">): Promi
 function remoteKeys(place: string): KeySource {
   const { protocol, hostname } = new URL(place);
   if (protocol === "http:" && !LOOPBACK.test(hostname)) {
-    const details = { hint: "Whoever can change them on the way could sign tokens. Use https, or a file" };
+    const details = { hint: "Anyone who can change them on the way could sign tokens. Use https, or a file" };
     throw new EngineError("USAGE", "--platform-keys must not be read over plain HTTP", { details });
   }
   return async (signal) => {

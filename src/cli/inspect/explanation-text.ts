@@ -7,7 +7,7 @@ const STATES: Readonly<Record<Explanation["state"], string>> = {
   absent: "there is no copy, and there should be none",
   waiting: "something else must happen first",
   left: "nothing is touched",
-  refused: "it can not be copied as it is",
+  refused: "it cannot be copied as it is",
   stale: "the list is older than the copy",
 };
 
@@ -35,7 +35,7 @@ function facts({ tenant, hostKey, host, strays, decision, state, settles }: Expl
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
-    ...strays.map((stray) => ["", `${formatKey(stray)}, a copy from before its namespace was mapped anew`]),
+    ...strays.map((stray) => ["", `${formatKey(stray)}, a copy from before its namespace was mapped again`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", `${state}: ${STATES[state]}`],
     ...(settles ? [] : [["", "It never comes to rest: what is written is never what is wanted"]]),

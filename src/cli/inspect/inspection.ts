@@ -52,7 +52,7 @@ export interface Inspection {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
   readonly hostReads: ClusterReads;
-  /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object can not be read. */
+  /** Plays the next run on both views, which can be done once; `ids` are looked at in any case. @throws API_… when a referenced object cannot be read. */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
    * What the syncer that runs has told of a tenant object in Events, for it alone knows it: that its writes are slowed, since when, and
@@ -66,7 +66,7 @@ export interface Inspection {
 /**
  * Reads both clusters.
  *
- * @throws API_… when a cluster refuses or can not be reached.
+ * @throws API_… when a cluster refuses or cannot be reached.
  * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
  * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
  */
@@ -133,7 +133,7 @@ async function namespaceExists(client: ReadClient, name: string): Promise<boolea
   try {
     return (await client.get(NAMESPACES, { namespace: "", name })) !== undefined;
   } catch (error) {
-    // A role in one namespace shows no namespaces; whoever has it knows that this one exists.
+    // A role in one namespace shows no namespaces; anyone who has it knows that this one exists.
     if (isEngineError(error, "API_FORBIDDEN")) return true;
     throw error;
   }

@@ -64,7 +64,7 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
     await once(server, "listening");
     await chmod(file, 0o600);
   } catch (error) {
-    options.logger.warn("Commands can not reach this server, so backups have to wait for its end", { error: messageOf(error) });
+    options.logger.warn("Commands cannot reach this server, so backups have to wait for its end", { error: messageOf(error) });
   }
   return {
     async close() {

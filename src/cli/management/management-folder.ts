@@ -57,7 +57,7 @@ const DAYS_LEFT_MIN = 30;
  * Opens a folder, which is made when it does not exist: `management.db` with everything that is stored, `server.json` with
  * certificate and port, and `encryption.key` when no key is given. No other process can open it meanwhile.
  *
- * @throws CONFIG_FILE when the folder or a file in it can not be used, such as data that was written with another key, or without any
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
  *   key beside it; CONFIG_VALUE for a text that is no key; STORE_FAILED for a backup, a copy that is not whole, or data that are gone.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {

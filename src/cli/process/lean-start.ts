@@ -11,7 +11,7 @@ export interface StartedProcess {
   readonly execArgv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly execPath: string;
-  /** Undefined where the system can not replace a process. */
+  /** Undefined where the system cannot replace a process. */
   readonly execve?: ((file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never) | undefined;
   /** There when a process of Node has forked this one: what it says would not reach a replaced one. */
   readonly send?: unknown;
@@ -29,8 +29,8 @@ export const LEAN = {
 } as const;
 
 /**
- * Starts the program anew with room for short-lived objects bounded, if its command is one that runs for long. Does not return then;
- * returns if the process was started so, has settings of its own for that room, or can not be replaced.
+ * Starts the program again with room for short-lived objects bounded, if its command is one that runs for long. Does not return then;
+ * returns if the process was started so, has settings of its own for that room, or cannot be replaced.
  */
 export function startLean(started: StartedProcess): void {
   const { argv, execArgv, env, execPath, execve, send } = started;

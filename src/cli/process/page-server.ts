@@ -14,7 +14,7 @@ export interface PageServer {
  *
  * @param page the text of the page, which names its Content-Security-Policy in a `meta` element.
  * @param options `port`: default a free one.
- * @throws USAGE when the port can not be listened on.
+ * @throws USAGE when the port cannot be listened on.
  */
 export async function startPageServer(page: string, { port = 0 }: { readonly port?: number } = {}): Promise<PageServer> {
   const body = Buffer.from(page);
@@ -36,7 +36,7 @@ export async function startPageServer(page: string, { port = 0 }: { readonly por
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a page can not say of itself is added: that nobody may frame it. */
+/** What a page cannot say of itself is added: that nobody may frame it. */
 function headersOf(page: string): Headers {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
   if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page that states no Content-Security-Policy");

@@ -32,7 +32,7 @@ interface Answer {
 /**
  * Starts listening.
  *
- * @throws USAGE when the address does not parse, or can not be listened on.
+ * @throws USAGE when the address does not parse, or cannot be listened on.
  */
 export async function startProbeServer({ address, probes = {}, metrics }: ProbeServerOptions): Promise<ProbeServer> {
   const { host, port } = parseAddress(address);

@@ -84,7 +84,7 @@ class ConfigurationWatch {
     if (isSettled && digest !== this.#seen) await this.#reload();
   }
 
-  /** A file that can not be read counts as another text. */
+  /** A file that cannot be read counts as another text. */
   async #digest(): Promise<string> {
     const texts = this.#files.map((file) => this.#options.terminal.read(file).catch((error: unknown) => `\0${messageOf(error)}`));
     return sha256Hex((await Promise.all(texts)).join("\0"));
@@ -93,7 +93,7 @@ class ConfigurationWatch {
   async #reload(): Promise<void> {
     const { terminal, files, logger, apply } = this.#options;
     this.#seen = await this.#digest();
-    if ([...(files.config ?? []), files.settings].includes("-")) return this.#failed("Standard input can not be read again");
+    if ([...(files.config ?? []), files.settings].includes("-")) return this.#failed("Standard input cannot be read again");
     try {
       const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
       for (const problem of problems) if (problem.severity === "error") tellProblem(terminal as Terminal, problem);

@@ -43,7 +43,7 @@ export interface StartupOptions {
  * Waits until both clusters answer and let themselves be read, and checks that they are two; a host namespace that is missing
  * is only told, since it can be created later. Resolves early when `stop` aborts.
  *
- * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate can not be trusted.
+ * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
  */
 export async function awaitClusters(options: StartupOptions): Promise<void> {

@@ -48,7 +48,7 @@ export async function initTests(context: CommandContext, folder: string): Promis
   terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${folder}`}\n`));
 }
 
-/** Writes a file unless there is one, and tells which. @throws CONFIG_FILE when it can not be written. */
+/** Writes a file unless there is one, and tells which. @throws CONFIG_FILE when it cannot be written. */
 async function make(terminal: Terminal, { file, text }: SkeletonFile): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true });

@@ -14,7 +14,7 @@ import type { RanSuite } from "./reporters/report.ts";
 export interface RunOptions {
   /** Default: all tests. */
   readonly filter?: NameFilter;
-  /** Writes golden files anew. */
+  /** Writes golden files again. */
   readonly update?: boolean;
   /** Runs no further file after the first with a failure. */
   readonly failFast?: boolean;
@@ -32,7 +32,7 @@ export interface RunTools {
 /**
  * Runs test files one after the other and tells each once it has run; files without a test that the filter wants are left out.
  *
- * @throws CONFIG_FILE when a golden file can not be written.
+ * @throws CONFIG_FILE when a golden file cannot be written.
  */
 export async function runTests(
   files: readonly string[],

@@ -61,7 +61,7 @@ export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile
   try {
     const samples = samplesFor(loaded.config);
     const tests = samples.flatMap(({ list, object }) => {
-      // A second patch of one path can not be told from the first by its path.
+      // A second patch of one path cannot be told from the first by its path.
       const paths = new Set(loaded.config[list].patches.map(({ path }) => compilePath(path).canonical));
       return [...paths].map((path) => testOf(list, path, object, patcher));
     });

@@ -57,7 +57,7 @@ async function writeRules(registry: Registry, role: AggregatedRole, rules: reado
 
 /**
  * The rules of all roles that are not made of others themselves, as far as selectors lead to them. What the rules of aggregated
- * parts are at the moment does not count: roles that select each other in a circle would pass them on for ever.
+ * parts are at the moment does not count: roles that select each other in a circle would pass them on forever.
  */
 function aggregatedRules(role: AggregatedRole, roles: readonly KubeObject[]): readonly PolicyRule[] {
   const visited = new Set<KubeObject>([role]);

@@ -64,7 +64,7 @@ const SPEC = typeOf({
   description: "Which Pods there should be, and how many.",
   rows: {
     replicas: [1, optional(int32), "How many Pods; 1 when left out."],
-    selector: [2, SELECTOR, "Labels of the Pods that count. It can not be changed."],
+    selector: [2, SELECTOR, "Labels of the Pods that count. It cannot be changed."],
     template: [3, mandatory(POD_TEMPLATE), "What the Pods are made from."],
     strategy: [4, always(STRATEGY), "How old Pods are replaced by new ones."],
     minReadySeconds: [5, int32, "How long a new Pod has to be ready before it counts as available."],

@@ -115,7 +115,7 @@ export const endpointSlices: ResourceDefinition = {
       {
         description: "A part of the endpoints of a Service, which its label kubernetes.io/service-name names.",
         fields: {
-          addressType: "IPv4, IPv6 or FQDN; it can not be changed.",
+          addressType: "IPv4, IPv6 or FQDN; it cannot be changed.",
           endpoints: "The endpoints, at most 1000.",
           ports: "The ports that each of the endpoints has.",
         },

@@ -99,7 +99,7 @@ function prepare(object: KubeObject): KubeObject {
   return { ...object, subsets: subsets.map((subset) => ({ ...subset, ports: (subset.ports ?? []).map(withProtocol) })) };
 }
 
-/** Subsets and their ports come in the order of a digest, as in the real thing: whoever relies on any order finds out here. */
+/** Subsets and their ports come in the order of a digest, as in the real thing: anyone who relies on any order finds out here. */
 function canonicalize(object: KubeObject): KubeObject {
   const packed = repackSubsets((object as Endpoints).subsets ?? []);
   const subsets = packed.map((subset) => (subset.ports ? { ...subset, ports: byDigest(subset.ports) } : subset));

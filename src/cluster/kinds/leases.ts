@@ -33,7 +33,7 @@ const LEASE_SPEC = described(
   },
 );
 
-/** `coordination.k8s.io/v1` Leases. Unlike most kinds they can not be overwritten without a resourceVersion. */
+/** `coordination.k8s.io/v1` Leases. Unlike most kinds they cannot be overwritten without a resourceVersion. */
 export const leases: ResourceDefinition = {
   type: LEASES,
   singular: "lease",

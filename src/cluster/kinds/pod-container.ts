@@ -50,7 +50,7 @@ const DEVICE = typeOf({
 });
 
 const ROWS: Readonly<Record<string, Row>> = {
-  name: [1, mandatory(text), "Name of the container, unique in the Pod. It can not be changed."],
+  name: [1, mandatory(text), "Name of the container, unique in the Pod. It cannot be changed."],
   image: [2, text, "The image, with its tag or digest."],
   command: [3, list(text), "What is run; the entry point of the image when left out. $(NAME) stands for a variable."],
   args: [4, list(text), "Arguments; those of the image when left out. $(NAME) stands for a variable."],
@@ -67,7 +67,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   restartPolicy: [24, optional(text), "Always, for an init container that goes on beside the others."],
   volumeMounts: [9, list(MOUNT, { as: "map", keys: ["mountPath"] }), "Volumes of the Pod in the file system."],
   volumeDevices: [21, list(DEVICE, { as: "map", keys: ["devicePath"] }), "Volumes of the Pod as devices."],
-  livenessProbe: [10, PROBE, "Whether the container lives; it is started anew when not."],
+  livenessProbe: [10, PROBE, "Whether the container lives; it is restarted when not."],
   readinessProbe: [11, PROBE, "Whether the container takes traffic; it is left out of Services when not."],
   startupProbe: [22, PROBE, "Whether the container has started; the other probes wait for it."],
   lifecycle: [12, LIFECYCLE, "What is done when it has started and before it is stopped."],

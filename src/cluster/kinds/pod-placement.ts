@@ -125,7 +125,7 @@ export const TOLERATION = typeOf({
     operator: [2, text, "Exists or Equal; Equal when left out."],
     value: [3, text, "Value of the taint, for Equal."],
     effect: [4, text, "NoSchedule, PreferNoSchedule or NoExecute; every one when left out."],
-    tolerationSeconds: [5, optional(int64), "How long a taint of NoExecute is borne; for ever when left out."],
+    tolerationSeconds: [5, optional(int64), "How long a taint of NoExecute is borne; forever when left out."],
   },
 });
 

@@ -119,7 +119,7 @@ function deadlineUpdateErrors({ activeDeadlineSeconds: next }: PodSpec, { active
 function tolerationUpdateErrors({ tolerations: next = [] }: PodSpec, { tolerations: before = [] }: PodSpec): FieldError[] {
   const lasting = ({ tolerationSeconds: _seconds, ...rest }: Toleration) => rest;
   const kept = before.every((toleration) => next.some((candidate) => jsonEqual(lasting(candidate), lasting(toleration))));
-  return kept ? [] : [forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
+  return kept ? [] : [forbidden("spec.tolerations", "existing toleration cannot be modified except its tolerationSeconds")];
 }
 
 function gateUpdateErrors({ schedulingGates: next = [] }: PodSpec, { schedulingGates: before = [] }: PodSpec): FieldError[] {

@@ -27,7 +27,7 @@ export const secrets: ResourceDefinition = {
           immutable: "True forbids every change of the data from now on.",
           data: "Bytes by name, in base64.",
           stringData: "Texts by name, a way of writing data that needs no base64. It is never read back.",
-          type: "What the data is for; it can not be changed. Well-known types demand certain names in data.",
+          type: "What the data is for; it cannot be changed. Well-known types demand certain names in data.",
         },
       },
     ),

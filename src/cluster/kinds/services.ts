@@ -116,7 +116,7 @@ const SPEC = described(
     description: "What a Service offers, and where its traffic goes.",
     fields: {
       ports: "The ports of the Service.",
-      selector: "Labels of the Pods behind the Service. Without it, whoever runs the Service writes its Endpoints.",
+      selector: "Labels of the Pods behind the Service. Without it, anyone who runs the Service writes its Endpoints.",
       clusterIP: "The address within the cluster, chosen by the server when left out; None for a Service without one.",
       clusterIPs: "The same for each IP family; the first one is clusterIP.",
       type: "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when left out.",
@@ -270,7 +270,7 @@ function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return before?.nodePort === undefined ? port : { ...port, nodePort: before.nodePort };
 }
 
-/** What a new type has no use for goes, if the author only repeats it from before; what he sets anew is his mistake and stays for validation. */
+/** What a new type has no use for goes, if the author only repeats it from before; what he sets again is his mistake and stays for validation. */
 function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   const result: Record<string, unknown> = { ...spec };
   if (old !== undefined && hasClusterIp(old) && !hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {

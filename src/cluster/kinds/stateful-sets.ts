@@ -100,10 +100,10 @@ const SPEC = typeOf({
   description: "Which Pods there should be, each with a name and volumes of its own.",
   rows: {
     replicas: [1, optional(int32), "How many Pods; 1 when left out."],
-    selector: [2, SELECTOR, "Labels of the Pods that count. It can not be changed."],
+    selector: [2, SELECTOR, "Labels of the Pods that count. It cannot be changed."],
     template: [3, mandatory(POD_TEMPLATE), "What the Pods are made from."],
-    volumeClaimTemplates: [4, list(CLAIM_TEMPLATE), "Claims that each Pod has. They can not be changed."],
-    serviceName: [5, always(text), "Service that gives the Pods their names. It can not be changed."],
+    volumeClaimTemplates: [4, list(CLAIM_TEMPLATE), "Claims that each Pod has. They cannot be changed."],
+    serviceName: [5, always(text), "Service that gives the Pods their names. It cannot be changed."],
     podManagementPolicy: [6, text, "OrderedReady or Parallel: whether one Pod waits for the other; OrderedReady when left out."],
     updateStrategy: [7, always(UPDATE_STRATEGY), "How old Pods are replaced by new ones."],
     revisionHistoryLimit: [8, optional(int32), "How many old revisions are kept; 10 when left out."],

@@ -5,14 +5,14 @@ import { MASTERS } from "./resources.ts";
 import { ruleAllows } from "./rules.ts";
 
 const REFUSED: Decision = { allowed: false, reason: "" };
-/** The rules of whoever may do everything. */
+/** The rules of anyone who may do everything. */
 export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
 /**
- * Decides by the grants that a user has where the request goes. Whoever is in `system:masters` needs none. Nothing ever
+ * Decides by the grants that a user has where the request goes. Anyone who is in `system:masters` needs none. Nothing ever
  * takes a grant away, so their order does not matter to what is allowed.
  *
  * @example

@@ -76,7 +76,7 @@ const SUBJECT = described(numbered(SUBJECT_FIELDS, { kind: 1, apiGroup: 2, name:
 const ROLE_REF_FIELDS = fields({ apiGroup: mandatory(text), kind: mandatory(text), name: mandatory(text) });
 const ROLE_REF = described(numbered(ROLE_REF_FIELDS, { apiGroup: 1, kind: 2, name: 3 }), {
   name: "RoleRef",
-  description: "The role that is given. It can not be changed.",
+  description: "The role that is given. It cannot be changed.",
   fields: { apiGroup: "rbac.authorization.k8s.io.", kind: "Role or ClusterRole.", name: "Name of the role." },
 });
 

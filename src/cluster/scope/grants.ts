@@ -1,6 +1,6 @@
 /**
  * A scope as the sets of requests that its entries allow. It is what both the decision on a request and the comparison of two
- * scopes work on, so that they can not disagree.
+ * scopes work on, so that they cannot disagree.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export const UNLIMITED: readonly Grant[] = [
 ];
 
 /**
- * What a scope allows, beside what is always allowed. Entries that can not allow anything are left out.
+ * What a scope allows, beside what is always allowed. Entries that cannot allow anything are left out.
  *
  * @example
  * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1

@@ -15,7 +15,7 @@ import type { AccessScope, Target } from "./types.ts";
 
 /** A scope that is ready to decide. */
 export interface Scope {
-  /** Whether the scope lets a request pass; whoever makes it needs the right besides. */
+  /** Whether the scope lets a request pass; anyone who makes it needs the right besides. */
   allows(target: Target, attributes: Attributes): boolean;
 }
 

@@ -31,7 +31,7 @@ export interface PlatformKeysOptions {
 
 /** The source is read at most this often, whatever keys tokens name. */
 export const KEYS_PAUSE_MS = 10_000;
-/** Keys that are older are read anew when the next token comes. While that fails, the old ones count: the platform may be stopped. */
+/** Keys that are older are read again when the next token comes. While that fails, the old ones count: the platform may be stopped. */
 export const KEYS_FRESH_MS = 600_000;
 /** Longer than this the source may not take. */
 export const KEYS_TIMEOUT_MS = 5_000;
@@ -40,10 +40,10 @@ const KEYS_MAX = 100;
 const RSA_BITS_MIN = 2_048;
 
 /**
- * The platform's keys. A source is read once before this resolves; when it can not be, that is logged, and tried again with the next
+ * The platform's keys. A source is read once before this resolves; when it cannot be, that is logged, and tried again with the next
  * token.
  *
- * @throws CONFIG_VALUE when keys that are given as they are can not be used.
+ * @throws CONFIG_VALUE when keys that are given as they are cannot be used.
  */
 export async function openPlatformKeys({ keys, clock, logger }: PlatformKeysOptions): Promise<PlatformKeys> {
   if (typeof keys !== "function") {

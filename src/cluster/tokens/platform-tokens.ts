@@ -80,7 +80,7 @@ const LISTS: readonly (keyof PlatformClaim)[] = ["groups", "clusterRoles", "scop
 /**
  * What tokens of a platform prove.
  *
- * @throws CONFIG_VALUE when the platform's keys are given and can not be used.
+ * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
  * @example
  * const tokens = await openPlatformTokens({ trust, clock: systemClock, logger: silentLogger });
  * (await tokens.identify(token))?.user.name; // "jane"

@@ -22,7 +22,7 @@ const PREFIX_MAX = 32;
 const PLACEHOLDER = "${name}";
 const FIELD = "sync.toHost.namespaces.mappings.byName";
 
-const NOT_SHARED = "Two tenant namespaces can not share a host namespace";
+const NOT_SHARED = "Two tenant namespaces cannot share a host namespace";
 
 /** One side of a mapping. */
 interface Side {

@@ -8,7 +8,7 @@ import { DEPTH_MAX } from "./syntax.ts";
 import type { Step, SyntaxProblem } from "./syntax.ts";
 
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
-const NO_CODE = "Write the code itself: an expression can not make code from text";
+const NO_CODE = "Write the code itself: an expression cannot make code from text";
 const NO_WAITING = "Nothing here has to be waited for; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
@@ -78,8 +78,7 @@ export function refuseNode({ node, depth, inFunction }: Step): SyntaxProblem | u
   if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
   if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
   if ("async" in node && node.async === true) return { message: "async functions are not available", offset, hint: NO_WAITING };
-  if (stampsPrivateNames(node))
-    return { message: "a class that extends another can not have private members", offset, hint: PLAIN_MEMBERS };
+  if (stampsPrivateNames(node)) return { message: "a class that extends another cannot have private members", offset, hint: PLAIN_MEMBERS };
   if (node.type !== "Identifier") return undefined;
   if (node.name === "await") return { message: "await is not available", offset, hint: NO_WAITING };
   if (node.name === "arguments" && !inFunction) {

@@ -22,7 +22,7 @@ const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
 
-/** What nests deeper than this could overflow the stack of whoever walks or compiles it. */
+/** What nests deeper than this could overflow the stack of anyone who walks or compiles it. */
 export const DEPTH_MAX = 200;
 
 /** Each try parses the text once more. */

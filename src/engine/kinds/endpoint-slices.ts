@@ -10,7 +10,7 @@ import { remembered } from "../reconcile/rules/remembered.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 
-/** What is special about EndpointSlices: the Service they name, who writes them, and an address type that can not change. */
+/** What is special about EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
 export const ENDPOINT_SLICES_KIND: SyncedKind = {
   resource: ENDPOINT_SLICES,
   bodyFlows: true,
@@ -29,7 +29,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
 
 const fingerprint = remembered((slice: KubeObject) => sha256Hex(sliceFingerprint(slice)));
 
-/** Asked anew each time: the tenant's name for the Service means nothing on the host. */
+/** Asked again each time: the tenant's name for the Service means nothing on the host. */
 function ownLabels(tenant: KubeObject, { translator }: LabelSurroundings): Record<string, string> {
   const service = serviceOfSlice(tenant);
   const host = service && translator.toHost(service, SERVICES);
@@ -61,7 +61,7 @@ function isList(value: unknown, holds: (item: unknown) => boolean): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.every(holds));
 }
 
-/** An expression can return anything; the address policy must never be handed something it can not read. */
+/** An expression can return anything; the address policy must never be handed something it cannot read. */
 function wellFormed(object: KubeObject): object is EndpointSlice {
   const { addressType, endpoints, ports } = object;
   const isText = (item: unknown) => typeof item === "string";

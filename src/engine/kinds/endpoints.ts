@@ -54,7 +54,7 @@ function withoutEmpty(subsets: readonly EndpointSubset[]): readonly EndpointSubs
   return filled.length === subsets.length ? subsets : filled;
 }
 
-/** An expression can return anything; the address policy must never be handed something it can not read. */
+/** An expression can return anything; the address policy must never be handed something it cannot read. */
 function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
   const addresses = (list: unknown) =>
     list === undefined || (Array.isArray(list) && list.every((item) => isRecord(item) && typeof item["ip"] === "string"));

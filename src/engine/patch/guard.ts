@@ -27,7 +27,7 @@ const NOTHING_DENIED: readonly PatchFailure[] = [];
 /**
  * Checks the result of a patch for one place. `before` is the value that the place has; a result of null deletes it.
  *
- * @throws EXPRESSION_RESULT when the result can not stand at that place.
+ * @throws EXPRESSION_RESULT when the result cannot stand at that place.
  * @example
  * guardResult({ role: "field", path: "spec.x" }, { before: 1, result: null, markerPrefix: "sync.platform/" }).value; // REMOVE
  */

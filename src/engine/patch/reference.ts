@@ -1,7 +1,7 @@
 /**
  * Reference patches: a value that names another object gets the name that this object has on the other side.
  *
- * Forward the name follows from a rule; back it comes from the mapping, because host names can not be parsed. Names are checked
+ * Forward the name follows from a rule; back it comes from the mapping, because host names cannot be parsed. Names are checked
  * before anybody looks for the object: they come from the tenant and end up in request paths.
  *
  * @module
@@ -48,7 +48,7 @@ export function rewriteReference(reference: CompiledReference, value: unknown, s
   const source = checkKey({ namespace: namespace ?? site.namespace, name });
   const target = lookUp(kind, source, site);
   if (namespace === undefined && site.direction === "toTenant" && target.namespace !== site.tenantNamespace) {
-    throw unmapped(source, `it belongs to tenant namespace "${target.namespace}", which this value can not name`);
+    throw unmapped(source, `it belongs to tenant namespace "${target.namespace}", which this value cannot name`);
   }
   const [tenant, host] = site.direction === "toHost" ? [source, target] : [target, source];
   return {

@@ -56,7 +56,7 @@ export type Ending =
   | { readonly result: "settled"; readonly requeueAfterMs?: number }
   /** The world is not as it was when the plan was made. */
   | { readonly result: "outdated"; readonly requeueAfterMs: number }
-  /** A cluster could not answer; whoever drives the reconcile decides when to try again. */
+  /** A cluster could not answer; anyone who drives the reconcile decides when to try again. */
   | { readonly result: "failed"; readonly error: unknown };
 
 /** The answer to a request. */
@@ -67,7 +67,7 @@ export type Response =
   | { readonly type: "absent" }
   /** The write did not happen, because the object is not as it was when the operation was planned. */
   | { readonly type: "outdated"; readonly reason: string }
-  /** The write can not succeed before something else changes; without a note, nobody needs to know why. */
+  /** The write cannot succeed before something else changes; without a note, nobody needs to know why. */
   | { readonly type: "refused"; readonly note?: Note }
   /** There is no answer, so that what was asked may or may not have happened. */
   | { readonly type: "failed"; readonly error: unknown };
@@ -208,7 +208,7 @@ function restsOnSource({ planned, input }: ReconcileState): boolean {
 }
 
 /**
- * A copy that somebody deleted comes back while its source can not be asked: nobody else takes it away meanwhile, since that would
+ * A copy that somebody deleted comes back while its source cannot be asked: nobody else takes it away meanwhile, since that would
  * take an answer too. A cache that is behind the copy is never believed.
  */
 function mayBelieveCache({ planned }: ReconcileState, error: unknown): boolean {

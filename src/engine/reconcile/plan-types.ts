@@ -11,9 +11,9 @@ export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, whoever's it is. */
+  /** The object at the host key, anyone who's it is. */
   readonly host: KubeObject | undefined;
-  /** Copies of this tenant object at other host keys, from before its namespace was mapped anew. */
+  /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
   readonly strays?: readonly KubeObject[];
   /** Owner of copies, so that uninstalling the virtual cluster collects them. */
   readonly owner?: OwnerReference | undefined;
@@ -75,7 +75,7 @@ export type PlanState =
   | "waiting"
   /** Nothing is touched. */
   | "left"
-  /** The object can not be copied as it is. */
+  /** The object cannot be copied as it is. */
   | "refused"
   /** The cached tenant object is older than what was copied already. */
   | "stale";
@@ -90,10 +90,10 @@ export interface Plan {
   readonly references: readonly FoundReference[];
   /**
    * Clusters of whose Service the operations make so much that a cache's word is not enough: it is read live first, and all is
-   * planned anew.
+   * planned again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
-  /** The operations make so much of the tenant object being there: it is read live first, and all is planned anew. Default false. */
+  /** The operations make so much of the tenant object being there: it is read live first, and all is planned again. Default false. */
   readonly restsOnSource?: boolean;
 }
 
@@ -109,7 +109,7 @@ export function deletion(host: KubeObject, reason: string, confirm: Confirm): Op
   return { action: "delete", side: "host", key: { namespace, name }, preconditions, reason, confirm };
 }
 
-/** Deletes a copy that can not be changed into what it should be. */
+/** Deletes a copy that cannot be changed into what it should be. */
 export function recreation(host: KubeObject): Operation {
-  return deletion(host, "A field that can not be changed differs; the copy is created anew", "unchanged");
+  return deletion(host, "A field that cannot be changed differs; the copy is recreated", "unchanged");
 }

@@ -33,7 +33,7 @@ const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missi
 function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const planned = yield* planAtHostKey(rules, input);
   const { strays = [], tenant } = input;
-  // The new copy first: where it can not be made yet, the old one stays.
+  // The new copy first: where it cannot be made yet, the old one stays.
   if (strays.length === 0 || !rules.enabled || !["copied", "absent"].includes(planned.state)) return planned;
   const gone = strays.filter(({ metadata }) => !metadata.deletionTimestamp);
   const deletions = gone.map((stray) =>

@@ -29,7 +29,7 @@ export interface PieceOf {
 /** Runs pieces of work, see the module comment. */
 export interface Pieces {
   /**
-   * Runs work that stops by itself. After some of it everything else has its turn, and then whoever waits for the next piece, one tenant
+   * Runs work that stops by itself. After some of it everything else has its turn, and then anyone who waits for the next piece, one tenant
    * namespace after the other by what their pieces have cost. Rejects with what the work throws.
    */
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;

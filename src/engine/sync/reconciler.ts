@@ -38,7 +38,7 @@ export interface SyncEngine {
 
 /** What a reconciler is made of. */
 export interface ReconcilerOptions {
-  /** From `createEngine`. Whoever made it disposes of it, after {@link Reconciler.close}. */
+  /** From `createEngine`. The one who made it disposes of it, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
   /** Caches of and writes to the tenant cluster. Nothing is started or stopped of them. */
   readonly tenant: ClusterAccess;
@@ -77,7 +77,7 @@ export interface Reconciler {
    * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
-   * @throws API_… when a cluster can not answer now.
+   * @throws API_… when a cluster cannot answer now.
    */
   reconcile(key: string): Promise<Reconciled>;
   /** What is known of every object that was looked at. */
@@ -95,7 +95,7 @@ const ID_LENGTH = 8;
  * Subscribes to the caches, hands out the keys of what they hold, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… when the tenant cluster can not be asked who it is.
+ * @throws API_… when the tenant cluster cannot be asked who it is.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });

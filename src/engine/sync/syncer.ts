@@ -22,13 +22,13 @@ export interface SyncLoopOptions extends SyncCoreOptions {
   readonly host: ClusterAccess;
 }
 
-/** The syncer without its queue: whoever owns the queue calls {@link reconcile} for each id that was enqueued. */
+/** The syncer without its queue: anyone who owns the queue calls {@link reconcile} for each id that was enqueued. */
 export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
   /**
    * Brings one object to its wanted state, from the present state only. The id is one that `enqueue` was given. What it logs goes
    * to `logger`, if one is given; give it one that puts the id of the reconcile on every line.
    *
-   * @throws API_… when a cluster can not answer now; the caller decides when to try again.
+   * @throws API_… when a cluster cannot answer now; the caller decides when to try again.
    */
   reconcile(id: string, context?: TurnContext): Promise<{ requeueAfterMs?: number }>;
 }
@@ -63,7 +63,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     return REPORTED;
   }
 
-  /** Events are in the tenant cluster; whoever can create a namespace of the host reads the log. */
+  /** Events are in the tenant cluster; anyone who can create a namespace of the host reads the log. */
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
     const { namespace = "" } = operation.object.metadata;

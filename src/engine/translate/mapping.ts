@@ -11,7 +11,7 @@ import { formatKey, parseKey } from "../../kube/object/key.ts";
 export interface Mapping {
   /**
    * Records a pair. A host key that belongs to another tenant object is `taken`, and nothing changes. A tenant key that had
-   * another host key (its namespace was mapped anew) moves to the new one.
+   * another host key (its namespace was mapped again) moves to the new one.
    */
   record(kind: string, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey };
   toHost(kind: string, tenant: ObjectKey): ObjectKey | undefined;

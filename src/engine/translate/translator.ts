@@ -48,7 +48,7 @@ export interface Translator extends LabelRules {
    * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace has no place on the host.
    */
   dns(name: string): string;
-  /** The host namespaces that copies can be in, for whoever watches them; "all" if a pattern leaves that open. */
+  /** The host namespaces that copies can be in, for anyone who watches them; "all" if a pattern leaves that open. */
   targetNamespaces(): readonly string[] | "all";
 }
 

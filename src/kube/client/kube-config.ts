@@ -37,7 +37,7 @@ const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
  * Of client-node only the reading of entries is imported: the whole of it takes a quarter of a second and 45 MB, and only old
  * credential providers need it.
  *
- * @throws CONFIG_FILE when a file can not be read; CONFIG_SYNTAX when it is no YAML; CONFIG_VALUE when it is no kubeconfig, or
+ * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is no YAML; CONFIG_VALUE when it is no kubeconfig, or
  *   the context, or what it names, is missing.
  * @example
  * const kubeConfig = await loadKubeConfig({ path: "/etc/tenant/kubeconfig", context: "blue" });
@@ -143,7 +143,7 @@ function rawUser(raw: Record<string, unknown>, name: string): Record<string, unk
   return isRecord(entry) && isRecord(entry["user"]) ? entry["user"] : {};
 }
 
-/** client-node drops these fields without a word, and whoever loads them would act as somebody else than was meant. */
+/** client-node drops these fields without a word, and anyone who loads them would act as somebody else than was meant. */
 function refuseUnknownImpersonation(raw: Record<string, unknown>, name: string): void {
   const field = ["as-groups", "as-uid", "as-user-extra"].find((candidate) => raw[candidate] !== undefined);
   if (field !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: "${field}" is not supported, only "as" is`);

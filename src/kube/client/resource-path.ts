@@ -15,7 +15,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 /**
  * The path of an object or a collection below the server's address.
  *
- * @throws API_BAD_REQUEST when namespace or name can not be a path segment: "." and ".." would point elsewhere.
+ * @throws API_BAD_REQUEST when namespace or name cannot be a path segment: "." and ".." would point elsewhere.
  * @example
  * resourcePath(ENDPOINTS, { namespace: "shop", name: "db" }); // "/api/v1/namespaces/shop/endpoints/db"
  */

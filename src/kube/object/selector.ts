@@ -175,7 +175,7 @@ function compareIntegers(left = "", right = ""): number {
   return a === undefined || b === undefined || a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** The integer of 64 bits that a label spells. A label can not start with a sign. */
+/** The integer of 64 bits that a label spells. A label cannot start with a sign. */
 function integer(text: string): bigint | undefined {
   if (!/^[0-9]{1,63}$/.test(text)) return undefined;
   const value = BigInt(text);

@@ -13,7 +13,7 @@ export interface RetryDecision {
 export interface RetrySettings {
   /** The object moved on between read and write; the newer one is on its way. Default 5 ms × 2^n up to 1 s. */
   readonly conflict?: BackoffOptions;
-  /** The API server can not be reached. Default 0.3 s × 1.15^n up to 30 s: dense in the first seconds, when most outages end. */
+  /** The API server cannot be reached. Default 0.3 s × 1.15^n up to 30 s: dense in the first seconds, when most outages end. */
   readonly unavailable?: BackoffOptions;
   /** Another cluster answers in place of the right one. Default 0.3 s × 1.15^n up to 3 s; hardly any of them asks a server. */
   readonly otherCluster?: BackoffOptions;

@@ -42,14 +42,14 @@ export interface KeyAuthentication {
   readonly authenticate: Authenticate;
   /** The same by what this process knows, without counting it as a use of the key. */
   known(request: Pick<IncomingMessage, "headers">): UserInfo;
-  /** Whoever would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
+  /** The one who would be let in with a value at this moment, without counting that as a use of the key; undefined for nobody. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
-  /** Whoever shows a stored key at this moment. */
+  /** Anyone who shows a stored key at this moment. */
   userOf(key: KubeObject): UserInfo;
 }
 
 /**
- * Knows whoever shows an access key in the header `Authorization: Bearer`.
+ * Knows anyone who shows an access key in the header `Authorization: Bearer`.
  *
  * @throws API_UNAUTHORIZED from `authenticate`, with one of {@link REFUSALS}.
  */

@@ -35,8 +35,8 @@ const TRIES_MAX = 100;
 const TRY_EVERY_MS = 100;
 
 /**
- * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is made anew when it
- * has another value, its time is over or its user is gone. One that was disabled stays so: its value may be known to others. Whoever deletes the key in a
+ * Sees to it that somebody can administer: a user and a key are made in an empty store, and a key that is given is recreated when it
+ * has another value, its time is over or its user is gone. One that was disabled stays so: its value may be known to others. Anyone who deletes the key in a
  * store that is in use has others, or gives one. Of several processes that start at one time on one store, one makes them.
  *
  * @returns the value of the key, unless it is that of an earlier start or another process.

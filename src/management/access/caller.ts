@@ -9,7 +9,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 export const ADMINISTRATORS = "platform:admins";
 /** The same for tools that know Kubernetes' own group. */
 const MASTERS = "system:masters";
-/** Whoever has shown a key is in these groups. */
+/** Anyone who has shown a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
 /** Beginnings of names that stand for parts of the platform, and that nobody else gives. */
 const RESERVED: readonly string[] = ["platform:", "system:"];

@@ -47,7 +47,7 @@ const CHECK_EVERY_MS = 1_000;
 const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
 
 /**
- * A guard over no watch yet. Clients whose rights have changed are told that their state is too old, which makes them list anew.
+ * A guard over no watch yet. Clients whose rights have changed are told that their state is too old, which makes them list again.
  *
  * @example
  * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, lives, clock }).onWatch });

@@ -44,7 +44,7 @@ export interface ManagementOptions {
   /** Default 0, any free one. */
   readonly port?: number;
   /**
-   * What clients trust; made anew when left out, so that no kubeconfig from before works, or the one that all servers on a shared store
+   * What clients trust; recreated when left out, so that no kubeconfig from before works, or the one that all servers on a shared store
    * have. False serves plain HTTP, for loopback
    * addresses only.
    */
@@ -118,7 +118,7 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 /**
  * Starts the management API.
  *
- * @throws STORE_FAILED or CONFIG_FILE when the store can not be used, and what the system says about the port.
+ * @throws STORE_FAILED or CONFIG_FILE when the store cannot be used, and what the system says about the port.
  * @example
  * const management = await startManagement({ port: 8443 });
  * writeFileSync("platform.kubeconfig", management.kubeconfig(management.adminKey!));
@@ -176,7 +176,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const notReady = createReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
-    // A key that is made and can not be told, as when the port is taken, would be nobody's.
+    // A key that is made and cannot be told, as when the port is taken, would be nobody's.
     onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
@@ -267,5 +267,5 @@ function createOutsideRoutes(api: ManagementApi, { clock, chance, logger, metric
 }
 
 async function noFile(path: string): Promise<string> {
-  throw new Error(`files can not be read here: ${path}`);
+  throw new Error(`files cannot be read here: ${path}`);
 }

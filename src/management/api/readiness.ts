@@ -17,7 +17,7 @@ export interface ReadinessOptions {
 
 /** A store that takes longer to answer is as good as gone, in milliseconds. */
 const READY_MS = 3_000;
-/** Whoever asks more often is told what was found before, in milliseconds: to try costs a wait for the disk. */
+/** Anyone who asks more often is told what was found before, in milliseconds: to try costs a wait for the disk. */
 const FOUND_MS = 1_000;
 
 /**

@@ -29,9 +29,9 @@ export interface AuditFileOptions {
 /** A file that lines are appended to. */
 export interface AuditFile {
   readonly path: string;
-  /** Takes a line with its line end. Returns at once and never throws; what can not be written is counted. */
+  /** Takes a line with its line end. Returns at once and never throws; what cannot be written is counted. */
   write(line: string): void;
-  /** Sets the rotation anew. */
+  /** Sets the rotation again. */
   configure(rotation: RotationSettings): void;
   /** Resolves when everything is written and compressed. */
   close(): Promise<void>;
@@ -48,7 +48,7 @@ const LOG_PLUGIN = { plugin: "log" };
 /**
  * Opens a file to append lines to it, and makes its folder when there is none. Only its owner may read it.
  *
- * @throws CONFIG_FILE when it can not be written.
+ * @throws CONFIG_FILE when it cannot be written.
  * @example
  * const file = await openAuditFile({ path: "/var/log/audit.log", rotation, clock, logger });
  * file.write("{}\n");
@@ -173,7 +173,7 @@ class AppendedFile implements AuditFile {
       this.#overfull = false;
     } catch (error) {
       // Better too long a file than none.
-      if (!this.#overfull) this.#logger.error("The audit file can not be rotated", { path: this.path, error });
+      if (!this.#overfull) this.#logger.error("The audit file cannot be rotated", { path: this.path, error });
       this.#overfull = true;
     }
     await this.#reopen();
@@ -182,7 +182,7 @@ class AppendedFile implements AuditFile {
 
   async #reopen(): Promise<void> {
     const found = await stat(this.path).catch(() => undefined);
-    // Opening a pipe would wait for a reader, and a device can not be rotated.
+    // Opening a pipe would wait for a reader, and a device cannot be rotated.
     if (found !== undefined && !found.isFile()) throw new Error("it is not a file");
     const handle = await open(this.path, "a+", 0o600);
     try {
@@ -199,13 +199,13 @@ class AppendedFile implements AuditFile {
   async #shut(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
-    // What was written is written; a handle that can not be closed is not a handle any more.
+    // What was written is written; a handle that cannot be closed is not a handle any more.
     await handle?.close().catch(() => {});
   }
 
   #lose(count: number, why: string): void {
     if (count === 0) return;
-    if (this.#lost === 0) this.#logger.error("Audit lines can not be written", { path: this.path, error: why });
+    if (this.#lost === 0) this.#logger.error("Audit lines cannot be written", { path: this.path, error: why });
     this.#lost += count;
     this.#metrics.count("apiserver_audit_error_total", LOG_PLUGIN, count);
   }
@@ -222,7 +222,7 @@ class AppendedFile implements AuditFile {
       try {
         await tendRotated(this.path, this.#rotation, this.#clock.now());
       } catch (error) {
-        this.#logger.warn("Rotated audit files can not be tended", { path: this.path, error });
+        this.#logger.warn("Rotated audit files cannot be tended", { path: this.path, error });
       }
     });
   }

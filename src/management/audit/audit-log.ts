@@ -26,7 +26,7 @@ export interface AuditLog {
   /**
    * Takes other settings. Requests that are under way go by the policy that they began with.
    *
-   * @throws CONFIG_FILE when the file can not be written; the settings from before stay.
+   * @throws CONFIG_FILE when the file cannot be written; the settings from before stay.
    */
   configure(settings: AuditSettings): Promise<void>;
   /** Resolves when every line is written, those of requests that are just ending too. Stop the server first. */

@@ -18,7 +18,7 @@ const FIRST: readonly AuditRule[] = [
     ],
   },
   { level: "None", nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api*", "/.well-known/*"] },
-  // Whoever signs in gets a key.
+  // Anyone who signs in gets a key.
   { level: "Metadata", nonResourceURLs: ["/auth/*"] },
   {
     level: "Metadata",

@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 
 /** Which rotated files stay, and in which form. */
 export interface Keeping {
-  /** In days; 0 is for ever. */
+  /** In days; 0 is forever. */
   readonly maxAge: number;
   /** 0 is all. */
   readonly maxBackups: number;

@@ -25,7 +25,7 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why a header can not be one of `customHttpHeaders`; undefined when it can.
+ * Why a header cannot be one of `customHttpHeaders`; undefined when it can.
  *
  * @example
  * headerProblem("Set-Cookie", "a=b"); // "the header is set by the answers themselves"

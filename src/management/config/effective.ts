@@ -32,7 +32,7 @@ type WithAmounts<T> = T extends readonly unknown[]
 /** The platform's configuration as it is in effect. `MANAGEMENT_SCHEMA` says what each field means. */
 export type ManagementConfig = WithAmounts<WrittenConfig>;
 
-/** Fills in what the shape alone can not. */
+/** Fills in what the shape alone cannot. */
 export function effectiveConfig(written: WrittenConfig, environment: Environment): ManagementConfig {
   const { auth, apps, audit, vault, costControl, imageBuilder } = written;
   const address = vault.address || environment[VAULT_ADDRESS_VARIABLE];

@@ -101,7 +101,7 @@ class Follower implements FollowedConfig {
     try {
       text = await this.#options.read();
     } catch (error) {
-      const message = `The configuration can not be read: ${messageOf(error)}`;
+      const message = `The configuration cannot be read: ${messageOf(error)}`;
       if (this.#isNew(`failure ${message}`, always)) this.#options.onProblem({ message, problems: [] });
       return;
     }

@@ -3,8 +3,8 @@
  * resourceVersions are new, since each store counts its own writes.
  *
  * Clients that have seen the source may come back to the copy. What they have read must not look like the present, and what was written
- * after it must not be passed over. So the copy counts on from above the source, and remembers nothing from before: whoever comes back
- * with an old resourceVersion is told to read everything anew (410 Expired).
+ * after it must not be passed over. So the copy counts on from above the source, and remembers nothing from before: anyone who comes back
+ * with an old resourceVersion is told to read everything again (410 Expired).
  *
  * @module
  */

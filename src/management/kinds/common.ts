@@ -36,7 +36,7 @@ export interface OwnedSpec {
 /** `spec.owner`. Source: specification 1, SharedSecret and Team. */
 export const OWNER = described(fields({ user: text, team: text }), {
   name: "Owner",
-  description: "Whom an object belongs to. Whoever it is may do everything with the object but give away what is not his.",
+  description: "Whom an object belongs to. Anyone may do everything with the object but give away what is not his.",
   fields: { user: "A platform user.", team: "A team; each of its members owns the object." },
 });
 

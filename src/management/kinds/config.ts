@@ -27,7 +27,7 @@ const STATUS = {
 export const CONFIG_NAME = "config";
 
 /**
- * What the platform is set to. It is read from a file and can not be written here. Administrators see it in full, everybody else
+ * What the platform is set to. It is read from a file and cannot be written here. Administrators see it in full, everybody else
  * without the settings that are secret.
  */
 export function createConfigKind(administers: (user: UserInfo) => boolean): ResourceDefinition {

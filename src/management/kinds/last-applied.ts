@@ -6,7 +6,7 @@ import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * The object without certain fields of its spec in kubectl's note of what was applied; a note that can not be read goes as a whole.
+ * The object without certain fields of its spec in kubectl's note of what was applied; a note that cannot be read goes as a whole.
  *
  * @example
  * withoutApplied(key, ["key"]); // the value of the key is in no annotation

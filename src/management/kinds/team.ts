@@ -55,7 +55,7 @@ const SPEC = described(
       users: "Platform users who belong to the team.",
       groups: "Groups of an authentication provider whose members belong to the team.",
       imagePullSecrets:
-        "Secrets with which the team may pull images. They are stored for whoever pulls: the platform itself pulls nothing.",
+        "Secrets with which the team may pull images. They are stored for anyone who pulls: the platform itself pulls nothing.",
       clusterRoles: "Roles of the team's users in the clusters.",
     },
   },

@@ -28,7 +28,7 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
 
 /**
  * Everything that happens without being asked for and that one process does for all: derived roles, garbage collection, grace periods,
- * ended login keys, passing records, compaction, what older encryption keys have sealed. Each begins with what it finds, so whoever takes
+ * ended login keys, passing records, compaction, what older encryption keys have sealed. Each begins with what it finds, so anyone who takes
  * over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {

@@ -14,12 +14,12 @@ export interface HeldValuesOptions {
   readonly logger: Logger;
 }
 
-/** Longer than a write takes that is given up in the end. After a crash the value can not be given to a key for so long. */
+/** Longer than a write takes that is given up in the end. After a crash the value cannot be given to a key for so long. */
 const HOLD_MS = 120_000;
 
 /**
  * Holds values of keys among all processes on a store, one writer at a time. Once it is held, this process knows of every key that was
- * written by whoever held it before.
+ * written by the one who held it before.
  */
 export function createHeldValues({ passing, clock, chance, logger }: HeldValuesOptions): HoldValue {
   return async (digest) => {

@@ -15,7 +15,7 @@ export interface Sharing {
   /** How long what was stays, at least, in milliseconds; at most twice as long. Default 5 minutes, as with Kubernetes' API servers. */
   readonly compactAfterMs?: number;
   /**
-   * What is sealed anew with the first encryption key, such as the store in etcd. The one that does background work does it. Default:
+   * What is sealed again with the first encryption key, such as the store in etcd. The one that does background work does it. Default:
    * nothing is.
    */
   readonly resealable?: Resealable;

@@ -57,7 +57,7 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * The same admission without groups that give rights by their name: whoever may found an organisation `platform` with a team
+ * The same admission without groups that give rights by their name: anyone who may found an organisation `platform` with a team
  * `admins` would administer otherwise. Nobody is admitted under such a user name.
  *
  * @example
@@ -72,7 +72,7 @@ export function withoutReserved(admission: Admission): Admission {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: whoever has lost one without knowing may
+ * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: anyone who has lost one without knowing may
  * have lost what keeps him out.
  *
  * @example

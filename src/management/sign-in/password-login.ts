@@ -69,7 +69,7 @@ export function createPasswordLogin({
     try {
       const identity = await counted(all, () => ports.verifyPassword(username, password));
       if (identity === undefined) throw unauthorized("wrong user name or password");
-      // A success clears the pair alone: with an account of one's own, one could try others for ever otherwise.
+      // A success clears the pair alone: with an account of one's own, one could try others forever otherwise.
       await byPair.forget(pair);
       await known.begin(pair);
       return await ports.signIn(identity);
@@ -82,7 +82,7 @@ export function createPasswordLogin({
 /** Where an attempt counts, and as whose. */
 type Counted = readonly [Attempts, string];
 
-/** Counts a check as failed in each place unless it finds somebody, or can not be made. */
+/** Counts a check as failed in each place unless it finds somebody, or cannot be made. */
 async function counted<T>(places: readonly Counted[], check: () => Promise<T | undefined>): Promise<T | undefined> {
   const [place, ...others] = places;
   if (place === undefined) return check();

@@ -88,7 +88,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
   const paths = readPaths(entry.value, { report, field: inner });
   if (name === "unchanged" && paths.some(isWhole)) {
-    const message = "The exception covers the whole object, so that the statement can not fail";
+    const message = "The exception covers the whole object, so that the statement cannot fail";
     report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
   }
   return [{ place: keyStartOf(entry), name, definition, paths }];
@@ -171,10 +171,10 @@ function check(assert: Assert, subject: AssertSubject): Finding | undefined {
   return { failure, at: place };
 }
 
-/** What is not there is easily nothing: of a path that the kind can not have, that is no answer. */
+/** What is not there is easily nothing: of a path that the kind cannot have, that is no answer. */
 function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): Finding | undefined {
   const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
-  return slip === undefined ? undefined : { failure: { message: `Can not look at ${canonical}: ${slip}`, place } };
+  return slip === undefined ? undefined : { failure: { message: `Cannot look at ${canonical}: ${slip}`, place } };
 }
 
 function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): Finding | undefined {

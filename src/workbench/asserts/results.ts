@@ -8,7 +8,7 @@ import type { SuiteCoverage } from "../coverage/types.ts";
 
 /**
  * How a test ended. `passed`, `failed`: it ran, and what it states holds or does not. `error`: it could not run, as the test itself
- * is wrong (it sets a path that can not be set, for example). `skipped`: it says so.
+ * is wrong (it sets a path that cannot be set, for example). `skipped`: it says so.
  */
 export type Verdict = "passed" | "failed" | "error" | "skipped";
 

@@ -48,7 +48,7 @@ export interface LoadedPatches {
    * @throws USAGE when there is none.
    */
   patch(place: string | number, list?: PatchListName): PatchUnderTest;
-  /** Frees the sandboxes; the patches can not be used afterwards. */
+  /** Frees the sandboxes; the patches cannot be used afterwards. */
   dispose(): void;
 }
 

@@ -46,7 +46,7 @@ export interface LawOptions {
 const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema", forgiveFuel: false } as const;
 
 /**
- * Checks all patches, with a pause after every value: whoever must not be held up takes the steps one by one.
+ * Checks all patches, with a pause after every value: anyone who must not be held up takes the steps one by one.
  */
 export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
   const { objects, only = () => true, ...settings } = { ...DEFAULTS, ...options };

@@ -40,7 +40,7 @@ export interface CheckedList {
 
 const WORST_LAST: readonly PairVerdict[] = ["lossless", "one-way", "drifts", "oscillates"];
 
-/** Whoever asks whether patches drift needs these; all else is told of each patch alone. */
+/** Anyone who asks whether patches drift needs these; all else is told of each patch alone. */
 const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates", roundTrip: "drifts", idempotent: "drifts" };
 
 /** Objects are small: with every field that nobody asked for, a counter-example says less. */

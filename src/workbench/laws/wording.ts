@@ -36,7 +36,7 @@ export function explainType(before: unknown, after: unknown): string {
 /** What comes back is not what went. `flows`: the syncer lets an edit to `host` pass. */
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
-  if (back.kind === "failed") return `What expression made can not come back: ${back.message}. An edit of it on the host is undone.`;
+  if (back.kind === "failed") return `What expression made cannot come back: ${back.message}. An edit of it on the host is undone.`;
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
@@ -68,7 +68,7 @@ const UNREST = {
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not come to rest within ${rounds} rounds.`;
   return comesBack
-    ? `${how} Where both sides follow each other, they write for ever; this syncer lets no edit flow that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
+    ? `${how} Where both sides follow each other, they write forever; this syncer lets no edit flow that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
     : `${how} expression sees its own result in context.hostObject, and so every look at the object writes it again.`;
 }
 
@@ -76,7 +76,7 @@ const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
   lossless: "what reaches the host comes back as it was",
   "one-way": "nothing comes back from the host",
   drifts: "something else comes back than went",
-  oscillates: "the two sides would answer each other for ever",
+  oscillates: "the two sides would answer each other forever",
 };
 
 /**

@@ -73,7 +73,7 @@ async function openSuite(file: string, files: SuiteFiles, report: Report): Promi
   return root && readSuite(root, { file, files, report });
 }
 
-/** The configuration is valid by itself and can not be used, because it is too much work to compile. */
+/** The configuration is valid by itself and cannot be used, because it is too much work to compile. */
 function problemOf({ code, message, details }: EngineError, { file }: Suite): Problem {
   const hint = typeof details["hint"] === "string" ? details["hint"] : "";
   return { code, severity: "error", message, file, line: 0, column: 0, field: "", hint };

@@ -108,11 +108,11 @@ export class Channel {
     this.#asked = undefined;
     if (wanted && reply.kind === "failure") this.#options.onFailure(reply.message, state);
     else if (wanted && reply.kind !== "failure") this.#options.onReply(reply, state);
-    // Whoever was called may have asked again.
+    // The one who was called may have asked again.
     if (this.#asked === undefined) this.#next();
   }
 
-  /** The next worker is started by the next request, so that a page whose worker can not run does not try for ever. */
+  /** The next worker is started by the next request, so that a page whose worker cannot run does not try forever. */
   #fail(message: string): void {
     const failed = this.#asked;
     const wanted = failed !== undefined && !this.#forgotten;

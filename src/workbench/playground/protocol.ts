@@ -76,7 +76,7 @@ export interface ShownBack {
   readonly outcomes: readonly ShownOutcome[];
   readonly flowed: readonly FlowedEdit[];
   readonly undone: readonly UndoneEdit[];
-  /** False when the syncer would answer itself for ever. */
+  /** False when the syncer would answer itself forever. */
   readonly settles: boolean;
 }
 

@@ -63,7 +63,7 @@ export async function unpackState(fragment: string): Promise<Unpacked> {
 }
 
 function refused(why: string): Unpacked {
-  return { ok: false, message: `The link can not be opened: ${why}.` };
+  return { ok: false, message: `The link cannot be opened: ${why}.` };
 }
 
 /** Only what a state has; members that it does not have are left out. */

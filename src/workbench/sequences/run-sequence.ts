@@ -25,9 +25,9 @@ import { SequenceWorld } from "./world/world.ts";
 export interface SequenceOptions {
   /** Every object that the sequence names. They are not changed. */
   readonly objects: NamedObjects;
-  /** The engine of the file's configuration. Whoever made it disposes of it. */
+  /** The engine of the file's configuration. The one who made it disposes of it. */
   readonly engine: SyncEngine;
-  /** The engine of another configuration; called once for each `reload`, before anything happens. Whoever made it disposes of it. */
+  /** The engine of another configuration; called once for each `reload`, before anything happens. The one who made it disposes of it. */
   readonly reload: (reload: Reload) => Promise<SyncEngine>;
   /** What `matchRegex` needs; called when the sequence has such an assert. */
   readonly matcher: () => Promise<RegexMatcher>;
@@ -41,7 +41,7 @@ export interface SequenceOptions {
  * Runs one sequence in virtual time, once for each of its seeds until one fails. The same sequence with the same options gives the
  * same result. The explanation of a failure is what happened until then, since the failure before it, one line each.
  *
- * What a reload says can be wrong; then the verdict is `error`, as it is when an event can not be done.
+ * What a reload says can be wrong; then the verdict is `error`, as it is when an event cannot be done.
  *
  * @example
  * const { verdict, failures } = await runSequence(sequence, { objects, engine, reload, matcher });

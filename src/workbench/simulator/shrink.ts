@@ -6,7 +6,7 @@ const SHRINK_TRIES = 2_000;
 
 /**
  * The shortest run found that breaks the same promise: parts of what happened are left out, large ones first, as long as the
- * promise is still broken (delta debugging). What can not happen without a part that is left out is skipped.
+ * promise is still broken (delta debugging). What cannot happen without a part that is left out is skipped.
  */
 export async function shrink(failed: Run, options: RunOptions, triesMax = SHRINK_TRIES): Promise<Run> {
   let best = failed;

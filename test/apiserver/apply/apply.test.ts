@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     owners: { "Update u": [".data.x"] },
   },
   {
-    why: "force takes a field from whoever owned it",
+    why: "force takes a field from the one who owned it",
     acts: [apply("a", { data: { x: "1", y: "1" } }), write("u", { data: { x: "2", y: "1" } }), force("b", { data: { x: "3", y: "3" } })],
     want: { data: { x: "3", y: "3" } },
     owners: { "Apply b": [".data.x", ".data.y"] },

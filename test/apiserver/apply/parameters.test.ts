@@ -42,7 +42,7 @@ describe("a manager's name", () => {
       want: "kubectl",
       why: "or what the client calls itself, up to the slash",
     },
-    { userAgent: "cu\u0000rl", want: "curl", why: "without what can not be printed" },
+    { userAgent: "cu\u0000rl", want: "curl", why: "without what cannot be printed" },
     { userAgent: "x".repeat(300), want: "x".repeat(128), why: "of 128 characters at most" },
     { userAgent: "/1.0", want: "unknown", why: "or unknown" },
     { want: "unknown", why: "even without any client" },

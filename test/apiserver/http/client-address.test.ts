@@ -30,7 +30,7 @@ describe("the address of a client", () => {
     expect(createAddressOf(PROXIES)({ headers, socket: { remoteAddress: from } as Socket })).toBe(want);
   });
 
-  test.each(["10.0.0.0/33", "somewhere", "10.0.0/8", ""])("of a proxy can not be %j", (text) => {
+  test.each(["10.0.0.0/33", "somewhere", "10.0.0/8", ""])("of a proxy cannot be %j", (text) => {
     expect(() => createAddressOf([text])).toThrow();
   });
 });

@@ -25,7 +25,7 @@ test("those that were not used for longest are forgotten first", () => {
   expect(["a", "b", "c"].map((name) => callers.whose(name, address))).toEqual(["user a", "address 203.0.113.7", "user c"]);
 });
 
-test("a flood of made-up credentials from one address is one of all who wait, whoever shares the address", async () => {
+test("a flood of made-up credentials from one address is one of all who wait, anyone who shares the address", async () => {
   let nowMs = 0;
   const pace = createPace({ monotonic: () => nowMs });
   const callers = createKnownCallers();

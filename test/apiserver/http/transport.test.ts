@@ -44,7 +44,7 @@ describe("paths", () => {
   });
 
   test("a broken escape is a bad request", () => {
-    expect(() => parseTarget("/api/v1/pods/%zz")).toThrow(/can not be decoded/);
+    expect(() => parseTarget("/api/v1/pods/%zz")).toThrow(/cannot be decoded/);
   });
 });
 

@@ -97,7 +97,7 @@ describe("a patch of an object that hides something", () => {
     });
   });
 
-  test("can not find out by trying what is hidden", async () => {
+  test("cannot find out by trying what is hidden", async () => {
     const { create, patch } = setup();
     await create({ code: "old" });
     const tries = [markOf("old"), markOf("new")].map((value) => patch("json", [{ op: "test", path: "/spec/mark", value }]));

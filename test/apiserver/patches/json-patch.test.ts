@@ -75,7 +75,7 @@ describe("a JSON patch", () => {
     { why: "no value", ops: [{ op: "add", path: "/a" }] },
     { why: "no from", ops: [{ op: "move", path: "/a" }] },
     { why: "a path of 201 steps", ops: [{ op: "remove", path: "/a".repeat(201) }] },
-  ])("can not be read: $why", ({ ops }) => {
+  ])("cannot be read: $why", ({ ops }) => {
     expect(() => parseJsonPatch(ops)).toThrow(PatchSyntaxError);
   });
 

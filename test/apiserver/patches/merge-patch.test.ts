@@ -13,7 +13,7 @@ describe("a merge patch", () => {
     { why: "nulls inside new objects are not kept", target: {}, patch: { a: { bb: { ccc: null } } }, want: { a: { bb: {} } } },
     { why: "a null inside a list is kept", target: {}, patch: { a: [null] }, want: { a: [null] } },
     { why: "anything but an object replaces all", target: { a: 1 }, patch: ["c"], want: ["c"] },
-    { why: "an object begins anew on a text", target: "x", patch: { a: 1 }, want: { a: 1 } },
+    { why: "an object starts over on a text", target: "x", patch: { a: 1 }, want: { a: 1 } },
   ])("$why", ({ target, patch, want }) => {
     expect(mergePatch(target, patch)).toEqual(want);
   });

@@ -291,7 +291,7 @@ describe("a huge patch", () => {
   });
 });
 
-describe("a patch that can not be", () => {
+describe("a patch that cannot be", () => {
   test.each([
     { why: "$retainKeys that is no list", patch: { data: { $retainKeys: "a" } }, error: PatchSyntaxError },
     { why: "a member that is not in $retainKeys", patch: { data: { $retainKeys: ["a"], b: "1" } }, error: PatchSyntaxError },

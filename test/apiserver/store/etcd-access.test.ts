@@ -36,7 +36,7 @@ describeEtcd(
       rmSync(certificates.folder, { recursive: true });
     });
 
-    test("is used by whoever has one, and recognised", async () => {
+    test("is used by anyone who has one, and recognised", async () => {
       const { caPem, client } = certificates;
       const store = await openEtcdStore({ endpoints: [etcd.url], tls: { caPem, ...client } });
       const events: StoreEvent[] = [];

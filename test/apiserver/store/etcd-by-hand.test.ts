@@ -31,7 +31,7 @@ describeEtcd("a store that somebody writes past", () => {
   const open = (url: string) => openEtcdStore({ endpoints: [url], prefix: `/hand/${prefixes}`, times: TIMES, cipher });
   const textOf = async (name: string) => (await store.get(key(name)))?.object["data"];
   const registryOf = () => createRegistry({ store, definitions: [configMaps], clock: systemClock, chance: systemChance });
-  /** What the watch tells is late: whoever asks meanwhile is told by etcd that nothing of the store was written. */
+  /** What the watch tells is late: no matter who asks meanwhile is told by etcd that nothing of the store was written. */
   const whileWatchIsSilent = async (write: () => Promise<unknown>) => {
     await store.revision();
     proxy.stallWatches();

@@ -64,7 +64,7 @@ describeEtcd("what is in etcd", () => {
     await store.close();
   });
 
-  test("is sealed if there is a cipher, whoever writes and reads", async () => {
+  test("is sealed if there is a cipher, no matter who writes and reads", async () => {
     const [writer, reader] = [await open({ cipher: cipherOf("k") }), await open({ cipher: cipherOf("k") })];
     const created = await writer.create(key("a"), object("a", WORD));
     expect(await reader.get(key("a"))).toEqual(created);
@@ -102,7 +102,7 @@ describeEtcd("what is in etcd", () => {
     await after.close();
   });
 
-  test("stops a server that can not read what another one wrote, until it can", async () => {
+  test("stops a server that cannot read what another one wrote, until it can", async () => {
     const keys = { password: "old" };
     const patient = { giveUpMs: 30_000, silentMs: 100, heartbeatMs: 3_600_000 };
     const reader = await open({

@@ -1,5 +1,5 @@
 /**
- * What can happen while values in etcd are sealed anew: the process ends anywhere, others write, etcd is away, keys are replaced on
+ * What can happen while values in etcd are sealed again: the process ends anywhere, others write, etcd is away, keys are replaced on
  * one server after the other. At every moment every value opens with both keys, and after the end with the new one alone.
  *
  * RESEAL_KILLS says how often the process is killed.
@@ -34,7 +34,7 @@ type Act =
   | { readonly what: "restart" | "reseal"; readonly server: number }
   | { readonly what: "write"; readonly server: number; readonly name: number };
 
-describeEtcd("while values in etcd are sealed anew", () => {
+describeEtcd("while values in etcd are sealed again", () => {
   let etcd: Etcd;
   let proxy: EtcdProxy;
   let places = 0;
@@ -145,7 +145,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
       await rival.delete(key("n1"), (await rival.get(key("n1")))!.revision);
       return [];
     },
-    async "create anew"(rival) {
+    async "create again"(rival) {
       await rival.delete(key("n1"), (await rival.get(key("n1")))!.revision);
       await rival.create(key("n1"), object("n1", "other"));
       return [[key("n1"), "other"]];
@@ -160,7 +160,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
     ),
   )(
     // prettier-ignore
-    "a server with the keys $keys may $what what is about to be sealed anew: that counts",
+    "a server with the keys $keys may $what what is about to be sealed again: that counts",
     async ({ what, keys }) => {
       await fill(3);
       const rival = await open(keys);
@@ -202,7 +202,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
     await finish(filled(40));
   });
 
-  test("what a server has missed is sealed anew, and forgotten, as what it has seen", async () => {
+  test("what a server has missed is sealed again, and forgotten, as what it has seen", async () => {
     await fill(3);
     const store = await open([2, 1], { endpoints: [proxy.url] });
     await resealAll(store);
@@ -212,7 +212,7 @@ describeEtcd("while values in etcd are sealed anew", () => {
     const other = await open([2, 1]);
     const { revision } = (await late.create(key("replaced"), object("replaced", "older")))!;
     const replaced = (await late.update(key("replaced"), object("replaced", "old"), revision))!;
-    // The history begins behind what the store knows, so that it has to read everything anew.
+    // The history begins behind what the store knows, so that it has to read everything again.
     await late.compact();
     await other.update(key("replaced"), object("replaced", "new"), replaced.revision);
     proxy.decide = () => "pass";

@@ -182,7 +182,7 @@ describeEtcd("a store behind a network with faults", () => {
     expect(mine.at(-1)!.revision).toBeLessThanOrEqual(revision);
   });
 
-  test("ends watches over which a compaction has gone, and tells those that can not end what differs", async () => {
+  test("ends watches over which a compaction has gone, and tells those that cannot end what differs", async () => {
     let ended = 0;
     const endless = await follow(store);
     const ending = await follow(store, { ends: () => (ended += 1) });

@@ -15,7 +15,7 @@ import { presentTexts, textsOfHistory } from "../support/sealed-texts.ts";
 
 const NAMES = ["a", "b", "c", "d", "e"];
 
-describeEtcd("sealing anew in etcd", () => {
+describeEtcd("sealing again in etcd", () => {
   let etcd: Etcd;
   let places = 0;
   let prefix = "";
@@ -77,7 +77,7 @@ describeEtcd("sealing anew in etcd", () => {
       expect(sealedWith(2, await presentTexts(etcd, prefix))).toBe(NAMES.length);
     });
 
-    test("is told to forget too when ordinary writes have left nothing to seal anew", async () => {
+    test("is told to forget too when ordinary writes have left nothing to seal again", async () => {
       await fill();
       const store = await open([2, 1]);
       for (const { key: at, object: read, revision } of (await store.list({ prefix: PREFIX })).objects)
@@ -130,7 +130,7 @@ describeEtcd("sealing anew in etcd", () => {
     });
   });
 
-  describe("a value that is sealed anew", () => {
+  describe("a value that is sealed again", () => {
     test("is the text that was there, and a write that every watch is told of, at every server alike", async () => {
       await fill();
       const [store, other] = [await open([2, 1]), await open([2, 1])];
@@ -152,7 +152,7 @@ describeEtcd("sealing anew in etcd", () => {
       expect(JSON.parse(cipherOf(2).open(...texts.find(([at]) => at === key("b"))!))).toEqual(object("b", "text of b"));
     });
 
-    test("is at the next revision: whoever counts on the one before is refused, and comes through with the new one", async () => {
+    test("is at the next revision: anyone who counts on the one before is refused, and comes through with the new one", async () => {
       await fill();
       const [store, other] = [await open([2, 1]), await open([2, 1])];
       const read = (await other.get(key("b")))!;

@@ -97,7 +97,7 @@ describeEtcd(
         ...Array.from({ length: 5 }, (_unused, index) => `deleted shop/lost-${index}`),
         "updated shop/kept",
       ]);
-      // No revision stands for two states, so that who comes back with one from before has to begin anew.
+      // No revision stands for two states, so that who comes back with one from before has to start over.
       expect(await store.revision()).toBeGreaterThan(before);
       expect(await failureOf(store.watch({ prefix: PREFIX, after: before, onEvent: () => {} }))).toBe("API_EXPIRED");
       expect(await store.create(key("new"), object("new"))).toBeDefined();
@@ -254,7 +254,7 @@ describeEtcd("a store whose events get lost on the way", () => {
 
   const missed = () => metrics.value("management_etcd_reloads_total", { reason: "missed" });
 
-  test("reads everything anew when the next one shows that one is missing", async () => {
+  test("reads everything again when the next one shows that one is missing", async () => {
     const before = missed();
     await store.revision();
     proxy.garble = (line) => (line.includes(encode(`/endpoint-sync/objects${key("a")}`)) ? '{"result":{}}' : line);

@@ -96,9 +96,9 @@ function readFileIfAny(path: string): Buffer | undefined {
 const FOREIGN = "it is no database of this program";
 const NO_COUNTER = "it is damaged (the last revision is missing, or before that of an object)";
 
-describe("a file that can not be used is named and left as it is", () => {
+describe("a file that cannot be used is named and left as it is", () => {
   test.each<{ why: string; make: (path: string) => void; reason: string }>([
-    { why: "a folder", make: (path) => mkdirSync(path), reason: "it can not be opened" },
+    { why: "a folder", make: (path) => mkdirSync(path), reason: "it cannot be opened" },
     { why: "a text", make: (path) => writeFileSync(path, "no header, however long\n".repeat(50)), reason: FOREIGN },
     { why: "a database of somebody else", make: ofOthers("CREATE TABLE objects(key)"), reason: FOREIGN },
     { why: "an empty database of somebody else", make: ofOthers("PRAGMA application_id = 7"), reason: FOREIGN },

@@ -68,7 +68,7 @@ function enter(ledger: Ledger, lines: readonly string[]): number {
 
 function enterOne(ledger: Ledger, revision: number, said: string): void {
   const before = ledger.get(revision) ?? said;
-  expect(said, `revision ${revision} is one write, for ever`).toBe(before);
+  expect(said, `revision ${revision} is one write, forever`).toBe(before);
   ledger.set(revision, said);
 }
 

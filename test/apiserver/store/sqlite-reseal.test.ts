@@ -69,7 +69,7 @@ describe("a file", () => {
     expect(occurrences(bytesOf(path), sealedWith(1))).toBe(0);
   });
 
-  test("is cleaned too when ordinary writes have left nothing to seal anew", async () => {
+  test("is cleaned too when ordinary writes have left nothing to seal again", async () => {
     await fill(6);
     const store = await open(path);
     for (const { key: at, object: read, revision } of (await store.list({ prefix: PREFIX })).objects)
@@ -114,7 +114,7 @@ describe("a file", () => {
     await alone.close();
   });
 
-  test("that somebody changed meanwhile is not sealed anew as if it were whole", async () => {
+  test("that somebody changed meanwhile is not sealed again as if it were whole", async () => {
     await fill(3);
     const store = await open(path);
     await store.close();
@@ -125,7 +125,7 @@ describe("a file", () => {
   });
 });
 
-describe("a process that is killed while it seals anew and writes", () => {
+describe("a process that is killed while it seals again and writes", () => {
   const KILLS = Number(process.env["RESEAL_KILLS"] ?? 6);
   const WRITER = join(import.meta.dirname, "../support/reseal-writer.ts");
 
@@ -153,7 +153,7 @@ describe("a process that is killed while it seals anew and writes", () => {
   });
 });
 
-describe("sealing anew in the background", () => {
+describe("sealing again in the background", () => {
   const logged = () => {
     const lines: string[] = [];
     return { lines, logger: createLineLogger({ write: (line) => lines.push(line), now: () => 0, format: "json", level: "info" }) };

@@ -189,7 +189,7 @@ describe("the checker of watches", () => {
   });
 });
 
-/** Everybody agrees on it, and it can not be. */
+/** Everybody agrees on it, and it cannot be. */
 function historyWithSecondCreation(): WatchHistory {
   const again = hear({ ...B2, type: "created" });
   const at = (steps: readonly WatchStep[]) => replaced(steps, steps.length - 1, again);

@@ -1,4 +1,4 @@
-/** A kind with a secret: its code is told once, to whoever sets it, and kept as a mark of which nothing can be read. */
+/** A kind with a secret: its code is told once, to anyone who sets it, and kept as a mark of which nothing can be read. */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";

@@ -1,8 +1,8 @@
 /**
- * A process that seals a store anew and writes to it at the same time until it is killed, and says what it was told:
+ * A process that seals a store again and writes to it at the same time until it is killed, and says what it was told:
  *
  *     ack KEY TEXT    a writer was told that its write is done
- *     resealed        a step has sealed values anew
+ *     resealed        a step has sealed values again
  *
  * Arguments: the file of a SQLite store; or the address of an etcd, and a prefix.
  */

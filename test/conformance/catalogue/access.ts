@@ -18,7 +18,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "access",
     cases: {
-      "whoever was given nothing is told so in a Status with the usual text and details": forbidden,
+      "the one who was given nothing is told so in a Status with the usual text and details": forbidden,
       "GET of configmaps without permission is 403 and speaks of list": verbs,
       "POST of configmaps without permission is 403 and speaks of create": verbs,
       "DELETE of configmaps without permission is 403 and speaks of deletecollection": verbs,
@@ -75,7 +75,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "tokens of accounts",
     cases: {
-      "make whoever shows them the account, for an hour when nothing else is said": ["Service accounts", "TokenRequest API"],
+      "make anyone who shows them the account, for an hour when nothing else is said": ["Service accounts", "TokenRequest API"],
       "with a time below ten minutes are 422": tokenRequest,
       "with a time above 2^32 seconds are 422": tokenRequest,
       "of an account that is not there are 404, of another name than the path's 422": ["upstream", "`TokenREST.Create`"],
@@ -91,7 +91,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     group: "roles made of others",
     cases: {
       "have the rules of those that their selectors select, and follow them": ["RBAC", "Aggregated ClusterRoles"],
-      "are admin, edit and view, to which whoever adds kinds adds rules": ["RBAC", "User-facing roles"],
+      "are admin, edit and view, to which anyone who adds kinds adds rules": ["RBAC", "User-facing roles"],
       "are for those who may do everything: they gather any rules": ["upstream", "`hasAggregationRule`"],
     },
   },
@@ -100,7 +100,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "managers that come with an object",
     cases: {
-      "count, but for what its author wrote anew": ["upstream", "`decodeLiveOrNew` of the field manager"],
+      "count, but for what its author wrote again": ["upstream", "`decodeLiveOrNew` of the field manager"],
       "of an unknown type are as good as none": ["upstream", "`TestErrorsDontFail`"],
       "that are empty are as good as none": ["Server-side apply", "Clearing managedFields"],
     },

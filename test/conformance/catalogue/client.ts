@@ -55,7 +55,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "of many writers from one state exactly one wins": consistency,
       "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
       "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
-      "an object that was made anew under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
+      "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
       "a write that changes nothing keeps the resourceVersion and makes no event": [
         "upstream",
         "`GuaranteedUpdate`, no write without change",
@@ -123,7 +123,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],
       "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
       "a label that is no name is API_BAD_REQUEST": ["Labels and selectors", "Syntax and character set"],
-      "a field that can not be selected by is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
+      "a field that cannot be selected by is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
       "a continue token of somebody else is API_BAD_REQUEST": ["API concepts", "Retrieving large results sets in chunks"],
       "pages show one state, whatever is written between them": ["API concepts", "Retrieving large results sets in chunks"],
       "a list not older than a write shows the write": ["API concepts", "Semantics for get and list"],

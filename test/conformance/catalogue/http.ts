@@ -162,7 +162,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "another kind of options is 400": ["API conventions", "Resources, kind"],
       "both finalizers for dependents at once are 422": ["upstream", "`ValidateFinalizers`"],
       "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
-      "whoever keeps to the old way of not orphaning is told that the end is not yet": [
+      "anyone who keeps to the old way of not orphaning is told that the end is not yet": [
         "upstream",
         "`DeleteResource`, 202 for `orphanDependents: false`",
       ],
@@ -250,7 +250,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "creates what is not there, changes what is, and does nothing for nothing": ["API concepts", "Updates to existing resources"],
       "takes away what the applier gives no more, and leaves what others own": ["Server-side apply", "Merge strategy"],
-      "is a conflict with whoever owns another value, unless it is forced": ["Server-side apply", "Conflicts"],
+      "is a conflict with anyone who owns another value, unless it is forced": ["Server-side apply", "Conflicts"],
       "may be written in YAML": ["Server-side apply", "Serialization"],
       "keeps what the server chose, and finds no change in it": ["Server-side apply", "Field management"],
       "as a dry run answers what would be, and stores nothing": ["API concepts", "Dry-run"],
@@ -266,8 +266,8 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "managers of fields",
     cases: {
-      "whoever creates an object owns its fields, by the name it gives or that of its program": ["Server-side apply", "Managers"],
-      "whoever changes a field owns it from then on": ["Server-side apply", "Field management"],
+      "anyone who creates an object owns its fields, by the name it gives or that of its program": ["Server-side apply", "Managers"],
+      "anyone who changes a field owns it from then on": ["Server-side apply", "Field management"],
       "an empty list makes everybody forget": ["Server-side apply", "Clearing managedFields"],
       "a list that is none is 422": ["ObjectMeta", "managedFields.operation"],
     },
@@ -339,7 +339,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "binary objects",
     cases: {
-      "an Event in protobuf is read, and answered in JSON to whoever takes anything": protobuf,
+      "an Event in protobuf is read, and answered in JSON to anyone who takes anything": protobuf,
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
       "a status in protobuf is read, as load balancers write it": protobuf,

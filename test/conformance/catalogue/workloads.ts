@@ -28,7 +28,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
       "a Deployment with a selector of other Pods is 422": ["Deployments", "Selector"],
       "a Deployment with fewer replicas than none is 422": deploymentRules,
       "a Deployment with an unknown strategy is 422": ["Deployments", "Strategy"],
-      "a Deployment with an update that can not move is 422": ["Deployments", "Max Unavailable"],
+      "a Deployment with an update that cannot move is 422": ["Deployments", "Max Unavailable"],
     },
   },
   {

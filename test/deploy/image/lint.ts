@@ -14,7 +14,7 @@ export interface Linted {
   readonly context: string;
 }
 
-/** Never part of a context: large, made anew, or secret. */
+/** Never part of a context: large, recreated, or secret. */
 const OUT = [
   "node_modules/left-pad/index.js",
   ".git/HEAD",

@@ -61,7 +61,7 @@ async function checkVersion(image: Image): Promise<void> {
   assert.match(bare.said(), /Usage: endpoint-sync/);
 }
 
-/** `run`, as in deploy/sidecar, on a root that it can not write. */
+/** `run`, as in deploy/sidecar, on a root that it cannot write. */
 async function checkSidecar(image: Image, folder: string): Promise<void> {
   const clusters = await Promise.all(["tenant", "host"].map((name) => startCluster({ name })));
   try {

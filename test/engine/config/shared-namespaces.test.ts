@@ -44,7 +44,7 @@ test.each([
   { why: "patterns that say the same", byName: { "team-*": "h-*", "team-a-*": "h-a-*" } },
   { why: "a third entry that takes the others out of the way", byName: { "team-a": "h-b", "team-*": "h-*", "team-b": "k" } },
   { why: "a third pattern that does", byName: { "team-*": "h-*", "other-*": "h-x-*", "team-x-*": "k-*" } },
-  { why: "a tenant namespace that can not be", byName: { "*": "h*", "x-*": "h-x-*" } },
+  { why: "a tenant namespace that cannot be", byName: { "*": "h*", "x-*": "h-x-*" } },
 ])("$why is accepted", ({ byName }) => {
   expect(messages(byName as never)).toEqual([]);
 });

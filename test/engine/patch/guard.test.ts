@@ -27,7 +27,7 @@ describe("a protected field", () => {
     expect(outcomes[0]!.failures).toHaveLength(1);
   });
 
-  test.each(["apiVersion", "metadata.name", "metadata.finalizers"])("%s can not be deleted", (path) => {
+  test.each(["apiVersion", "metadata.name", "metadata.finalizers"])("%s cannot be deleted", (path) => {
     expect(run([{ path, expression: "null" }], full).object).toBe(full);
   });
 
@@ -66,7 +66,7 @@ describe("a protected field", () => {
     expect(outcomes[0]!.failures!.map(({ place }) => place)).toEqual(PROTECTED_METADATA.map((field) => `metadata.${field}`));
   });
 
-  test("can not be added", () => {
+  test("cannot be added", () => {
     const { object, outcomes } = run(
       [{ path: "[*]", expression: "context.path === 'metadata' ? {...value, finalizers: ['x/y']} : value" }],
       objectWith({}),
@@ -152,7 +152,7 @@ describe("a marker", () => {
       expression:
         "context.path === 'metadata' ? {...value, annotations: {...value.annotations, 'sync.platform/object-uid': 'forged', b: 'y'}} : value",
     },
-  ])("can not be written through $path", (patch) => {
+  ])("cannot be written through $path", (patch) => {
     for (const before of [marked, annotated({ a: "x" })]) {
       const { object, outcomes } = run([patch], before);
       expect(object.metadata.annotations).toEqual({ ...before.metadata.annotations, b: "y" });

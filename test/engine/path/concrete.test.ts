@@ -12,7 +12,7 @@ describe("formatSteps and parseConcrete", () => {
     { steps: ["a b"], text: '["a b"]', why: "a first key may need quotes" },
     { steps: ["/x"], text: '["/x"]', why: "a slash must not look like a JSON Pointer" },
     { steps: ["$"], text: '["$"]', why: "a dollar is not the root" },
-    { steps: ["a", "\u0000\ud800\u202e"], text: 'a["\\u0000\\ud800\\u202e"]', why: "what can not be seen is escaped" },
+    { steps: ["a", "\u0000\ud800\u202e"], text: 'a["\\u0000\\ud800\\u202e"]', why: "what cannot be seen is escaped" },
     { steps: [], text: "$", why: "no steps are the whole object" },
   ])("$text: $why", ({ steps, text }) => {
     expect(formatSteps(steps)).toBe(text);

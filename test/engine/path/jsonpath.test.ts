@@ -176,7 +176,7 @@ describe("refused even with pathSyntax: jsonpath", () => {
   });
 });
 
-describe("documents that the library can not be trusted with are refused", () => {
+describe("documents that the library cannot be trusted with are refused", () => {
   const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
   test("nested deeper than the most segments of a path", () => {

@@ -100,7 +100,7 @@ describe("host names in the place of addresses", () => {
   test.each([
     { allow: ["0.0.0.0/0"], deny: [] },
     { allow: [], deny: ["10.0.0.0/8"] },
-  ])("none passes beside %j, which can not be checked", (lists) => {
+  ])("none passes beside %j, which cannot be checked", (lists) => {
     expect(compileAddressPolicy({ ...lists, action: "drop-address" }).checkName("db.example.com")).toBeDefined();
   });
 });
@@ -124,7 +124,7 @@ describe("bodies that expressions make", () => {
     expect(copyOf(rules, tenant)).toMatchObject({ endpoints: [{ addresses: ["10.0.0.2"] }] });
   });
 
-  test("with another address type make the copy anew", () => {
+  test("with another address type make the copy again", () => {
     const tenant = tenantSlice({ endpoints: [] });
     const host = copyOf(sliceRules(), tenant);
     const rules = sliceRules({ patches: [{ path: "addressType", expression: "'IPv6'" }] });

@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
-    why: "a source that can not be read keeps its copy",
+    why: "a source that cannot be read keeps its copy",
     operations: [ORPHAN],
     answers: [FAILED],
     requests: [get, done({ result: "failed", error: FAILURE })],
@@ -92,7 +92,7 @@ const CASES: readonly Case[] = [
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
-    why: "a copy that nobody's source did not want is planned anew",
+    why: "a copy that nobody's source did not want is planned again",
     operations: [UNWANTED],
     answers: [ABSENT],
     requests: [get, done({ result: "outdated", requeueAfterMs: 50 })],
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
     requests: [write(FLOW), write(UPDATE), report("API_INVALID"), done({ result: "settled", requeueAfterMs: 60_000 })],
   },
   {
-    why: "an edit that the tenant can not take waits, and is tried again soon",
+    why: "an edit that the tenant cannot take waits, and is tried again soon",
     plans: [{ operations: [FLOW] }, { operations: [UPDATE] }],
     answers: [FAILED, OBJECT],
     requests: [write(FLOW), write(UPDATE), done({ result: "failed", error: expect.objectContaining({ message: FAILURE.message }) })],
@@ -193,7 +193,7 @@ const CASES: readonly Case[] = [
     requests: [get, getService, write(CREATE), settled],
   },
   {
-    why: "what rests on a Service that can not be read is not written",
+    why: "what rests on a Service that cannot be read is not written",
     plans: [BESIDE],
     answers: [FAILED],
     requests: [getService, done({ result: "failed", error: FAILURE })],
@@ -285,13 +285,13 @@ const CASES: readonly Case[] = [
     requests: [write(UPDATE), settled],
   },
   {
-    why: "a stale cache makes it ask the tenant, and plan anew",
+    why: "a stale cache makes it ask the tenant, and plan again",
     plans: [{ state: "stale" }, { operations: [UPDATE] }],
     answers: [OBJECT, OBJECT],
     requests: [get, write(UPDATE), settled],
   },
   {
-    why: "a stale cache of a source that can not be read ends the turn",
+    why: "a stale cache of a source that cannot be read ends the turn",
     plans: [{ state: "stale" }],
     answers: [FAILED],
     requests: [get, done({ result: "failed", error: FAILURE })],
@@ -335,7 +335,7 @@ describe("the step machine", () => {
     expect(steps.map(({ request }) => request)).toEqual(scenario.requests);
   });
 
-  test("plans anew with what the tenant answered, marked as confirmed", () => {
+  test("plans again with what the tenant answered, marked as confirmed", () => {
     const { inputs } = play({ why: "", plans: [{ state: "stale" }, {}], answers: [ABSENT], requests: [] });
     expect(inputs.map(({ tenant, sourceConfirmed }) => ({ tenant, sourceConfirmed }))).toEqual([
       { tenant: TENANT, sourceConfirmed: undefined },
@@ -343,7 +343,7 @@ describe("the step machine", () => {
     ]);
   });
 
-  test("plans anew with the Service that the host answered, or without one", () => {
+  test("plans again with the Service that the host answered, or without one", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "web" }, spec: {} };
     const known = (answer: Response, input: Partial<PlanInput>) =>
       play({ why: "", plans: [BESIDE, {}], input, answers: [answer], requests: [] }).inputs.map(({ hostService }) => hostService);

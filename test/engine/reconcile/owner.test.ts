@@ -17,7 +17,7 @@ function ownedBy(ownerReferences: readonly OwnerReference[] | undefined): KubeOb
 describe("the owner of a copy", () => {
   test.each([
     { why: "made before its owner", before: undefined, after: [OWNER] },
-    { why: "owned by a Service that was created anew", before: [FORMER], after: [OWNER] },
+    { why: "owned by a Service that was recreated", before: [FORMER], after: [OWNER] },
     { why: "owned by somebody else too", before: [SOMEBODY, FORMER], after: [SOMEBODY, OWNER] },
   ])("is written once to a copy $why", ({ before, after }) => {
     const input = inputFor(rules, { host: ownedBy(before), owner: OWNER });

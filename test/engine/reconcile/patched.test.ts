@@ -76,7 +76,7 @@ test("the oldest answer is forgotten when there are too many", () => {
   expect(evaluations()).toBe(REMEMBERED_MAX + 2);
 });
 
-test("what is remembered is what would be computed anew, in any order of tenant and host objects", () => {
+test("what is remembered is what would be computed again, in any order of tenant and host objects", () => {
   const input = fc.record({ tenant: fc.constantFrom(...tenants), host: fc.constantFrom(...hosts) });
   const patches = fc.uniqueArray(fc.constantFrom(UPPER, OF_HOST, FAILING, { path: "subsets[*].addresses[*].ip", expression: "value" }), {
     maxLength: 3,
@@ -85,8 +85,8 @@ test("what is remembered is what would be computed anew, in any order of tenant 
     fc.property(patches, fc.array(input, { maxLength: 8 }), (chosen, inputs) => {
       const { rules } = counting(chosen);
       for (const each of inputs) {
-        const anew = forward({ ...rules }, { ...each, hostKey: HOST_KEY });
-        expect(forward(rules, { ...each, hostKey: HOST_KEY })).toEqual(anew);
+        const again = forward({ ...rules }, { ...each, hostKey: HOST_KEY });
+        expect(forward(rules, { ...each, hostKey: HOST_KEY })).toEqual(again);
       }
     }),
     { numRuns: 200 },

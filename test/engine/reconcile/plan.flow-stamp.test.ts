@@ -60,7 +60,7 @@ describe("the stamp", () => {
     const first = stored(writtenBy(only(planOf(tenant, undefined, counting))), "20");
     expect(write(planOf(tenant, team(first, "ateam", "21"), counting))).toEqual(["tenant", "a"]);
     const [after, host] = [stored(writtenBy(only(planOf(tenant, team(first, "ateam", "21"), counting))), "11"), team(first, "ateam", "21")];
-    expect(only(planOf(after, host, counting))).toMatchObject({ side: "host", reason: "Both sides agree anew" });
+    expect(only(planOf(after, host, counting))).toMatchObject({ side: "host", reason: "Both sides agree again" });
   });
 
   test("keeps what flowed before for as long as the copy does not say so", () => {
@@ -106,7 +106,7 @@ describe("the stamp says nothing", () => {
     expect([write(planned), codes(planned)]).toEqual([["tenant", "shop"], []]);
   });
 
-  test("of a copy that was made anew", () => {
+  test("of a copy that was recreated", () => {
     const other = stored({ ...copy, metadata: { ...copy.metadata, uid: "another copy" } }, "30");
     const planned = planOf(flowed, other);
     expect([write(planned), codes(planned)]).toEqual([["host", "a"], []]);

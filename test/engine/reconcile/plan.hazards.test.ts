@@ -77,7 +77,7 @@ describe("an object on its way out", () => {
   });
 });
 
-test("Endpoints that can not be written are not said to be taken over", () => {
+test("Endpoints that cannot be written are not said to be taken over", () => {
   const broken = testRules({ services: "external", patches: [{ path: "subsets", expression: '"none"' }] });
   const metadata = { namespace: "vc", name: "web-x-shop-x-blue", resourceVersion: "7", labels: CONTROLLERS };
   const host = { apiVersion: "v1", kind: "Endpoints", metadata };

@@ -34,7 +34,7 @@ describe("a host edit", () => {
     const host = annotate(copy, { team: "blue-ops" });
     const flowed = stored(writtenBy(only(plan(rules, inputFor(rules, { tenant, host })))), "11");
     const answer = only(plan(rules, inputFor(rules, { tenant: flowed, host })));
-    expect(answer).toMatchObject({ action: "update", side: "host", reason: "Both sides agree anew" });
+    expect(answer).toMatchObject({ action: "update", side: "host", reason: "Both sides agree again" });
     expect(plan(rules, inputFor(rules, { tenant: flowed, host: stored(writtenBy(answer), "22") })).operations).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ test("a late cache does not take over a copy whose labels the host's controller 
   expect(plan(external, { ...input, tenant: tenantEndpoints({ resourceVersion: "10" }) }).notes).toMatchObject([{ code: "TAKEN_OVER" }]);
 });
 
-test("an edited label flows back though subsets that were edited with it can not", () => {
+test("an edited label flows back though subsets that were edited with it cannot", () => {
   const copy = copyOf(tenantEndpoints({ labels: { app: "web" } }));
   const unknownPod = { ip: "10.0.0.9", targetRef: { kind: "Pod", namespace: "vc", name: "nobody-knows" } };
   const host: KubeObject = { ...copy, metadata: { ...copy.metadata, labels: { ...copy.metadata.labels, app: "edited" } } };

@@ -66,7 +66,7 @@ describe("what is done about a referenced object", () => {
       does: ["update host"],
     },
     {
-      why: "a source made anew",
+      why: "a source recreated",
       input: { source: secret("shop", "db", { uid: "another", resourceVersion: "30" }), target: COPY },
       state: "copied",
       does: ["update host"],

@@ -80,7 +80,7 @@ describe("the host copy of a Service", () => {
     ]);
   });
 
-  test("is created anew when headless flips, since a cluster IP can not change", () => {
+  test("is recreated when headless flips, since a cluster IP cannot change", () => {
     const host = asStored(copyOf({ ports: [{ port: 80 }] }));
     const tenant = service("shop", "web", { clusterIP: "None", ports: [{ port: 80 }] }, { resourceVersion: "6" });
     expect(plan(rules, { key: KEY, tenant, host }).operations).toMatchObject([{ action: "delete", confirm: "unchanged" }]);

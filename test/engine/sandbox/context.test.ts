@@ -49,7 +49,7 @@ const use = fc.oneof(
 );
 
 describe("an expression that gets only the parts of context it names", () => {
-  test("can not tell them from the whole", () => {
+  test("cannot tell them from the whole", () => {
     fc.assert(
       fc.property(use, json, json, json, (text, virtualObject, hostObject, config) => {
         const context = { vcluster: { name: "v", namespace: "n", config }, virtualObject, hostObject, path: "x.y" };

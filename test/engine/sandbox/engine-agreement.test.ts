@@ -38,7 +38,7 @@ function runElsewhere(text: string, value: unknown): string {
     if (typeof result === "number" && !Number.isFinite(result)) return "no JSON";
     try { return JSON.stringify(result) ?? "no JSON" } catch { return "no JSON" }
   })()`;
-  // The other engine has no fuel: what it can not answer soon is no case for a comparison.
+  // The other engine has no fuel: what it cannot answer soon is no case for a comparison.
   elsewhere["input"] = JSON.stringify(value);
   return runInContext(program, elsewhere, { timeout: 10_000 }) as string;
 }

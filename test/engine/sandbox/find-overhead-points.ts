@@ -39,7 +39,7 @@ interface Case {
 }
 
 const engine = instrumentEngine(await readEngineFile(), { imported: IMPORTED_FUNCTIONS, overhead: OVERHEAD_POINTS });
-// Metered as well, so that no expression runs for ever; the instrumentation itself counts as little as it can.
+// Metered as well, so that no expression runs forever; the instrumentation itself counts as little as it can.
 const options = {
   module: new WebAssembly.Module(meterModule(engine.bytes)),
   memoryBytes: 2 ** 26,

@@ -6,7 +6,7 @@ import { readTable } from "./support.ts";
 const rows = readTable<FuelRow>("expressions", "fuel.json");
 
 describe("the fuel of expressions", () => {
-  test("is what the table says (npm run fuel writes it anew)", async () => {
+  test("is what the table says (npm run fuel writes it again)", async () => {
     expect(rows.length).toBeGreaterThanOrEqual(100);
     expect(await findDifferences(rows)).toEqual([]);
   });

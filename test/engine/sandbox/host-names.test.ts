@@ -73,7 +73,7 @@ describe("virtualToHostDNS", () => {
     expect(failureOf(broken, name).message).not.toContain("secret");
   });
 
-  test("can not be used to evaluate in the middle of an evaluation", async () => {
+  test("cannot be used to evaluate in the middle of an evaluation", async () => {
     const nested: Sandbox = await createSandbox({ toHostDns: () => String(answer(nested, "1 + 1")) });
     expect(failureOf(nested, name).message).toContain("virtualToHostDNS() failed");
     expect(answer(nested, "value")).toEqual({ value: "abc" });

@@ -111,7 +111,7 @@ describe("an instance", () => {
     expect(instance.used).toBe(true);
   });
 
-  test("tells what came of an evaluation that threw what can not be described", () => {
+  test("tells what came of an evaluation that threw what cannot be described", () => {
     const instance = start();
     expect(() => evaluate(instance, "(() => { throw { get name() { for (;;); } } })()")).toThrow("unreachable");
     expect(instance.fallback).toMatchObject({ kind: "threw", fuel: expect.any(Number) as number });

@@ -29,7 +29,7 @@ describe("the metered engine", () => {
     expect(() => meterModule(engine, new Map([[99_999, "call"]]))).toThrow("the functions of the overhead exist: 99999");
   });
 
-  test("can not be made of anything else", () => {
+  test("cannot be made of anything else", () => {
     expect(() => meterModule(engine.slice(1))).toThrow("a WASM module of version 1");
     expect(() => meterModule(engine.slice(0, 20_000))).toThrow("Broken invariant");
   });

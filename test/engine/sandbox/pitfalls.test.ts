@@ -94,7 +94,7 @@ describe("a pitfall: time and memory", () => {
 });
 
 describe("a pitfall: the realm", () => {
-  test("a frozen global object whose properties can be defined anew", () => {
+  test("a frozen global object whose properties can be defined again", () => {
     all(
       [
         'Object.defineProperty(globalThis, "JSON", { value: 1 })',

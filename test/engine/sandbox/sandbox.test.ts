@@ -74,7 +74,7 @@ describe("an expression that throws", () => {
     expect(message).toContain("Use a plain object");
   });
 
-  test("can not fill the log", () => {
+  test("cannot fill the log", () => {
     expect(failureOf(sandbox, '(() => { throw new Error("m".repeat(1e5)) })()').message.length).toBeLessThan(800);
     expect(failureOf(sandbox, '(() => { const e = new Error(""); e.name = "n".repeat(1e5); throw e })()').message.length).toBeLessThan(800);
   });

@@ -112,7 +112,7 @@ describe("send", () => {
     expect(await read()).toEqual({ type: "object", object });
   });
 
-  test("answers that there is no answer while a cluster can not be reached", async () => {
+  test("answers that there is no answer while a cluster cannot be reached", async () => {
     await clusters.host.client.close();
     expect(await apply(creation())).toMatchObject({ type: "failed", error: { code: "API_UNAVAILABLE" } });
   });

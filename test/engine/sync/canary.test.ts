@@ -63,7 +63,7 @@ function troubled(client: ClusterClient): ClusterClient {
   let events = 0;
   const fails = (object: KubeObject) => {
     const text = JSON.stringify(object);
-    if (object.kind === "Event" && (events += 1) % 4 === 1) throw new EngineError("API_BAD_REQUEST", `Object "${text}" can not be handled`);
+    if (object.kind === "Event" && (events += 1) % 4 === 1) throw new EngineError("API_BAD_REQUEST", `Object "${text}" cannot be handled`);
     if (object.metadata.name!.includes("refused"))
       throw new EngineError("API_FORBIDDEN", `admission webhook "a" denied the request: ${text}`);
   };

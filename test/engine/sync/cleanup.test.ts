@@ -83,7 +83,7 @@ describe("a copy", () => {
       deletes: [{ uid: "1", resourceVersion: "1" }],
     },
     {
-      why: "that was made anew by somebody else stays",
+      why: "that was recreated by somebody else stays",
       seen: copy("1"),
       states: [copy("2", { uid: "2", labels: {} })],
       result: "left",

@@ -56,7 +56,7 @@ test("the same Event is not repeated, neither by this process nor by the next on
   expect(await events()).toHaveLength(1);
 });
 
-test("an Event that can not be written is logged and stops nothing", async () => {
+test("an Event that cannot be written is logged and stops nothing", async () => {
   const lines: string[] = [];
   const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line) });
   const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger });

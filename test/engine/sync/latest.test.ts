@@ -58,7 +58,7 @@ describe("createLatest", () => {
     expect(latest.get(KEY)?.metadata.resourceVersion).toBe("6");
   });
 
-  test("believes the cache alone once its cluster contradicts, and has it listed anew", () => {
+  test("believes the cache alone once its cluster contradicts, and has it listed again", () => {
     const { source, becomes } = handMadeSource();
     let lists = 0;
     const latest = createLatest({ ...source, relist: () => void (lists += 1) });

@@ -140,7 +140,7 @@ describe("what is needed", () => {
     ]);
   });
 
-  test("namespaces that a pattern leaves open can not be asked for", async () => {
+  test("namespaces that a pattern leaves open cannot be asked for", async () => {
     const permissions = await permissionsOf({ namespaces: { enabled: true, mappings: { byName: { "team-*": "blue-*" } } } });
     expect(texts(permissions).filter((text) => /create|delete/.test(text))).toEqual([]);
   });

@@ -29,7 +29,7 @@ function begin() {
   return { work, done, lines, long: () => metrics.value("endpoint_sync_long_pieces_total") };
 }
 
-test("everything else has its turn after some work in a row, whoever did it", async () => {
+test("everything else has its turn after some work in a row, no matter who did it", async () => {
   const { work, done } = begin();
   await Promise.all([work("a", 6), work("b", 6), work("c", 1), work("d", 12), work("e", 1), work("f", 1)]);
   expect(done).toEqual(["a", "b", "others", "c", "d", "others", "e", "f"]);

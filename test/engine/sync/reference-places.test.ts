@@ -20,7 +20,7 @@ test("one namespace has all places while nobody else wants one", () => {
   expect(take(100, many("a", 101))).toMatchObject({ held: many("a", 100), waiting: ["a/100"] });
 });
 
-test("whatever one namespace took, others get as many in the end, whoever came first", () => {
+test("whatever one namespace took, others get as many in the end, no matter who came first", () => {
   for (const wishes of [
     [...many("greedy", 200), ...many("alice", 5), ...many("bob", 60)],
     [...many("alice", 5), ...many("bob", 60), ...many("greedy", 200)],

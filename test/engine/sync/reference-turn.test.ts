@@ -148,7 +148,7 @@ describe("a turn of a referenced object", () => {
     const input = referenceInput({ source: SOURCE, known: COPY });
     const unreachable = { type: "failed", error: new EngineError("API_UNAVAILABLE", "Cannot get an answer") } as const;
 
-    test("asks its source's own cluster, and does with the cache while that can not be reached", () => {
+    test("asks its source's own cluster, and does with the cache while that cannot be reached", () => {
       const { turn, wrote } = begin({ input });
       expect(turn.request).toMatchObject({ type: "get", side: "tenant" });
       finish(turn.answer(unreachable));

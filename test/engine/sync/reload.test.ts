@@ -96,7 +96,7 @@ test("another configuration plans everything once more, and what does not change
   expect(planned.filter((name) => name !== "kubernetes").sort()).toEqual(["a", "b"]);
 });
 
-test("a configuration that can not be compiled changes nothing", async () => {
+test("a configuration that cannot be compiled changes nothing", async () => {
   const syncer = await started(configOf('"one"'));
   const broken = configOf();
   const patches = [{ path: "metadata.annotations.team", expression: "(" }];
@@ -115,7 +115,7 @@ test.each([
   { what: "workers", settings: { workers: 3 } },
   { what: "hostQps", settings: { hostQps: 5 } },
   { what: "leaderElection", settings: { leaderElection: { leaseDurationSeconds: 30 } } },
-])("$what can not change without a restart", async ({ what, settings }) => {
+])("$what cannot change without a restart", async ({ what, settings }) => {
   const syncer = await started(configOf());
   await expect(during(syncer.reload({ settings: settingsOf(settings) }))).rejects.toMatchObject({
     code: "CONFIG_VALUE",
@@ -123,7 +123,7 @@ test.each([
   });
 });
 
-test("the way namespaces are mapped can not change without a restart", async () => {
+test("the way namespaces are mapped cannot change without a restart", async () => {
   const syncer = await started(configOf());
   const mapped = resolveConfig({ sync: { toHost: { namespaces: { enabled: true, mappings: { byName: { shop: "host-shop" } } } } } });
   if (!mapped.ok) throw new Error(JSON.stringify(mapped.problems));

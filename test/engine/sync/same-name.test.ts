@@ -66,7 +66,7 @@ describe("two virtual clusters of one name", () => {
       { why: "one follows all namespaces", mapped: FOLLOWING_ALL },
       { why: "one follows several namespaces", mapped: EXACT },
       { why: "none is mapped", mapped: undefined },
-    ])("leave each other's objects alone, whoever starts later: $why", async ({ mapped }) => {
+    ])("leave each other's objects alone, anyone who starts later: $why", async ({ mapped }) => {
       const one = { tenant: first, namespace: "v1", ...(mapped && { mapped }) };
       const other = { tenant: second, namespace: "v2" };
       await start(other);

@@ -37,7 +37,7 @@ test("keeps no more keys than twice the objects and a thousand, whatever comes a
     await clock.advance(10);
     waiting.push(syncer.status().waiting);
   }
-  // Collected anew as soon as one more waits; a round of changes may come before that.
+  // Collected again as soon as one more waits; a round of changes may come before that.
   expect(Math.max(...waiting)).toBeLessThanOrEqual(most + 100);
   expect(Math.max(...waiting)).toBeGreaterThan(900);
   expect(waiting.filter((count, round) => round > 0 && count < waiting[round - 1]!).length).toBeGreaterThanOrEqual(2);

@@ -52,7 +52,7 @@ describe("a copy of this version", () => {
     expect(whose(MAPPED, source)).toBe(want);
   });
 
-  test("tells its namespace also to a syncer that can not see which cluster it serves", () => {
+  test("tells its namespace also to a syncer that cannot see which cluster it serves", () => {
     expect(whose(BLIND, { ...NEW, hostNamespace: "h-team-a" })).toBe("ours");
     expect(whose(BLIND, { ...NEW, vclusterNamespace: "v2" })).toBe("foreign");
   });

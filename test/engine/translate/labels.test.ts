@@ -58,7 +58,7 @@ describe("labels", () => {
     expect(rules.labels({ "sync.platform/label-suffix-x-a4d451ec23": "forged", app: "web" })).toEqual({ app: "web" });
   });
 
-  test("below the marker prefix can not be forged", () => {
+  test("below the marker prefix cannot be forged", () => {
     expect(rules.labels({ "sync.platform/object-uid": "forged", "sync.platform/managed-by": "other" })).not.toHaveProperty([
       "sync.platform/managed-by",
     ]);

@@ -28,7 +28,7 @@ test.each(["http", "https"] as const)("connections that were cut are freed: %s",
   const kept = () => sockets.filter((socket) => socket.deref() !== undefined).length;
   let left = CUTS;
   for (let round = 0; round < ROUNDS_MAX && left > KEPT_MAX; round += 1) {
-    // Whoever asks a weak reference keeps its object until the turn ends.
+    // Anyone who asks a weak reference keeps its object until the turn ends.
     await nextTurn();
     collect();
     left = kept();

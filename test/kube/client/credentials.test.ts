@@ -176,7 +176,7 @@ describe("a token in a file", () => {
     await clock.advance(60_000);
     await get();
     expect(sent()).toEqual(["Bearer first", "Bearer first"]);
-    expect(lines).toEqual(["Credential file can not be read again; its last content is used"]);
+    expect(lines).toEqual(["Credential file cannot be read again; its last content is used"]);
   });
 
   test("that never was is CONFIG_FILE, until it is there", async () => {

@@ -1,5 +1,5 @@
 /**
- * The informer over the HTTP client, through each of the faults that stop or mislead client-node's informer for ever. The table
+ * The informer over the HTTP client, through each of the faults that stop or mislead client-node's informer forever. The table
  * follows the order in which they are usually met; none of the cases has user code that reacts.
  */
 import { spawnSync } from "node:child_process";
@@ -173,7 +173,7 @@ describe("the informer over HTTP goes on", () => {
     },
     {
       row: 9,
-      why: "an object was deleted and made anew meanwhile",
+      why: "an object was deleted and recreated meanwhile",
       fault({ server, cluster }) {
         server.resetConnections();
         cluster.remove("db");

@@ -139,7 +139,7 @@ describe("loadKubeConfig", () => {
     await expect(loadKubeConfig(source)).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
   });
 
-  test("names the file that it can not read", async () => {
+  test("names the file that it cannot read", async () => {
     await expect(loadKubeConfig({ path: join(directory, "absent") })).rejects.toMatchObject({
       code: "CONFIG_FILE",
       message: expect.stringContaining(join(directory, "absent")) as string,

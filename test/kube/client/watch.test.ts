@@ -43,7 +43,7 @@ function read(client: ClusterClient, options: Partial<WatchOptions> = {}) {
   const ended = (async () => {
     for await (const one of client.watch(ENDPOINTS, all)) events.push(one);
   })();
-  // Whoever looks at `ended` later still sees how it ended.
+  // Anyone who looks at `ended` later still sees how it ended.
   ended.catch(() => undefined);
   return { events, ended, end: () => ending.abort() };
 }

@@ -87,7 +87,7 @@ describe("parseSelector", () => {
     { text: "a>=1", why: ">= is no operator" },
     { text: "a>", why: "no number" },
     { text: "a>b", why: "a word in place of a number" },
-    { text: "a>-1", why: "a label can not be negative" },
+    { text: "a>-1", why: "a label cannot be negative" },
     { text: "a>1.5", why: "a fraction" },
     { text: "a<9223372036854775808", why: "a number of more than 64 bits" },
     { text: "a\u00a0=b", why: "a space that is none of ASCII" },

@@ -12,7 +12,7 @@ import { FakeCluster, stateOf } from "./fake-cluster.ts";
 
 /** Always in the middle. */
 export const chance: Chance = { fraction: () => 0.5, uuid: () => "", bytes: (length) => new Uint8Array(length) };
-/** A cluster that can not be reached. */
+/** A cluster that cannot be reached. */
 export const unavailable = (message = "connect ECONNREFUSED") => new EngineError("API_UNAVAILABLE", message);
 export const MINUTE_MS = 60_000;
 

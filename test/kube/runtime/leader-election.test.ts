@@ -102,7 +102,7 @@ describe("a candidate", () => {
     expect((await world.lease())?.metadata.labels).toEqual({ at: "16" });
   });
 
-  test("tells once that it can not reach the Lease, and once that it can again", async () => {
+  test("tells once that it cannot reach the Lease, and once that it can again", async () => {
     const candidate = world.join();
     candidate.network.fault = "refused";
     await world.clock.advance(60_000);

@@ -157,7 +157,7 @@ describe("what a write was answered", () => {
     expect(cache.expect(endpoints(7, "life-2"), "stored")).toEqual(KEY);
   });
 
-  test("is nothing to tell once it has come, and missed where history begins anew", () => {
+  test("is nothing to tell once it has come, and missed where history starts over", () => {
     const cache = new ObjectCache();
     cache.expect(created, "stored");
     cache.apply(event("ADDED", 5));

@@ -247,8 +247,8 @@ describe("a disk in trouble", () => {
     });
     await file.close();
     expect(log.map((text) => text.replace(/ path=.*/, ""))).toEqual([
-      "error The audit file can not be rotated",
-      "error Audit lines can not be written",
+      "error The audit file cannot be rotated",
+      "error Audit lines cannot be written",
       "warn  Audit lines are written again",
     ]);
     const lost = Number(/lost=(\d+)/.exec(log[2]!)![1]);
@@ -260,14 +260,14 @@ describe("a disk in trouble", () => {
     expect(lines.length + lost).toBe(written);
   });
 
-  test("a file that can not be rotated grows, and loses nothing", async () => {
+  test("a file that cannot be rotated grows, and loses nothing", async () => {
     // With the moment in its name it would have more than 255 characters.
     const name = `${"a".repeat(240)}.log`;
     const file = await start({ maxBytes: 100 }, join(folder, name));
     for (let number = 0; number < 4; number++) file.write(line(number, 90));
     await file.close();
     expect(files().map(textOf)).toEqual([[0, 1, 2, 3].map((number) => line(number, 90)).join("")]);
-    expect(log.map((text) => text.replace(/ path=.*/, ""))).toEqual(["error The audit file can not be rotated"]);
+    expect(log.map((text) => text.replace(/ path=.*/, ""))).toEqual(["error The audit file cannot be rotated"]);
   });
 
   test.runIf(hasBash)("a full disk leaves whole lines, and lines go on when there is room again", async () => {
@@ -278,7 +278,7 @@ describe("a disk in trouble", () => {
     expect(full).toBe(Array.from({ length: 40 }, (_, number) => line(number, 100)).join(""));
     expect(textOf("audit.log")).toBe("after\n");
     expect(told).toEqual([
-      expect.stringMatching(/^error Audit lines can not be written .*EFBIG/),
+      expect.stringMatching(/^error Audit lines cannot be written .*EFBIG/),
       expect.stringMatching(/^warn {2}Audit lines are written again .*lost=60$/),
     ]);
   });

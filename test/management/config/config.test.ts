@@ -72,7 +72,7 @@ describe("the effective configuration", () => {
     expect(config(text)).toEqual(config(""));
   });
 
-  test("can not be changed by those who share it", () => {
+  test("cannot be changed by those who share it", () => {
     expect(() => (every.auth.oidc!.scopes as string[]).push("x")).toThrow(TypeError);
     const { scopes } = config("auth: {oidc: {}}").auth.oidc!;
     expect(() => (scopes as string[]).push("x")).toThrow(TypeError);

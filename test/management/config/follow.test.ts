@@ -95,12 +95,12 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("that can not be read is told once and read again", async () => {
+  test("that cannot be read is told once and read again", async () => {
     const { told, file, poll, follower } = followed(cap(1));
     file.failure = "no such file";
     await poll();
     await poll();
-    expect(told).toEqual(["The configuration can not be read: no such file ()"]);
+    expect(told).toEqual(["The configuration cannot be read: no such file ()"]);
     file.failure = undefined;
     file.text = cap(2);
     await poll();
@@ -108,7 +108,7 @@ describe("a followed configuration file", () => {
     await follower.stop();
   });
 
-  test("that can not be applied is told, and tried again when somebody asks", async () => {
+  test("that cannot be applied is told, and tried again when somebody asks", async () => {
     let fails = true;
     const { told, file, poll, follower } = followed(cap(1), () => {
       if (fails) throw new Error("port in use");

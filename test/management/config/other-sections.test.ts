@@ -40,7 +40,7 @@ describe("other sections", () => {
     });
   });
 
-  test("audit files are kept for ever, rotate at 100 megabytes and are not compressed by default", () => {
+  test("audit files are kept forever, rotate at 100 megabytes and are not compressed by default", () => {
     expect(config("").audit).toMatchObject({ maxAge: 0, maxBackups: 0, maxSize: 100, compress: false });
     expect(config("audit: {maxSize: 0}").audit.maxSize).toBe(100);
     expect(config("audit: {maxAge: 1, maxBackups: 2, maxSize: 3, compress: true}").audit).toMatchObject({

@@ -1,6 +1,6 @@
 /**
  * Copies of everything that is stored, between stores of every kind: nothing is lost, nothing is served that is not whole, and clients that
- * come back read everything anew. COPY_KILLS says how often a copy is killed in the middle.
+ * come back read everything again. COPY_KILLS says how often a copy is killed in the middle.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -73,7 +73,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       await target.close();
     });
 
-    test("counts on from above its source, and sends whoever comes back from there to read everything anew", async () => {
+    test("counts on from above its source, and sends anyone who comes back from there to read everything again", async () => {
       const source = await filled(createMemoryStore({ contents: { revision: 4_000, objects: [], events: [] } }), 3);
       const contents = await contentsOf(source);
       const target = await open(contents.revision);
@@ -89,7 +89,7 @@ function copySuite(name: string, open: (after: number) => Promise<Store>): void 
       await target.close();
     });
 
-    test("that was not finished is not served, and the next one begins anew", async () => {
+    test("that was not finished is not served, and the next one starts over", async () => {
       const contents = await contentsOf(await filled(createMemoryStore()));
       const target = await open(contents.revision);
       const create = target.create.bind(target);

@@ -1,4 +1,4 @@
-/** Values of several management servers on one etcd under another key: the one that leads seals them anew, and another one goes on. */
+/** Values of several management servers on one etcd under another key: the one that leads seals them again, and another one goes on. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
@@ -12,14 +12,14 @@ import { describeEtcd, startEtcd } from "../../support/etcd.ts";
 import type { Etcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
 
-/** Whoever stops gives its Lease back, and nobody loses it because a machine is slow. */
+/** Anyone who stops gives its Lease back, and nobody loses it because a machine is slow. */
 const FAST = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 const COUNT = 200;
 
 interface Server {
   readonly management: Management;
   readonly store: EtcdStore;
-  /** What it has logged of sealing anew. */
+  /** What it has logged of sealing again. */
   readonly begun: () => boolean;
   readonly ended: () => boolean;
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ describeEtcd("management servers whose encryption key is replaced", () => {
     const logged = (text: string) => lines.some((line) => line.includes(text));
     const server = {
       ...{ management, store },
-      begun: () => logged("older encryption keys have sealed are sealed anew"),
+      begun: () => logged("older encryption keys have sealed are sealed again"),
       ended: () => logged("Every value is sealed with the first encryption key"),
       async stop() {
         running.delete(server);

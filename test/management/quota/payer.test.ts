@@ -46,7 +46,7 @@ describe("the one who says whose an object is", () => {
     expect((await setting.post(jane, SECRETS, "jane")).code).toBe(201);
   });
 
-  test("pays from then on: whoever takes an object over, and needs room for it", async () => {
+  test("pays from then on: anyone who takes an object over, and needs room for it", async () => {
     await setting.start();
     await setting.admin.send("POST", TEAMS, { metadata: { name: "ops" }, spec: { users: ["jane", "bob"] } });
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];

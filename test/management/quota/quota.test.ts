@@ -20,7 +20,7 @@ describe.each([
   // The user's own key counts too.
   [KEYS, "ownedaccesskeys", OBJECTS - 1],
 ])("of %s", (path, plural, free) => {
-  test("a user has so many; whoever has them reads, changes and deletes, and others make theirs", async () => {
+  test("a user has so many; anyone who has them reads, changes and deletes, and others make theirs", async () => {
     await setting.start();
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     const own = await setting.fill(jane, path, "jane");
@@ -98,7 +98,7 @@ describe("bytes", () => {
   const BYTES = 20_000;
   const sized = (size: number) => ({ metadata: { annotations: { size: "x".repeat(size) } } });
 
-  test("of all kinds count together; whoever has used them shrinks, and grows no more", async () => {
+  test("of all kinds count together; anyone who has used them shrinks, and grows no more", async () => {
     await setting.start({ quota: { bytes: BYTES } });
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     expect((await setting.post(jane, SECRETS, "jane", { name: "one", size: 8_000 })).code).toBe(201);
@@ -207,7 +207,7 @@ describe("bytes", () => {
   });
 });
 
-test("whoever is over signs in, and what is written into a login counts", async () => {
+test("anyone who is over signs in, and what is written into a login counts", async () => {
   await setting.start({ quota: { objects: OBJECTS, bytes: 20_000 } });
   const own = new Own(setting.platform);
   await own.user("jane", { password: "correct horse" });

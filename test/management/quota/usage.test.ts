@@ -75,7 +75,7 @@ test(`is what a recount says after each of ${STEPS} steps of ${SEQUENCES} sequen
           const [over] = letGo.splice(pick(Math.max(1, letGo.length)), 1);
           if (over === undefined) break;
           over.release();
-          // Whoever is told twice that a write is over lets go once.
+          // Anyone who is told twice that a write is over lets go once.
           if (pick(2) === 0) over.release();
           model.held.splice(
             model.held.findIndex(({ id, charge: own }) => id === over.id && own === over.charge),

@@ -30,7 +30,7 @@ describe("a callback", () => {
   test("works in the browser that began, and in no other", async () => {
     const { browser, back } = await sentBack();
     expect((await createBrowser().visit(back)).status).toBe(400);
-    // Whoever tried has used it up.
+    // The one who tried has used it up.
     expect((await browser.visit(back)).status).toBe(400);
 
     const again = await sentBack();

@@ -107,7 +107,7 @@ describe("a login", () => {
     expect(platform.signedIn[0]!.identity.groups).toEqual(expected);
   });
 
-  test("130, 143 is refused to whoever is in none of the groups", async () => {
+  test("130, 143 is refused to anyone who is in none of the groups", async () => {
     configure({ groups: ["admins"] });
     expect(await login(platform)).toMatchObject({
       status: 403,

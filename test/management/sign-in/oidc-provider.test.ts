@@ -23,14 +23,14 @@ describe("a provider", () => {
     ["without a clientId", {}, { clientId: "" }],
     ["that is not there", {}, { issuerUrl: "http://127.0.0.1:1" }],
     ["over plain HTTP from elsewhere", {}, { issuerUrl: "http://id.example" }],
-  ])("%s can not be used", async (_, lies, more) => {
+  ])("%s cannot be used", async (_, lies, more) => {
     provider.lies = lies;
     configure(more);
     expect((await login(platform)).status).toBe(503);
-    expect(platform.log).toEqual([expect.stringMatching(/^A provider can not be used for sign-in/)]);
+    expect(platform.log).toEqual([expect.stringMatching(/^A provider cannot be used for sign-in/)]);
   });
 
-  test("is discovered once in a while, and anew when its settings change or the last time failed", async () => {
+  test("is discovered once in a while, and again when its settings change or the last time failed", async () => {
     await login(platform);
     await login(platform);
     expect(provider.discoveries).toBe(1);

@@ -94,7 +94,7 @@ describe.each(Object.entries(CARRIED))("a name that %s", (_how, carry) => {
   });
 
   test.each(["one connector", "two connectors, corp's names are plain"] as const)(
-    "means whoever has it at the connector whose names are plain (%s)",
+    "means anyone who has it at the connector whose names are plain (%s)",
     async (setup) => {
       await start(SETUPS[setup]());
       await carry();
@@ -186,7 +186,7 @@ describe("an account", () => {
     await make("/users", "other", { username: "evil", password: "correct horse battery" });
   });
 
-  test("that was one without a User stays somebody's own, whoever asks for its name with the digest", async () => {
+  test("that was one without a User stays somebody's own, no matter who asks for its name with the digest", async () => {
     const auth = SETUPS["one connector"]();
     await start({ ...auth, disableUserCreation: true });
     const victim = await signIn("oidc", { sub: "1", name: "victim" });
@@ -221,7 +221,7 @@ describe("an account", () => {
 });
 
 describe("a team", () => {
-  test("that rules name already is not made by whoever may make teams", async () => {
+  test("that rules name already is not made by anyone who may make teams", async () => {
     await start(SETUPS["one connector"]());
     await makeSecret({ access: [{ verbs: ["get"], teams: ["ops"] }] });
     await make("/teams", "makers", { users: ["joe"], access: [{ verbs: ["create"], users: ["joe"] }] });

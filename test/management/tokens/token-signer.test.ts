@@ -52,7 +52,7 @@ describe("a token for a cluster", () => {
     { why: "more than there may be", request: { ttlSeconds: 61, ttlSecondsMax: 60 }, lifetime: 60, shortenedTo: 60 },
     { why: "nothing, and there may be little", request: { ttlSecondsMax: 60 }, lifetime: 60 },
     { why: "more than what is left of a second", request: { ttlSeconds: 60, ttlSecondsMax: 0.5 }, lifetime: 1, shortenedTo: 1 },
-    { why: "for ever", request: { ttlSeconds: 2 ** 53 - 1 }, lifetime: TOKEN_TTL_SECONDS_MAX, shortenedTo: TOKEN_TTL_SECONDS_MAX },
+    { why: "forever", request: { ttlSeconds: 2 ** 53 - 1 }, lifetime: TOKEN_TTL_SECONDS_MAX, shortenedTo: TOKEN_TTL_SECONDS_MAX },
   ])("asked for $why, lives for $lifetime s", async ({ request, lifetime, shortenedTo }) => {
     const signed = await issued(request);
     expect({ lifetime: signed.lifetime, shortenedTo: signed.shortenedTo }).toEqual({ lifetime, shortenedTo });

@@ -181,7 +181,7 @@ export class Ground {
     return Math.max(...[...times.slice(1), Date.now()].map((at, index) => at - times[index]!));
   }
 
-  /** Whoever held the Lease, and how often it changed hands. */
+  /** The one who held the Lease, and how often it changed hands. */
   get holders(): readonly string[] {
     return [...new Set(this.#renewals.map(({ holder, transitions }) => `${holder} ${transitions}`))];
   }

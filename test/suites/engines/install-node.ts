@@ -20,7 +20,7 @@ export const majorOf = (version: string) => Number(/^v?(\d+)\./.exec(version)?.[
 /**
  * The path of a Node of that major version, freshly installed in the folder `home`, which is made.
  *
- * @throws what npm says when it can not be installed.
+ * @throws what npm says when it cannot be installed.
  */
 export async function installNode(major: number, home: string): Promise<string> {
   await mkdir(home, { recursive: true });

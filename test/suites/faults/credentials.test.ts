@@ -133,11 +133,11 @@ test("F28 who answers is not asked while all is well", async () => {
   await rig.pass(2_000);
   const before = asked();
   const watches = rig.tenant.proxy.passed.filter(isWatch).length;
-  await rig.until("watches have ended and begun anew", () => rig.tenant.proxy.passed.filter(isWatch).length >= watches + 4);
+  await rig.until("watches have ended and begun again", () => rig.tenant.proxy.passed.filter(isWatch).length >= watches + 4);
   expect(asked()).toEqual(before);
 });
 
-test("F28 who answers can not be seen for want of a permission: all works, and nobody asks again", async () => {
+test("F28 who answers cannot be seen for want of a permission: all works, and nobody asks again", async () => {
   const rig = await prepareRig({ objects: 2 });
   rig.host.proxy.on({ when: isKubeSystem, fault: answerStatus(403, "Forbidden") });
   await rig.syncer.start();

@@ -6,7 +6,7 @@
 import { TLSSocket } from "node:tls";
 import type { AddressInfo, Server, Socket } from "node:net";
 
-/** What listens on a port, by port; a port that is used anew belongs to the newest. */
+/** What listens on a port, by port; a port that is used again belongs to the newest. */
 const listeners = new Map<number, string>();
 
 /** Gives the port of an address a name for {@link openSockets}. */

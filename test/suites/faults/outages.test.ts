@@ -113,7 +113,7 @@ describe("an outage", () => {
 });
 
 describe("connections", () => {
-  test("F35 handshakes: at most eight for calls and one for each watch, none for a write, however often watches begin anew", async () => {
+  test("F35 handshakes: at most eight for calls and one for each watch, none for a write, however often watches start over", async () => {
     const rig = await startRig({ objects: 60 });
     const watches = () => SIDES.map((side) => rig[side].proxy.openWatches);
     await rig.until("all watches are open", () => watches().every((count) => count >= 2));

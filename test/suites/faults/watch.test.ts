@@ -169,7 +169,7 @@ describe("a server that shows the past", () => {
     expect({ writes: rig.takeHostWrites(), converged: await rig.isConverged() }).toEqual({ writes: 3, converged: true });
   });
 
-  test("F6 DELETE event lost for ever: the orphan goes with the next periodic list", async () => {
+  test("F6 DELETE event lost forever: the orphan goes with the next periodic list", async () => {
     const rig = await startRig({ objects: 2, times: { relistMs: 40_000 } });
     let lost = 0;
     rig.tenant.proxy.filter = (line) => (deletion(line) ? ((lost += 1), []) : [line]);

@@ -52,9 +52,9 @@ export interface ModelKey {
   readonly free: boolean;
   rootAt: number;
   boundAt: number;
-  /** Whoever made it, or had it stand for somebody else. */
+  /** The one who made it, or had it stand for somebody else. */
   person: ModelPerson | undefined;
-  /** Whoever gave it its value; nobody where an administrator or a sign-in did. */
+  /** The one who gave it its value; nobody where an administrator or a sign-in did. */
   holder: ModelPerson | undefined;
   user: ModelUser | undefined;
   password: number | undefined;
@@ -196,7 +196,7 @@ export class Model {
     return name === undefined ? undefined : { name, user: this.users.get(name) };
   }
 
-  /** Who may know the value that is given with a key: its user, or of a team's key whoever may know that one, or the one that made it. */
+  /** Who may know the value that is given with a key: its user, or of a team's key anyone who may know that one, or the one that made it. */
   #holder(author: ModelKey): ModelPerson | undefined {
     const own = this.#person(author);
     if (own !== undefined) return own;
@@ -205,7 +205,7 @@ export class Model {
     return somebody && { ...somebody };
   }
 
-  /** The User that was known is gone, or whoever has the name now is disabled. */
+  /** The User that was known is gone, or anyone who has the name now is disabled. */
   #isOut(known: ModelUser | undefined, name: string | undefined): boolean {
     return known?.gone === true || (name !== undefined && this.users.get(name)?.disabled === true);
   }

@@ -30,7 +30,7 @@ export const AGE = /^\d+(s|m(\d+s)?)$/;
 
 const TIMEOUT_MS = PATIENCE_MS;
 
-/** A kubectl with a home of its own: no settings and no caches of whoever runs the tests. */
+/** A kubectl with a home of its own: no settings and no caches of anyone who runs the tests. */
 export function createKubectl(path: string, kubeconfig: string): Kubectl {
   const home = mkdtempSync(join(tmpdir(), "kubectl-"));
   const configFile = join(home, "config");

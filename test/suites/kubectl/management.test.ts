@@ -189,7 +189,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     await kubectl.ok("delete ownedaccesskey once");
   });
 
-  test("shows the configuration, and can not change it", async () => {
+  test("shows the configuration, and cannot change it", async () => {
     expect(rows(await kubectl.ok("get config"))[1]![0]).toBe("config");
     expect(await kubectl.ok("get config.management.platform config -o jsonpath={.kind}")).toBe("Config");
     expect((await kubectl.run("label config config a=b")).err).toMatch(/MethodNotAllowed|not supported|not allowed/);

@@ -74,7 +74,7 @@ export class Administrator {
     else await this.#clear();
   }
 
-  /** Writes once more, and answers the revision: whoever has heard of it has heard of all. */
+  /** Writes once more, and answers the revision: anyone who has heard of it has heard of all. */
   async mark(text: string): Promise<number> {
     const answer = await this.#insist({ method: "PATCH", path: "/namespaces/a/sharedsecrets/s0", body: { spec: { displayName: text } } });
     return versionOf(answer);

@@ -161,7 +161,7 @@ export class Model {
     return rights.access.some(({ verbs, users, teams }) => verbs.includes(verb) && (users.includes(user) || teams.some(isIn)));
   }
 
-  /** Whether a user may read a secret, by whichever verb: whoever may only write it is answered which one it is. */
+  /** Whether a user may read a secret, by whichever verb: anyone who may only write it is answered which one it is. */
   reads(world: World, user: string, secret: Secret): boolean {
     return this.may(world, user, { verb: "get", secret }) || this.may(world, user, { verb: "list", secret });
   }

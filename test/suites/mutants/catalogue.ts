@@ -78,7 +78,7 @@ function namedTest(text: string): NamedTest {
   return { file: file!, title: title.join(" > ") };
 }
 
-/** Why a mutant can not be made of the sources below `root` any more; undefined when it can. */
+/** Why a mutant cannot be made of the sources below `root` any more; undefined when it can. */
 export function rotten(root: string, { id, changes, test }: Mutant): string | undefined {
   for (const { file, find } of changes) {
     const count = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8").split(find).length - 1 : 0;

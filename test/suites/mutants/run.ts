@@ -5,7 +5,7 @@
  *
  * First without any bug: all seeds and all named tests must be green. Then every bug by itself, in a private copy of the sources:
  * seeds of the simulator until one fails, and where none does, the named test. Prints what killed each, and exits with 1 if one
- * survives, or can not be made any more. `--report` writes the table of docs/internals/reliability.md.
+ * survives, or cannot be made any more. `--report` writes the table of docs/internals/reliability.md.
  */
 import { parseArgs } from "node:util";
 import { readMutants, rotten } from "./catalogue.ts";

@@ -100,7 +100,7 @@ export class VirtualCluster {
     this.said.delete(idOf(kind, place));
   }
 
-  /** Of a tenant that was built anew, nothing is said yet. */
+  /** Of a tenant that was built again, nothing is said yet. */
   forget(): void {
     this.said.clear();
   }

@@ -25,7 +25,7 @@ const EXPECTED: readonly RegExp[] = [
   /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
 ];
 
-/** What an installation can not be without. */
+/** What an installation cannot be without. */
 const NEEDED: readonly string[] = [
   ...["package.json", "README.md", "CHANGELOG.md", "LICENSE", "dist/cli/main.js", "dist/playground/index.html"],
   ...["docs/reference/licences.md", "docs/guides/operate.md"],

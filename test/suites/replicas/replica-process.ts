@@ -55,7 +55,7 @@ export class ReplicaProcess {
     return began >= 0 && began > this.#log.lastIndexOf('"Lost the lease"') && began > this.#log.lastIndexOf(ENDED);
   }
 
-  /** Starts it, again and again while its etcd can not be reached; resolves when it answers. */
+  /** Starts it, again and again while its etcd cannot be reached; resolves when it answers. */
   async start(tries = 100): Promise<void> {
     for (let tried = 0; tried < tries; tried += 1) {
       const child = spawn(process.execPath, ["--no-warnings", this.#main, ...this.#arguments()], { stdio: ["ignore", "pipe", "pipe"] });

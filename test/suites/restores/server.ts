@@ -122,7 +122,7 @@ export class Server {
       const last = JSON.parse(lines.at(-1)!) as { type: string; object: { code?: number } };
       this.ends.push(last.type === "ERROR" ? (last.object.code ?? 0) : 0);
     } catch {
-      // Cut off in the middle, by whoever ends the play.
+      // Cut off in the middle, by anyone who ends the play.
     }
   }
 }

@@ -35,7 +35,7 @@ describe.runIf(hasChromium)("the playground under attack", { timeout: BROWSER_TE
       [fragmentWith(names), "proper names"],
     ] as const;
     const page = await open({ fragment: links[0][0] });
-    const message = page.getByRole("alert").filter({ hasText: "The link can not be opened" });
+    const message = page.getByRole("alert").filter({ hasText: "The link cannot be opened" });
     for (const [fragment, why] of links) {
       await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
       await eventually(() => message.allInnerTexts()).toEqual([expect.stringContaining(why)]);

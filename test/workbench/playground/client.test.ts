@@ -134,7 +134,7 @@ describe("a worker that does not answer", () => {
     expect(heard).toEqual(["answer b"]);
   });
 
-  test("because it can not run, is told, and none is started until somebody asks", () => {
+  test("because it cannot run, is told, and none is started until somebody asks", () => {
     const client = start();
     client.ask(state("a"));
     workers[0]!.onerror?.({ message: "refused by the policy" });

@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    title: "deleted and made anew in one moment, it keeps one copy",
+    title: "deleted and recreated in one moment, it keeps one copy",
     events: [WEB, "{ at: 1s, tenant: { delete: web } }", "{ at: 1s, tenant: { apply: web } }"],
     expect: ["{ host: { web: present, writes: { exact: 2 } }, tenant: { writes: { exact: 0 } } }"],
     wrong: {
@@ -164,7 +164,7 @@ describe("given", () => {
   });
 });
 
-describe("what can not be done", () => {
+describe("what cannot be done", () => {
   test.each([
     ["{ at: 1s, tenant: { delete: web } }", "Cannot delete web: there is no Endpoints shop/web in the tenant cluster"],
     [

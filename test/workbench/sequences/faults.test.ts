@@ -133,7 +133,7 @@ test("a crash is part of the story", async () => {
   const result = await play(sequence([WEB, "{ at: 4s, fault: { crash: syncer } }"], ["{ at: 5s, quiescent: false }"]));
   expect(result.failures[0]!.explanation!.split("\n").slice(2)).toEqual([
     "       4s  fault   the syncer crashes",
-    "       4s  syncer  starts anew",
+    "       4s  syncer  starts again",
   ]);
 });
 

@@ -24,7 +24,7 @@ test("hold", async () => {
   expect(results.map(({ runs }) => runs)).toEqual([undefined, 20, undefined, undefined, undefined]);
 });
 
-test("do not hold, or can not be run, and say where", async () => {
+test("do not hold, or cannot be run, and say where", async () => {
   const { problems, results } = await run("sequence-wrong.patch-test.yaml");
   expect(problems).toEqual([]);
   const [oneWay, wrong] = results;

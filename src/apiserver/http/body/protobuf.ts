@@ -105,7 +105,7 @@ function readValue(shape: Shape, wire: Wire): unknown {
     case "any":
     case "map":
     case "list":
-      throw new ProtobufError(`a value of type ${shape.type} can not be read here`);
+      throw new ProtobufError(`a value of type ${shape.type} cannot be read here`);
   }
 }
 

@@ -5,7 +5,7 @@ const KNOWN_MAX = 10_000;
 
 /**
  * Tells before a request is looked at whose it is, as far as anybody can know by then: whose the credentials were when they were
- * accepted last, else the address. So whoever makes credentials up has one place in a queue, and takes none from those who are known.
+ * accepted last, else the address. So anyone who makes credentials up has one place in a queue, and takes none from those who are known.
  */
 export interface KnownCallers {
   /** `user NAME`, or `address ADDRESS`. */

@@ -17,7 +17,7 @@ export interface Pace {
 
 /** Nothing waits yet. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** By whose they are; whoever is next comes first. */
+  /** By whose they are; the one who is next comes first. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;

@@ -10,7 +10,7 @@
  *
  * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
  * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
- * have one id, so that whoever knows one can ask whether etcd still has it in its history, or was put back to another past.
+ * have one id, so that anyone who knows one can ask whether etcd still has it in its history, or was put back to another past.
  *
  * @module
  */

@@ -60,7 +60,7 @@ export interface EtcdStoreOptions {
   readonly chance?: Chance;
   /** Told when etcd is lost and found again. Default: nobody. */
   readonly logger?: Logger;
-  /** Counts how often everything was read anew. Default: nobody counts. */
+  /** Counts how often everything was read again. Default: nobody counts. */
   readonly metrics?: Metrics;
 }
 
@@ -98,9 +98,9 @@ export const ETCD_TIMES: EtcdTimes = {
  * its history goes, and the read waits until this process has got there: no process ever shows a state older than one that anybody
  * was shown before.
  *
- * @throws STORE_FAILED when etcd can not be reached or refuses, or what is in it can not be read or takes more memory than there
+ * @throws STORE_FAILED when etcd cannot be reached or refuses, or what is in it cannot be read or takes more memory than there
  *   is; CONFIG_VALUE when an endpoint is no
- *   address. Reads and writes throw API_UNAVAILABLE while etcd can not be reached.
+ *   address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
  *
  * @example
  * const store = await openEtcdStore({ endpoints: ["http://127.0.0.1:2379"] });

@@ -1,5 +1,5 @@
 /**
- * Everything is read anew when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
+ * Everything is read again when what is known here does not go on: events were lost on the way, etcd has forgotten them, or etcd was put back
  * to another past by the restoration of a backup.
  *
  * After a restoration nothing is answered from before it, and it is finished in this order: watches end; what is there now is admitted, as
@@ -44,11 +44,11 @@ export interface RecoveryOptions {
   readonly metrics: Metrics;
   /** Follows etcd from what is known now. */
   readonly follow: () => void;
-  /** Told when everything was read anew after a restoration, or what may have been one. */
+  /** Told when everything was read again after a restoration, or what may have been one. */
   readonly onRestored: () => void;
 }
 
-/** Why everything is read anew. */
+/** Why everything is read again. */
 export type RecoveryReason = "restored" | "compacted" | "missed";
 
 /** Brings a replica to the present some other way than by its watch. */
@@ -75,11 +75,11 @@ export class Recovery {
   }
 
   /**
-   * Reads everything anew, once for all who call meanwhile.
+   * Reads everything again, once for all who call meanwhile.
    *
    * @param why The reason, unless etcd turns out to have been restored.
    * @param unread The key of an object that could not be read: as long as it cannot, nothing else is.
-   * @throws EtcdFailure while etcd can not be reached; API_UNAVAILABLE when what is there can not be used.
+   * @throws EtcdFailure while etcd cannot be reached; API_UNAVAILABLE when what is there cannot be used.
    */
   run(why: Exclude<RecoveryReason, "restored">, unread?: string): Promise<void> {
     this.#running ??= this.#run(why, unread).finally(() => (this.#running = undefined));
@@ -116,7 +116,7 @@ export class Recovery {
     await admit(glanceAt(this.#options, contents.revision));
     replica.replace(contents, lost !== undefined);
     follow();
-    logger.warn("Everything in etcd was read anew", { reason: lost ?? why, from: known.revision, to: contents.revision });
+    logger.warn("Everything in etcd was read again", { reason: lost ?? why, from: known.revision, to: contents.revision });
     this.#lost = undefined;
     if (lost !== undefined) this.#options.onRestored();
     return true;

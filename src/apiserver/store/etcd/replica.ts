@@ -54,7 +54,7 @@ export class MissedWrite extends Error {
  */
 export class Replica {
   readonly view: StoreView;
-  /** What is to be sealed anew in it. */
+  /** What is to be sealed again in it. */
   readonly olderSeals: OlderSeals;
   readonly #options: ReplicaOptions;
   readonly #own = new Map<string, OwnWrite>();

@@ -263,7 +263,7 @@ export class ReplicatedStore implements EtcdStore {
     return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
   }
 
-  /** Whoever asks is answered in time, counted from when the question comes, whatever others wait for. */
+  /** Anyone who asks is answered in time, counted from when the question comes, whatever others wait for. */
   #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
     const { clock, times } = this.#options;
     return new Promise((resolve, reject) => {
@@ -314,7 +314,7 @@ export class ReplicatedStore implements EtcdStore {
     }
   }
 
-  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what can not be read. */
+  /** @throws API_UNAVAILABLE when the watch does not get there in time, STORE_FAILED when it tells what cannot be read. */
   #reach(revision: number): Promise<void> {
     const { clock, times } = this.#options;
     const deadline = clock.monotonic() + times.giveUpMs;

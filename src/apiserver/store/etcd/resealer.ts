@@ -1,12 +1,12 @@
 /**
- * Sealing anew what is in etcd. A value's revision there is that of its last write, and clients and conditions count on it, so a value
- * that is sealed anew is written like any other: if it is still at the revision that was read, under the next one, and watches are told.
- * Whoever writes at the same time wins or is told that the object has changed, as ever.
+ * Sealing again what is in etcd. A value's revision there is that of its last write, and clients and conditions count on it, so a value
+ * that is sealed again is written like any other: if it is still at the revision that was read, under the next one, and watches are told.
+ * Anyone who writes at the same time wins or is told that the object has changed, as ever.
  *
  * What is left to do is read off the values, of which each process knows who has sealed them. In the end etcd is told to forget
  * what was before, so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
- * that another key than ID has sealed is in the history up to REVISION. It says nothing, "", from when values are sealed anew until
- * that is done; where it is missing, nothing was ever sealed anew. So whoever goes on after a crash knows what is left.
+ * that another key than ID has sealed is in the history up to REVISION. It says nothing, "", from when values are sealed again until
+ * that is done; where it is missing, nothing was ever sealed again. So anyone who goes on after a crash knows what is left.
  *
  * @module
  */
@@ -41,7 +41,7 @@ interface Sweep {
   readonly revision: number;
 }
 
-/** Seals anew, step by step. Steps may run side by side, in one process and in several. */
+/** Seals again, step by step. Steps may run side by side, in one process and in several. */
 export class Resealer {
   readonly #options: ResealerOptions;
 

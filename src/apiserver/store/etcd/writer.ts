@@ -7,7 +7,7 @@
  *
  * A request that brings no answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
  * fence is raised, which makes void whatever counts on the old one, and the watch is read up to there. If it has told of the write, the
- * write has happened; if not, it never will, and is tried anew. So nobody is told of a failure that was none, and nothing happens
+ * write has happened; if not, it never will, and is tried again. So nobody is told of a failure that was none, and nothing happens
  * behind anybody's back. Only when etcd stays out of reach for as long as anybody waits, nobody can tell.
  *
  * @module
@@ -80,7 +80,7 @@ export class Writer {
   /**
    * Answers what is stored, once this process knows of it; undefined when the condition did not hold.
    *
-   * @throws API_UNAVAILABLE when etcd can not be reached and nothing was written, or nobody can tell (the message says which); the
+   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or nobody can tell (the message says which); the
    *   error of {@link storeError} when etcd refuses.
    */
   async write(write: EtcdWrite): Promise<StoredObject | undefined> {
@@ -118,7 +118,7 @@ export class Writer {
       if (this.#options.isLost()) await this.#options.catchUp();
       // The state that it was made from never was.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
-      // In one moment with the question: whoever takes the right to write away raises the fence then.
+      // In one moment with the question: anyone who takes the right to write away raises the fence then.
       const known = { fence: replica.fence, last: replica.last.revision };
       attempt.demand?.();
       try {
@@ -153,7 +153,7 @@ export class Writer {
     };
   }
 
-  /** Whoever reads the object again is to find the state that the write was refused for, or would be refused again without end. */
+  /** Anyone who reads the object again is to find the state that the write was refused for, or would be refused again without end. */
   async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
     await this.#options.reach(Math.max(...responses.map(revisionIn)));
     // Somebody has removed it past the store, and the watch has not told of it yet.
@@ -182,7 +182,7 @@ export class Writer {
     return own.stored !== undefined;
   }
 
-  /** Makes void what is on its way, from every process. Those that may still write do so anew. @throws what etcd says against it. */
+  /** Makes void what is on its way, from every process. Those that may still write do so again. @throws what etcd says against it. */
   async raiseFence(): Promise<void> {
     try {
       await this.#options.reach(await this.#raiseFence());

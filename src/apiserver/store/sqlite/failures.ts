@@ -12,7 +12,7 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
-/** Why a file can not be used, and what helps. */
+/** Why a file cannot be used, and what helps. */
 interface Fault {
   readonly reason: string;
   readonly hint: string;
@@ -37,7 +37,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
   ],
   [CORRUPT, DAMAGED],
   [FULL, { reason: "the disk is full", hint: "Free space on it" }],
-  [CANTOPEN, { reason: "it can not be opened", hint: "Check that it is a file, and the permissions of its folder" }],
+  [CANTOPEN, { reason: "it cannot be opened", hint: "Check that it is a file, and the permissions of its folder" }],
   [NOTADB, FOREIGN],
 ]);
 
@@ -109,7 +109,7 @@ export function lostFile(path: string, { file, what }: { readonly file: string; 
   });
 }
 
-/** The error for whatever a write threw. Nothing of the write is stored. Whoever asked for it is told, without the path. */
+/** The error for whatever a write threw. Nothing of the write is stored. The one who asked for it is told, without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;

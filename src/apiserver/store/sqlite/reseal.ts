@@ -1,12 +1,12 @@
 /**
- * Sealing anew what a file holds, in place: an object keeps its revision, since nothing of it changes but how it is sealed.
+ * Sealing again what a file holds, in place: an object keeps its revision, since nothing of it changes but how it is sealed.
  *
  * Objects come first and the history after them, from its oldest event on. What is written meanwhile is sealed with the first key, and
  * what the history takes over from an object that has been dealt with is so too: nothing older can appear behind the place that has
- * been reached. So one way through is enough, and after a crash it begins anew with only reading what it did before.
+ * been reached. So one way through is enough, and after a crash it starts over with only reading what it did before.
  *
  * SQLite leaves what was overwritten in free parts of pages and in the log until something else needs the space. In the end the file
- * is therefore written anew without them (VACUUM), and the log cut off. `swept` in the table `meta` says for which key that was done.
+ * is therefore written again without them (VACUUM), and the log cut off. `swept` in the table `meta` says for which key that was done.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface Replacement {
   readonly body: string;
 }
 
-/** What a file is sealed anew with. */
+/** What a file is sealed again with. */
 export interface ResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
@@ -92,7 +92,7 @@ export class Resealer {
     return found;
   }
 
-  /** Writes the file anew without what is free in it. It must not be within a transaction. */
+  /** Writes the file again without what is free in it. It must not be within a transaction. */
   sweep(): void {
     // What is on its way from the old place to the new one does not go through other files.
     this.#database.exec("PRAGMA temp_store = MEMORY; VACUUM");

@@ -51,7 +51,7 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * Everything is also in memory, where reads and watches take it from, so they cost what they cost in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file can not be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
+ * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
  *   than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
  *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
@@ -233,7 +233,7 @@ class JournaledStore implements Store, Resealable {
     }
   }
 
-  /** Those that may still happen. Whoever comes after a write by which somebody loses a right waits until that is in sight. */
+  /** Those that may still happen. Anyone who comes after a write by which somebody loses a right waits until that is in sight. */
   #takeBatch(): Pending[] {
     const batch: Pending[] = [];
     let count = 0;

@@ -250,9 +250,9 @@ export const OBJECT_META = described(numbered(OBJECT_META_FIELDS, OBJECT_META_NU
   name: "ObjectMeta",
   description: "What every object has, whatever its kind: names, labels, and what the server notes about it.",
   fields: {
-    name: "Name of the object, unique among its kind in its namespace. It can not be changed.",
+    name: "Name of the object, unique among its kind in its namespace. It cannot be changed.",
     generateName: "Beginning of a name that the server completes, when no name is given.",
-    namespace: "Namespace of the object; empty for kinds that have none. It can not be changed.",
+    namespace: "Namespace of the object; empty for kinds that have none. It cannot be changed.",
     uid: "Identity of the object in time and space, given by the server.",
     resourceVersion: "State of the object, given by the server. A write that carries it fails when the object has changed since.",
     generation: "Counts the changes of what is wanted, for kinds that count them.",

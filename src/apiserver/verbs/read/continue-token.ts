@@ -22,7 +22,7 @@ export function encodeContinue({ revision, start }: Continue): string {
 /** @throws API_BAD_REQUEST when the text is no token of this server. */
 export function decodeContinue(text: string): Continue {
   const token = parse(Buffer.from(text, "base64url").toString());
-  if (!isRecord(token)) throw badRequest("continue key is not valid: it can not be decoded");
+  if (!isRecord(token)) throw badRequest("continue key is not valid: it cannot be decoded");
   const { v, rv, start } = token;
   if (v !== "meta.k8s.io/v1")
     throw badRequest(`continue key is not valid: server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);

@@ -23,7 +23,7 @@ export interface WatchRequest extends ListScope {
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
   /**
-   * The objects that are there for whoever watches, asked anew at each event. Who comes to see more or less by anything but
+   * The objects that are there for anyone who watches, asked again at each event. Who comes to see more or less by anything but
    * the objects' own changes has to begin again. Default: all.
    */
   readonly visible?: Matches | undefined;
@@ -39,7 +39,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 const TIMEOUT_SECONDS = 1_800;
 
-/** The last record of a watch whose state never was: whoever watches has to list anew. */
+/** The last record of a watch whose state never was: anyone who watches has to list again. */
 const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
@@ -108,7 +108,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   const prefix = storePrefix(definition.type, request.namespace);
   if (!wantsState) {
     const present = await store.revision();
-    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts anew.
+    // Nobody has read it here: what is served was restored from a backup, or comes from elsewhere, and counts again.
     if (requested > present) throw tooOldVersion(requested, present);
     const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
@@ -124,7 +124,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   return { revision, records, seen: present };
 }
 
-/** What whoever watches from a state on has read of it. */
+/** What anyone who watches from a state on has read of it. */
 async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
   try {
     return (await store.list({ prefix, revision })).objects;

@@ -36,7 +36,7 @@ export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 /** A patch that can be tried on several states. */
 type Apply = (document: KubeObject) => unknown;
 
-/** How often a patch is made anew because another writer got in between. Source: the API server's patch handler. */
+/** How often a patch is recreated because another writer got in between. Source: the API server's patch handler. */
 export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */
@@ -49,7 +49,7 @@ export interface PatchOptions extends UpdateOptions {
  * Applies a patch to an object. A patch that sets `metadata.resourceVersion` demands that state. An applied configuration
  * creates what is not there.
  *
- * @throws API_BAD_REQUEST when the patch can not be read, API_INVALID when it does not apply or breaks the object,
+ * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,
  *   API_NOT_FOUND, API_CONFLICT.
  */
 export async function patch(
@@ -80,7 +80,7 @@ export async function patch(
 /**
  * A patch made ready, so that it can be tried on several states.
  *
- * @throws API_BAD_REQUEST when it can not be read; what is returned throws API_INVALID when it does not apply.
+ * @throws API_BAD_REQUEST when it cannot be read; what is returned throws API_INVALID when it does not apply.
  */
 export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   demandShallow(body);

@@ -52,7 +52,7 @@ export interface Desired {
 
 /** A write that is made from what is there. */
 export interface Change {
-  /** What to store, given the stored object (undefined when there is none). Throws when it can not be made. */
+  /** What to store, given the stored object (undefined when there is none). Throws when it cannot be made. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
   /** Creates an absent object whatever the kind says of PUT. Default false. */
   readonly creates?: boolean;

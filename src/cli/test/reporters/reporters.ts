@@ -45,7 +45,7 @@ export interface ChosenReporter {
 /** What tells a run to all who asked. */
 export interface Reporting {
   suite(ran: RanSuite): void;
-  /** @throws CONFIG_FILE when a report can not be written. */
+  /** @throws CONFIG_FILE when a report cannot be written. */
   end(report: TestReport): Promise<void>;
 }
 

@@ -126,7 +126,7 @@ function checkPath({ node, field }: CheckedPatch, section: PatchedSection, { rep
     code: "PATCH_PROTECTED_PATH",
     at: startOf(value),
     field: place.field,
-    message: `The path ${JSON.stringify(text)} can not be patched: ${reason}`,
+    message: `The path ${JSON.stringify(text)} cannot be patched: ${reason}`,
     hint,
   });
   return undefined;

@@ -33,7 +33,7 @@ const ENDS_IN_SEMICOLON: ReadonlySet<string> = new Set([
   ...["ExpressionStatement", "VariableDeclaration", "ReturnStatement", "ThrowStatement", "PropertyDefinition"],
 ]);
 
-/** What is copied as it stands: names that are no values, and places where a call can not stand. */
+/** What is copied as it stands: names that are no values, and places where a call cannot stand. */
 const COPIED: ReadonlySet<string> = new Set(["MetaProperty", "PrivateIdentifier", "TemplateElement", "Super", "BreakStatement"]);
 
 /** Instruments one expression. */
@@ -304,7 +304,7 @@ export class Instrumenter {
     }
     const isCalled = steps[0]!.type === "CallExpression";
     const isOwn = base.type === "Super" || (isCalled && base.type === "ChainExpression");
-    // A generator can not be left from inside another function.
+    // A generator cannot be left from inside another function.
     const native = isOwn || walk(chain).some(({ node }) => node.type === "YieldExpression") || this.#places.isFull;
     if (native) return this.#splice(chain, (child) => this.#nativeChain(child));
     const start = isCalled ? this.#callee(base) : this.#object(base);

@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly values: boolean;
 }
 
-/** A result of more characters of JSON is left out: whoever needs it has it already. */
+/** A result of more characters of JSON is left out: anyone who needs it has it already. */
 const RESULT_CHARACTERS = 256 * 1024;
 /** Objects that are looked at; of the rest only the number is kept. */
 const OBJECTS_MAX = 1000;

@@ -1,5 +1,5 @@
 /**
- * The one place that knows jsonpath-plus. Only paths that {@link parseJsonPath} accepted come here, written anew so that the
+ * The one place that knows jsonpath-plus. Only paths that {@link parseJsonPath} accepted come here, written again so that the
  * library reads them as we do, and always with `eval: false`: its filters are code, and code of patches runs in the sandbox only.
  *
  * The library answers with texts that lose keys such as `~`; its type operator `@other()` instead hands every match with the keys
@@ -33,7 +33,7 @@ export interface JsonPath {
 /**
  * Compiles a path that starts with `$` and uses `..`, slices or unions.
  *
- * `find` and `update` throw PATH_UNSUPPORTED for documents that the library can not be trusted with: nested deeper than
+ * `find` and `update` throw PATH_UNSUPPORTED for documents that the library cannot be trusted with: nested deeper than
  * {@link PATH_SEGMENTS_MAX}, with a key that is one of the path's operators (`*`, `..`, `0:2`), or with more than
  * {@link JSONPATH_MATCHES_MAX} matches.
  *

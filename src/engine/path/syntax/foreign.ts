@@ -70,7 +70,7 @@ export function templateError(scanner: Scanner, rewrite: string | undefined): En
   return unsupported(scanner, { at: scanner.start, problem: 'found a template ("{")', hint });
 }
 
-/** The error for a character that can not stand where the scanner is, whatever language it may be from. */
+/** The error for a character that cannot stand where the scanner is, whatever language it may be from. */
 export function characterError(scanner: Scanner, wanted: string): EngineError {
   const found = peek(scanner);
   if (found === "") {
@@ -90,7 +90,7 @@ const QUOTE_IT = 'Quote a key that holds other characters: ["…"]';
 const STRAIGHT = "Use straight quotes: \"…\" or '…'";
 
 const OPERATORS: Readonly<Record<string, { readonly name: string; readonly hint: string }>> = {
-  "~": { name: "key selector", hint: `Keys can not be patched: patch the map itself and return one with other keys. ${QUOTE_IT}` },
+  "~": { name: "key selector", hint: `Keys cannot be patched: patch the map itself and return one with other keys. ${QUOTE_IT}` },
   "^": { name: "parent selector", hint: `Patch the parent and return it changed: {...value, name: "x"}. ${QUOTE_IT}` },
   "@": { name: "current node", hint: `Leave it out: paths start at the object. ${QUOTE_IT}` },
   "?": { name: "filter or optional member", hint: "Leave it out: a field that is not there is no error" },

@@ -69,7 +69,7 @@ export function* flowBackInPieces(
 /** Edits whose expressions look at each other could be lost one by one, each after all patches were applied again. Then none flows. */
 const ROUNDS_MAX = 3;
 
-/** The tenant object with the reversed values of `units`; `undefined` when the body can not be reversed. */
+/** The tenant object with the reversed values of `units`; `undefined` when the body cannot be reversed. */
 function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
   const body = units.some(({ id }) => id === "body");
   const start = body ? rules.kind.tenantWithBody(tenant, reversed, rules.translator) : tenant;

@@ -1,5 +1,5 @@
 /**
- * What to write for a tenant object that is to be copied: a new copy, a changed one, or one built anew.
+ * What to write for a tenant object that is to be copied: a new copy, a changed one, or one built again.
  *
  * @module
  */
@@ -48,7 +48,7 @@ function* planCreate(rules: Rules, input: CopyInput, answer: Answer): Generator<
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const { copy, notes } = newCopy(rules, input, wanted.object);
   const operations = [{ action: "create", side: "host", object: copy, reason: "The tenant object has no copy" }] as const;
-  // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
+  // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back forever.
   const rests = { restsOnSource: input.vanished === true, restsOnServices: servicesBeside(rules, input) };
   return answer("copied", { ...parts, notes: [...parts.notes, ...notes], operations, ...rests });
 }
@@ -106,14 +106,14 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
   const { host, tenant } = input;
   const markers = readMarkers(rules.translator.markerPrefix, host)!;
   if (host.metadata.deletionTimestamp) return answer("waiting");
-  if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was created anew");
+  if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was recreated");
   if (isRewritten(rules, host)) return yield* planTakeOver(rules, input, answer);
   const base = readBase(rules.translator.markerPrefix, host);
   if (base === undefined) return yield* planRebuild(rules, input, answer, "The copy carries no readable base");
   return yield* planDifference(rules, input, base, answer);
 }
 
-/** Everything that may cross is written anew; nothing of an earlier life of the copy stays. */
+/** Everything that may cross is written again; nothing of an earlier life of the copy stays. */
 function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer, reason: string): Generator<undefined, Plan> {
   const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);

@@ -135,7 +135,7 @@ function hostUpdate(
   if (agreed && missingOwner(host, owner) === undefined) return [];
   const object = updatedCopy({ rules, host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase, owner });
   const restores = changed.length > 0 && changed.every(({ id }) => edits.some((edit) => edit.id === id));
-  const nothingElse = agreed ? OWNER : "Both sides agree anew";
+  const nothingElse = agreed ? OWNER : "Both sides agree again";
   const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
   return [{ action: "update", side: "host", object, reason, ...(restores && { restores }) }];
 }

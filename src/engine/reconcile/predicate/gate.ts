@@ -51,7 +51,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
   }
   if (isGoing(tenant)) {
-    // A finalizer may hold it for long, and it can not come back.
+    // A finalizer may hold it for long, and it cannot come back.
     return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
   }
   if (isPaused(rules.translator.markerPrefix, tenant)) {
@@ -71,7 +71,7 @@ function serviceItself(tenant: KubeObject): Gate | undefined {
 }
 
 /**
- * Endpoints live beside the Service of their name, slices beside the one that a label names: whoever it belongs to on the host
+ * Endpoints live beside the Service of their name, slices beside the one that a label names: the one that it belongs to on the host
  * decides who writes them.
  */
 function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: KubeObject }, around: Surroundings): Gate | undefined {

@@ -112,7 +112,7 @@ function baseOf({ labels, annotations }: DesiredCopy): Base {
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 
-/** How a copy differs from what it should say; `recreate` when it can not be changed into that. */
+/** How a copy differs from what it should say; `recreate` when it cannot be changed into that. */
 export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
   const body = bodyOf(target);
   const bodyDiffers = !jsonEqual(body, desired.body);

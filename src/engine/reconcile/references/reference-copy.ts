@@ -23,7 +23,7 @@ export interface ReferencePlan extends Plan {
   readonly againInMs?: number;
   /** True when the copy may be deleted only if nobody refers to it by now. */
   readonly confirmUnused?: boolean;
-  /** Of a stale plan: what the cache says of the source will do while its cluster can not be reached. */
+  /** Of a stale plan: what the cache says of the source will do while its cluster cannot be reached. */
   readonly cacheSuffices?: boolean;
 }
 
@@ -61,7 +61,7 @@ export function versionText(object: KubeObject): string {
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
   const { target, unusedMs, known } = input;
   const leftMs = rules.retentionMs - unusedMs;
-  // A list may have left it out. Whoever forgets it now would not know it again when the next list has it.
+  // A list may have left it out. Anyone who forgets it now would not know it again when the next list has it.
   const copy = target ?? known;
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
@@ -98,7 +98,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const side = targetSide(input);
   const desired = desiredCopy(rules, input);
   if (target === undefined) {
-    // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back for ever.
+    // Who deleted the copy may know that its source is gone. Believed from a cache that does not, it would come back forever.
     const { known, sourceConfirmed } = input;
     if (known !== undefined && !sourceConfirmed) return { ...answer(input, "stale"), cacheSuffices: !isStale(rules, input, known) };
     const reason = "The referenced object has no copy";
@@ -111,7 +111,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   const difference = differsFrom(rules, input, { target, desired });
   if (difference === "recreate") {
     return answer(input, "copied", {
-      operations: [deletion(input, target, "A field that can not be changed differs; the copy is made anew")],
+      operations: [deletion(input, target, "A field that cannot be changed differs; the copy is recreated")],
     });
   }
   if (difference === "none") return answer(input, "copied");
@@ -121,7 +121,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
 }
 
-/** Tells whether a copy stands here from before its namespace was mapped anew: it makes way in one write, as for other kinds. */
+/** Tells whether a copy stands here from before its namespace was mapped again: it makes way in one write, as for other kinds. */
 function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
   const { resource } = input.kind;
   const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;

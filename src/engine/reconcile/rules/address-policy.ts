@@ -87,7 +87,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
   const checkName = (name: string) => {
     const local = nameProblem(name);
     if (local !== undefined || !limited) return local;
-    return "a host name, whose address addressPolicy can not check";
+    return "a host name, whose address addressPolicy cannot check";
   };
   return { check, checkName, action: policy.action };
 }
@@ -152,7 +152,7 @@ const passes = remembered((check: AddressCheck) =>
 );
 
 /**
- * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, whoever took
+ * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any goes, the one who took
  * them. The same reference comes back when all stays.
  */
 export function admitEndpoints(

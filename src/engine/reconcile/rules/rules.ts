@@ -79,9 +79,9 @@ export interface SyncedKind {
    * beside that body.
    */
   withBody(host: KubeObject, desired: KubeObject): KubeObject;
-  /** The tenant object with the reversed body of a host object; `undefined` when it can not be reversed. */
+  /** The tenant object with the reversed body of a host object; `undefined` when it cannot be reversed. */
   tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined;
-  /** Tells that the host object must be deleted and created, because a field that differs can not be changed. */
+  /** Tells that the host object must be deleted and created, because a field that differs cannot be changed. */
   mustRecreate(host: KubeObject, desired: KubeObject): boolean;
 }
 

@@ -59,7 +59,7 @@ const RULES: readonly Rule[] = [
   [/not a function/, (_, where) => adviseOnCall(where)],
   [
     /is read-only|not extensible|could not delete/,
-    () => "`context` and built-ins can not be changed; return the new value: ({...value, key: 1})",
+    () => "`context` and built-ins cannot be changed; return the new value: ({...value, key: 1})",
   ],
   [
     /not an object/,

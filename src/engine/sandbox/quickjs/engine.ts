@@ -365,7 +365,7 @@ export const HOST_FUNCTIONS = ["callHost", "encodeBase64", "decodeBase64"] as co
 export type HostFunction = (typeof HOST_FUNCTIONS)[number];
 
 const FILLER = 0x61;
-/** What {@link Engine.newText} can not bring in. */
+/** What {@link Engine.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
 /** Price of a call of the host, about what it takes there. */
 const HOST_CALL_FUEL = 1000;

@@ -10,7 +10,7 @@
  *   past (how the free list looks, who else is in the same hash chain) have a counter of their own, "overhead": it bounds them
  *   like fuel but is not reported.
  *
- * The counters are globals of their own, out of reach of the module's memory: corrupted memory can not refuel.
+ * The counters are globals of their own, out of reach of the module's memory: corrupted memory cannot refuel.
  *
  * @module
  */

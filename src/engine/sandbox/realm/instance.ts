@@ -255,7 +255,7 @@ export class Instance {
     return this.engine.readText(text);
   }
 
-  /** Name, message and place of what an exception threw. `fallback` is the outcome if that can not be found out. */
+  /** Name, message and place of what an exception threw. `fallback` is the outcome if that cannot be found out. */
   #describe(exception: Handle, fallback?: Outcome): Thrown {
     const { engine } = this;
     this.#fallback = fallback;

@@ -49,7 +49,7 @@ export function replacementFuel(grownBytes: number): number {
 export interface InputCost {
   /** Of both counters together. */
   readonly steps: number;
-  /** The same for whoever brings the same in, whatever ran before. */
+  /** The same for anyone who brings the same in, whatever ran before. */
   readonly charged: number;
 }
 

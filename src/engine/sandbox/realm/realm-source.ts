@@ -28,7 +28,7 @@ const hide = (object, key, value) => defineProperty(object, key, { value, writab
 const refuse = (name, message) => ({ [name](...args) { throw new TypeError(message); } })[name];
 
 // Code from text.
-const noCode = function Function() { throw new TypeError("Function() is not available: an expression can not make code from text"); };
+const noCode = function Function() { throw new TypeError("Function() is not available: an expression cannot make code from text"); };
 noCode.prototype = Function.prototype;
 // Asynchronous functions have no prototype here: without promises the engine has not set them up.
 for (const sample of [function () {}, function* () {}, async function () {}, async function* () {}]) {

@@ -14,7 +14,7 @@ export interface ClusterCaches {
   source(resource: ResourceType): ObjectSource;
   /**
    * A cache of one object, which need not exist, until it is stopped. It may hold more objects than that one. Left out, the cache
-   * of the whole kind does; whoever may not see all Secrets offers this.
+   * of the whole kind does; anyone who may not see all Secrets offers this.
    */
   follow?(resource: ResourceType, key: ObjectKey): FollowedSource;
 }

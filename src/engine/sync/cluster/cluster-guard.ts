@@ -33,7 +33,7 @@ export interface ClusterGuardOptions {
   readonly cluster: string;
 }
 
-/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to whoever asks {@link verify}. */
+/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to anyone who asks {@link verify}. */
 export interface ClusterGuard extends ClusterIdentity {
   readonly client: ClusterClient;
 }
@@ -64,7 +64,7 @@ class GuardedCluster implements ClusterGuard {
   readonly client: ClusterClient;
   /** Of the right cluster, once it was seen. */
   #uid: string | undefined;
-  /** The uid can not be seen. */
+  /** The uid cannot be seen. */
   #blind = false;
   /** Failures so far, and how many of them had happened when the last answer that was right was asked for. */
   #troubles = 1;

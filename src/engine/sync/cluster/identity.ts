@@ -5,10 +5,10 @@ import { readCopyMarkers, whose } from "../../translate/identity.ts";
 import type { Source } from "../../translate/markers.ts";
 import type { ClusterCaches, Writer } from "./access.ts";
 
-/** The object whose uid tells one cluster from another: no cluster is without it, and it is never made anew. */
+/** The object whose uid tells one cluster from another: no cluster is without it, and it is never recreated. */
 export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
 
-/** The uid that tells a cluster from others; `undefined` when it can not be seen. */
+/** The uid that tells a cluster from others; `undefined` when it cannot be seen. */
 export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<string | undefined> {
   try {
     return (await cluster.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;
@@ -19,7 +19,7 @@ export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<stri
   }
 }
 
-/** Both clusters, with what tells the host from others; undefined when that can not be seen. */
+/** Both clusters, with what tells the host from others; undefined when that cannot be seen. */
 export interface CheckedClusters {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;

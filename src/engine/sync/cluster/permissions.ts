@@ -22,7 +22,7 @@ export interface Permission {
   /** Of this one object only; left out, of every object. */
   readonly name?: string;
   /**
-   * False when everything else works without it, or when a role may grant it in another form that can not be asked for: for each
+   * False when everything else works without it, or when a role may grant it in another form that cannot be asked for: for each
    * name, or in namespaces that are not known beforehand.
    */
   readonly required: boolean;

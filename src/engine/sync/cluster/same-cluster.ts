@@ -50,7 +50,7 @@ export interface IdentityOptions {
 
 /**
  * The same writer, of which no write begins while another cluster answers in place of the one it goes to or the one it comes from.
- * A source that can not be reached is no obstacle: its copy is that of the right cluster.
+ * A source that cannot be reached is no obstacle: its copy is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
   const verified = async <Result>(write: () => Promise<Result>): Promise<Result> => {

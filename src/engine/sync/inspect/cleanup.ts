@@ -24,7 +24,7 @@ const ATTEMPTS_MAX = 5;
 /**
  * Removes copies one after the other: each one only as it was seen, so that nothing goes that is not ours.
  *
- * @throws API_… when the cluster refuses a delete or can not answer; what was yielded before is done.
+ * @throws API_… when the cluster refuses a delete or cannot answer; what was yielded before is done.
  * @example
  * for await (const { result } of removeCopies(copies, { client, translator })) count(result);
  */

@@ -34,7 +34,7 @@ export interface ClusterViewOptions {
   /** Complete lists; a kind that is not among them is read object by object. */
   readonly lists: readonly { readonly resource: ResourceType; readonly items: readonly KubeObject[] }[];
   readonly reads: ClusterReads;
-  /** Tells whether a namespace is there, or can not be seen. Asked before something is created in it. */
+  /** Tells whether a namespace is there, or cannot be seen. Asked before something is created in it. */
   namespaceExists(name: string): Promise<boolean>;
 }
 
@@ -139,7 +139,7 @@ class MemoryView implements ClusterView {
     });
     this.#reading.add(reading);
     const done = () => void this.#reading.delete(reading);
-    // Whoever waits hears of the failure.
+    // Anyone who waits hears of the failure.
     reading.then(done, () => undefined);
   }
 

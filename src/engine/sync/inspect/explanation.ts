@@ -72,7 +72,7 @@ export interface Explanation {
   readonly notes: readonly Note[];
   readonly parts: readonly DifferingPart[];
   readonly writes: readonly PendingWrite[];
-  /** False when there would be something to write for ever. */
+  /** False when there would be something to write forever. */
   readonly settles: boolean;
 }
 

@@ -43,7 +43,7 @@ export interface MarkedCopiesOptions {
  * markers are not among them. All namespaces are looked at where that is allowed: an earlier configuration may have put copies
  * anywhere. Else those are that the configuration names.
  *
- * @throws API_… when the cluster can not answer; a kind that may not be listed, or that it does not have, is `hidden`.
+ * @throws API_… when the cluster cannot answer; a kind that may not be listed, or that it does not have, is `hidden`.
  * @example
  * const { copies } = await findMarkedCopies({ reads, translator, kinds: [SERVICES, ENDPOINTS] });
  * const ours = copies.filter(({ source }) => whose(identity, source) === "ours");

@@ -65,13 +65,13 @@ export interface Preview {
   readonly unsettled: readonly Unsettled[];
 }
 
-/** Copying, taking an edit back, and creating anew all at once take four; whatever takes more does not come to rest. */
+/** Copying, taking an edit back, and creating again all at once take four; whatever takes more does not come to rest. */
 const WRITES_PER_OBJECT_MAX = 8;
 
 /**
  * Plays the syncer's next run to its end. Both views stand as the clusters would stand after it.
  *
- * @throws API_… when an object that is referenced can not be read.
+ * @throws API_… when an object that is referenced cannot be read.
  * @example
  * const { writes, unsettled } = await preview({ tenant, host, rules, deleteBrake: DEFAULT_BRAKE_LIMITS, clock: systemClock });
  */
@@ -107,7 +107,7 @@ class PreviewRun {
       ...parts,
       tenant: this.#noting(options.tenant),
       host: this.#noting(options.host),
-      // A pair that answers itself for ever is to be seen, not stopped.
+      // A pair that answers itself forever is to be seen, not stopped.
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
@@ -153,7 +153,7 @@ class PreviewRun {
   #plan(rules: Rules, input: PlanInput): Plan {
     const planned = plan(rules, input);
     const id = syncId(rules.kind.resource.plural, input.key);
-    // Behind a stale look comes one that has read the source anew.
+    // Behind a stale look comes one that has read the source again.
     const first = this.#looks.get(id);
     if (first === undefined || first.plan.state === "stale") this.#looks.set(id, { rules, input, plan: planned });
     return planned;

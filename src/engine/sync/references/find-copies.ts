@@ -25,7 +25,7 @@ export interface FindCopiesOptions {
  * Lists the copies of referenced objects that earlier processes have made, so that those which nobody refers to any more go in
  * their time. Without the permission for that they stay; everything else works.
  *
- * @throws API_… when a cluster can not answer now.
+ * @throws API_… when a cluster cannot answer now.
  */
 export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<void> {
   for (const kind of rules.kinds) {

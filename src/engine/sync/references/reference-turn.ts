@@ -136,7 +136,7 @@ class RunningReferenceTurn implements Turn {
     return this.request.type === "get" && this.request.resource === NAMESPACES && isEngineError(error, "API_FORBIDDEN");
   }
 
-  /** As for other objects: a copy that somebody deleted comes back while its source can not be asked. */
+  /** As for other objects: a copy that somebody deleted comes back while its source cannot be asked. */
   #mayBelieveCache(error: unknown): boolean {
     return this.request.type === "get" && this.#plan?.cacheSuffices === true && isEngineError(error, "API_UNAVAILABLE");
   }

@@ -29,8 +29,8 @@ const MESSAGE_LENGTH_MAX = 1024;
 /** Tells people about an object, as Events beside it in the tenant cluster. */
 export interface EventRecorder {
   /**
-   * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that can
-   * not be written is logged, to `logger` if one is given.
+   * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that cannot
+   *  be written is logged, to `logger` if one is given.
    */
   record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
 }

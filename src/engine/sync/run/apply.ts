@@ -59,7 +59,7 @@ export function responseTo(request: ClusterRequest, error: unknown): Response {
 }
 
 const NAMESPACE_MISSING = "The host namespace does not exist, and is not created; the copy follows once somebody has created it";
-const NAMESPACE_GOES = "The host namespace is being deleted, and is not created anew; the copy follows once somebody has created it";
+const NAMESPACE_GOES = "The host namespace is being deleted, and is not recreated; the copy follows once somebody has created it";
 
 /** The namespace is on its way out; a missing permission is 403 as well. */
 function isTerminating({ details }: EngineError): boolean {

@@ -91,7 +91,7 @@ export function* beginTurn(options: TurnOptions): Generator<undefined, Turn> {
   return new RunningTurn(options, yield* machine.begin(tracked.rules, start));
 }
 
-/** After so many outdated turns in a row, which is a third of a second, the caches are listed anew. */
+/** After so many outdated turns in a row, which is a third of a second, the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 const SETTLED: Ending = { result: "settled" };
 
@@ -228,7 +228,7 @@ class RunningTurn implements Turn {
     const { result } = request.type === "done" ? request.ending : (ending ?? refused?.ending ?? SETTLED);
     if (result === "outdated") this.#noteContradiction();
     if (request.type === "done" && request.ending.result === "failed") this.#recordRefusal(request.ending.error);
-    // What it refers to was noted with the plan, and must be noted anew should everything be as it was before.
+    // What it refers to was noted with the plan, and must be noted again should everything be as it was before.
     if (result !== "settled") return books.records.unsettle(id);
     books.outdated.delete(id);
     // A copy that the brake holds is worth a word though its object is gone.

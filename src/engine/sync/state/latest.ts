@@ -15,7 +15,7 @@ export interface Latest {
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
-  /** Its cluster has said otherwise than what is known about `key` for a while: believes the cache alone, and has it listed anew. */
+  /** Its cluster has said otherwise than what is known about `key` for a while: believes the cache alone, and has it listed again. */
   doubt(key: ObjectKey): void;
   /** Stops following the cache. */
   close(): void;
@@ -27,7 +27,7 @@ type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 export function createLatest(source: ObjectSource): Latest {
   const ahead = new Map<string, Ahead>();
 
-  /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead for ever. */
+  /** Writes under way whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
   const writes = new Set<{ readonly id: string }>();
 
   const unsubscribe = source.onChange((key, sign) => {
@@ -42,7 +42,7 @@ export function createLatest(source: ObjectSource): Latest {
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
     if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
     ahead.set(id, entry);
-    // The answer may be false, or somebody deletes the object while the cache can not be told: nothing else would end the lead then.
+    // The answer may be false, or somebody deletes the object while the cache cannot be told: nothing else would end the lead then.
     if ("object" in entry) source.expect?.(entry.object, "stored");
     else source.expect?.(entry.removed, "removed");
   }

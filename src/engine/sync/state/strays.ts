@@ -5,7 +5,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { syncId } from "./sync-id.ts";
 
-/** Knows the copies that stand where their tenant object does not translate to any more, because its namespace was mapped anew. */
+/** Knows the copies that stand where their tenant object does not translate to any more, because its namespace was mapped again. */
 export interface Strays {
   /** Takes note of what stands at a host key now. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;

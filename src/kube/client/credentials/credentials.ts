@@ -83,7 +83,7 @@ export class CredentialSource {
   /**
    * Reads the credentials. Callers at the same time share one reading.
    *
-   * @throws CONFIG_FILE when a file can not be read and never could; API_UNAUTHORIZED when a plugin or provider fails.
+   * @throws CONFIG_FILE when a file cannot be read and never could; API_UNAUTHORIZED when a plugin or provider fails.
    */
   read(): Promise<Credentials> {
     this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
@@ -223,7 +223,7 @@ class FileReader {
     const last = this.#last.get(file);
     if (last === undefined)
       throw new EngineError("CONFIG_FILE", `Cannot read "${file}", which the kubeconfig names: ${messageOf(cause)}`, { cause });
-    this.#logger.warn("Credential file can not be read again; its last content is used", { file, error: messageOf(cause) });
+    this.#logger.warn("Credential file cannot be read again; its last content is used", { file, error: messageOf(cause) });
     return last;
   }
 }

@@ -36,7 +36,7 @@ const SINGLES_MAX = 16;
 const PROBE_MS = 30_000;
 
 /**
- * The connections of one client. They are shared by all calls and opened anew only when the bytes of a certificate or key
+ * The connections of one client. They are shared by all calls and opened again only when the bytes of a certificate or key
  * change: a TLS handshake costs the client more than ten calls.
  */
 export class Transport {
@@ -72,7 +72,7 @@ export class Transport {
 
   #open({ tls, connections, maxResponseSize }: { tls: TlsMaterial; connections: number | null; maxResponseSize: number }): Dispatcher {
     const { origin, proxyUrl, connectTimeoutMs } = this.#options;
-    // HTTP/1.1 only: one slow watch can not hold up the frames of other streams, and the number of connections is known.
+    // HTTP/1.1 only: one slow watch cannot hold up the frames of other streams, and the number of connections is known.
     // The client keeps its own times, on its clock; those of the pool are off.
     const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
     const times = { timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS };

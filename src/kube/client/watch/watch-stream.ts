@@ -51,7 +51,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
       }
     }
     if (splitter.midLine && !signal.aborted) throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended inside an event`);
-    // The connection takes the next request one turn of the event loop after the end of this answer. Whoever watches on at once
+    // The connection takes the next request one turn of the event loop after the end of this answer. Anyone who watches on at once
     // would open another one, with another handshake.
     await nextTurn();
   } catch (error) {

@@ -2,7 +2,7 @@
  * What an Endpoints object says, independent of how it is written down.
  *
  * The API server repacks subsets on every write (`RepackSubsets`): each port collects its addresses, and ports that end up
- * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order can not be
+ * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order cannot be
  * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
  * - An address is what has one IP and one targetRef.uid, anywhere in the object. Its first spelling replaces the others.
  * - For one port, not-ready wins over ready.
@@ -12,7 +12,7 @@
  * - A subset without addresses says nothing.
  *
  * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
- * the server drops them, and a comparison that saw them would differ for ever.
+ * the server drops them, and a comparison that saw them would differ forever.
  *
  * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
  * no object is one without fields, what is no list is a list of one such thing, and a field of a wrong type is equal to none

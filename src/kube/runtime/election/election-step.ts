@@ -101,7 +101,7 @@ function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseR
   return { action: "renew", record: recordOf(state, { transitions: leaseTransitions, acquired: acquireTime }), notes: notesOf(state) };
 }
 
-/** What a holder notes: nothing while it is not blind, so that whoever asked for the Lease then has asked in vain. */
+/** What a holder notes: nothing while it is not blind, so that the one who asked for the Lease then has asked in vain. */
 function notesOf({ sight, notes = NO_NOTES, wallMs }: ElectionState): LeaseNotes {
   return sight === "blind" ? { ...notes, blindSince: notes.blindSince || microTime(wallMs) } : NO_NOTES;
 }

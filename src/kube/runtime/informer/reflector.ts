@@ -29,7 +29,7 @@ export type ListReason = "start" | "expired" | "failures" | "periodic" | "contra
 
 /** Receives what the reflector finds. */
 export interface ReflectorSink {
-  /** The whole state. `history: "new"` when resourceVersions began anew, as after a restore from backup. */
+  /** The whole state. `history: "new"` when resourceVersions began again, as after a restore from backup. */
   replace(list: Required<Replacement>): void;
   /** One change; never a bookmark. */
   apply(event: WatchEvent): void;

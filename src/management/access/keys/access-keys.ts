@@ -32,7 +32,7 @@ export interface AccessKeysOptions {
 
 /**
  * Holds a digest while a key with it is written. Undefined while somebody else holds it; otherwise this process knows of all that was
- * written before, and whoever holds it calls what is returned in the end.
+ * written before, and anyone who holds it calls what is returned in the end.
  */
 export type HoldValue = (digest: string) => Promise<(() => void) | undefined>;
 
@@ -122,7 +122,7 @@ class KeyIndex implements AccessKeys {
   }
 }
 
-/** Whoever guesses another one's key learns nothing of whose it is. */
+/** Anyone who guesses another one's key learns nothing of whose it is. */
 const TAKEN = duplicate("spec.key", "the value of another key");
 
 /** Tells whether a key was refused because another one has its value, or is about to. */

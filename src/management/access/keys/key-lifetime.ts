@@ -12,7 +12,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 export interface LifetimeLimits {
   /** Seconds after which every key ends; 0 is no limit. */
   readonly accessKeyMaxTTLSeconds: number;
-  /** Seconds for which keys of sign-ins are good that say nothing else; 0 is for ever. */
+  /** Seconds for which keys of sign-ins are good that say nothing else; 0 is forever. */
   readonly loginAccessKeyTTLSeconds: number;
 }
 

@@ -22,7 +22,7 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please login again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please login again",
-  member: "whoever made the access key has left its team",
+  member: "the one who made the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was made is no longer accepted",
 } as const;
@@ -39,7 +39,7 @@ export interface KeyLives {
   endByTtl(key: KubeObject): number;
   /** The key, and those with which it ends, its root last; undefined in place of one that is gone. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
-  /** Groups that a key names, and that whoever made it, or signed in with it, no longer has. */
+  /** Groups that a key names, and that the one who made it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
 

@@ -96,7 +96,7 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
   }
 }
 
-/** The user for whom a key stands, and whoever made it, as far as they have become known. */
+/** The user for whom a key stands, and no matter who made it, as far as they have become known. */
 function peopleOf(
   spec: KeySpec,
   { user: known, person, holder }: KeyOrigin,
@@ -118,7 +118,7 @@ function peopleOf(
   };
 }
 
-/** Who may know the value that an author gives a key: the user who writes, or whoever may know the key of a team that is shown. */
+/** Who may know the value that an author gives a key: the user who writes, or anyone who may know the key of a team that is shown. */
 function holderOf(by: UserInfo, author: KubeObject, { objects, lives }: KeyOriginOptions): KeyPerson | undefined {
   if (administers(by)) return undefined;
   if (subjectOfUserName(by.name)?.kind === "user") return personOf(by, author, objects);

@@ -25,7 +25,7 @@ import type { Rights } from "../rights/rights.ts";
 /** Fields that tell what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
 
-/** Most keys that are made with one another, the root among them: whoever shows the last one has all of them looked at. */
+/** Most keys that are made with one another, the root among them: anyone who shows the last one has all of them looked at. */
 export const KEY_CHAIN_MAX = 16;
 
 /** What the permit of keys asks. */
@@ -68,7 +68,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const was = specOf<KeySpec>(old);
   if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in keeps its type, and stands for whoever signed in";
+    return "the key of a sign-in keeps its type, and stands for the one who signed in";
   }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in is changed with keys of sign-ins only";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
@@ -102,7 +102,7 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
     return "spec.user, spec.team or spec.subject must name you or one of your teams";
   }
   const strange = (after.groups ?? []).filter((group) => !caller.groups.includes(group));
-  if (strange.length > 0) return `spec.groups can not name groups that you are not in: ${strange.join(", ")}`;
+  if (strange.length > 0) return `spec.groups cannot name groups that you are not in: ${strange.join(", ")}`;
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]) && after[field] !== undefined);
   return written === undefined ? undefined : `spec.${written} is written by the platform`;
 }

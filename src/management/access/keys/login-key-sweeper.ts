@@ -59,7 +59,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       try {
         const uid = key.metadata.uid!;
         const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
-        // Whoever keeps deleted logins would have as many as he likes.
+        // Anyone who keeps deleted logins would have as many as he likes.
         if (!gone && tooMany.has(key))
           await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {

@@ -65,7 +65,7 @@ export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, gro
 }
 
 function ruleHasVerb({ verbs = [] }: AccessRule, verb: string, object: KubeObject): boolean {
-  // Whoever may list may follow the list.
+  // Anyone who may list may follow the list.
   if (verbs.includes(verb) || (verb === "watch" && verbs.includes("list"))) return true;
   return verbs.some((own) => EVERY_VERB.includes(own)) && everyVerbOf(object).includes(verb);
 }

@@ -90,7 +90,7 @@ class Review {
     return this.#write.old === undefined ? {} : specOf<OwnedSpec>(this.#write.old);
   }
 
-  /** Only owners give an object away; to a team only with its verb `makeowner`. Whoever makes an object owns it, or such a team does. */
+  /** Only owners give an object away; to a team only with its verb `makeowner`. Anyone who makes an object owns it, or such a team does. */
   owner(): void {
     const { caller, old } = this.#write;
     const { user = "", team = "" } = this.#spec.owner ?? {};
@@ -140,10 +140,10 @@ class Review {
     const parts = partsOf(rule);
     const held = (verb: string, part: string) => this.#remember(JSON.stringify([verb, part]), () => holds(verb, part));
     const missing = verbsOf(rule, object).filter((verb) => ![...parts].every((part) => held(verb, part)));
-    if (missing.length > 0) throw this.#refuse(`an access rule can not give what you do not have: ${missing.join(", ")}`);
+    if (missing.length > 0) throw this.#refuse(`an access rule cannot give what you do not have: ${missing.join(", ")}`);
   }
 
-  /** A team that rules name before it is there has what they give, so whoever makes it would give that to its members. */
+  /** A team that rules name before it is there has what they give, so anyone who makes it would give that to its members. */
   teamName(): void {
     const { caller, old, object } = this.#write;
     const { name = "" } = object.metadata;

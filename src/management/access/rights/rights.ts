@@ -134,7 +134,7 @@ class ManagementRights implements Rights {
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
     if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
-    // Whoever may create learns from that already that there is none; it takes this to apply a new one.
+    // Anyone who may create learns from that already that there is none; it takes this to apply a new one.
     if (key === undefined) return allowed("keys of the caller's own");
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
@@ -161,7 +161,7 @@ class ManagementRights implements Rights {
     return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
   }
 
-  /** Whoever may read an object may read the roles that follow from it. */
+  /** Anyone who may read an object may read the roles that follow from it. */
   #seesSource(caller: Caller, key: ObjectKey): boolean {
     const source = sourceOf(key);
     const object = source && this.#objects.get(source.type, source.key);
@@ -172,7 +172,7 @@ class ManagementRights implements Rights {
     const group = groupOf(type);
     if (group !== MANAGEMENT_GROUP && group !== RBAC_GROUP) return undefined;
     if (type.plural === CONFIG.plural || this.callerOf(user).administers) return undefined;
-    // Asked anew for each object: a watch lives longer than a membership.
+    // Asked again for each object: a watch lives longer than a membership.
     return (object) => this.#shows(this.callerOf(user), type, object);
   }
 

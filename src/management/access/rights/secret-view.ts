@@ -18,7 +18,7 @@ export interface SecretViewOptions {
 const STAND_IN_BYTES = 16;
 
 /**
- * SharedSecrets as the rights of each user show them: everything to whoever may read them. Whoever may only write them, as a rule
+ * SharedSecrets as the rights of each user show them: everything to anyone who may read them. Anyone who may only write them, as a rule
  * without `get` and `list` or a scope can say, is answered which object it is. His patches find the names of the data with a text of
  * chance in place of each value, so that they can neither copy nor test one; what they leave alone stays.
  *

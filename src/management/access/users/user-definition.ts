@@ -103,7 +103,7 @@ async function claimPassword(object: KubeObject, old: KubeObject | undefined, op
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
   if (password === "") return { object: withPassword(object, old && specOf<UserSpec>(old).password), ...settled };
-  // Whoever applies the same file again changes nothing, and ends nobody's logins.
+  // Anyone who applies the same file again changes nothing, and ends nobody's logins.
   const stored = (old && specOf<UserSpec>(old).password) ?? "";
   if (stored !== "" && (await passwordFits(password, stored))) return { object: withPassword(object, stored), ...settled };
   const wrong = passwordFault(object, passwordRules());
@@ -130,7 +130,7 @@ interface NameOptions extends UsersOptions {
 }
 
 /**
- * A user name is one User's, and no other User's object has it as its name: whoever signs in with it is meant. So is an identity.
+ * A user name is one User's, and no other User's object has it as its name: anyone who signs in with it is meant. So is an identity.
  */
 function claimNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): Claim {
   const user = object.metadata.name ?? "";
@@ -159,7 +159,7 @@ function claimNames(object: KubeObject, old: KubeObject | undefined, { names, cl
     const missed: ClaimedName[] = [];
     for (const name of written) {
       const free = await hold?.(`${name.use}/${name.value}`);
-      // The same User may be what another server is making: whoever tries again sees whose the name has become.
+      // The same User may be what another server is making: anyone who tries again sees whose the name has become.
       if (hold !== undefined && free === undefined) throw conflict(USERS, user, `another server is writing ${JSON.stringify(name.value)}`);
       if (free !== undefined) letGo.push(free);
       if (isOthers(name)) missed.push(name);

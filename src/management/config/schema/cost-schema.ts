@@ -15,7 +15,7 @@ export const REQUIREMENTS = {
     requests: amounts("The least that is given. What is left out is as in limits, and nothing can be more than there."),
     claims: {
       type: "list",
-      description: "Resource claims of the pod that are used. They can not be changed and need dynamic resource allocation.",
+      description: "Resource claims of the pod that are used. They cannot be changed and need dynamic resource allocation.",
       items: {
         type: "object",
         description: "A claim.",

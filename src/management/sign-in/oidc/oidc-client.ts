@@ -31,10 +31,10 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * What the provider says about whoever came back to `address`, the redirect URI with the provider's answer. The claims are those of
+   * What the provider says about the one who came back to `address`, the redirect URI with the provider's answer. The claims are those of
    * the verified ID token and, if settings ask for it, of the UserInfo endpoint.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider can not be asked.
+   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be asked.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /** Where somebody goes to sign out; undefined when the provider has no such place. */
@@ -55,7 +55,7 @@ const TOKEN_CLAIMS = ["iss", "sub", "aud", "azp", "exp", "iat", "nbf", "nonce", 
 /**
  * Reads a provider's discovery document.
  *
- * @throws API_UNAVAILABLE when it can not be had, or names another issuer.
+ * @throws API_UNAVAILABLE when it cannot be had, or names another issuer.
  * @example
  * const client = await discoverOidc({ issuerUrl: "https://id.example", clientId: "platform" }, { fetch, timeoutSeconds: 10 });
  */

@@ -29,7 +29,7 @@ const CLIENTS_MAX = 100;
  * Discovers a provider when it is first needed, and again when its settings or its authorities change or the document has become old. Failures are
  * not remembered.
  *
- * @throws API_UNAVAILABLE (the function returned) when the provider can not be reached or `caFile` can not be read.
+ * @throws API_UNAVAILABLE (the function returned) when the provider cannot be reached or `caFile` cannot be read.
  */
 export function createOidcClients({ clock, readFile, lifetimeMs, timeoutSeconds }: OidcClientsOptions): OidcClients {
   const known = new Map<string, { readonly key: string; readonly until: number; readonly client: Promise<OidcClient> }>();
@@ -57,6 +57,6 @@ async function readAuthorities(readFile: (path: string) => Promise<string>, path
   try {
     return await readFile(path);
   } catch (error) {
-    throw unavailable(`the provider's caFile can not be read: ${messageOf(error)}`);
+    throw unavailable(`the provider's caFile cannot be read: ${messageOf(error)}`);
   }
 }

@@ -200,7 +200,7 @@ export function createOidcLogin(options: OidcLoginOptions): OidcLogin {
       } catch (error) {
         if (!isEngineError(error)) throw error;
         outcomes.failed(provider.connector, error);
-        // The program would wait for ever.
+        // The program would wait forever.
         answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: told(error).message }));
       }
       return undefined;

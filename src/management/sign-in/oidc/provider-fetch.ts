@@ -28,7 +28,7 @@ export interface ProviderRequest {
 export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
 
 const ANSWER_BYTES_MAX = 1_048_576;
-/** Answers that can not have a body. */
+/** Answers that cannot have a body. */
 const BODILESS = [204, 205, 304];
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What stands around a value: an object of the kind with the value in its place. Made anew only for expressions that look at it.
+ * What stands around a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
  *
  * @module
  */

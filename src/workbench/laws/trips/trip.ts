@@ -44,7 +44,7 @@ export interface Trip {
   readonly fuel: number;
   toHost(value: unknown, situation: Situation, host?: Opposite): Arrival;
   toTenant(value: unknown, situation: Situation, tenant?: Opposite): Arrival;
-  /** Drops what is remembered of the last evaluations, so that the next one is made anew. */
+  /** Drops what is remembered of the last evaluations, so that the next one is recreated. */
   forget(): void;
 }
 

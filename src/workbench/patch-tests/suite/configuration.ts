@@ -36,7 +36,7 @@ export interface ConfigurationSource {
 }
 
 /**
- * Reads what configures a suite; undefined when it can not be read, which is in the report. What is wrong with the configuration
+ * Reads what configures a suite; undefined when it cannot be read, which is in the report. What is wrong with the configuration
  * itself is in the answer of `configFor`.
  *
  * @example

@@ -7,9 +7,9 @@ import { readYaml } from "../../../schema/yaml.ts";
 export interface SuiteFiles {
   /** The test file, and the name in it of another file, joined. */
   resolve(name: string): string;
-  /** A file's text, or undefined when it can not be read; `fail` hears why. */
+  /** A file's text, or undefined when it cannot be read; `fail` hears why. */
   text(name: string, fail: (reason: string) => void): Promise<string | undefined>;
-  /** A YAML or JSON document. What is wrong with it goes to the report: that it can not be read at `at`, the rest at its own place. */
+  /** A YAML or JSON document. What is wrong with it goes to the report: that it cannot be read at `at`, the rest at its own place. */
   document(name: string, at: { report: Report; at: Position; field: string }): Promise<Node | undefined>;
   /** Every file that was asked for, in order; the test file is the first. */
   readonly reads: readonly string[];

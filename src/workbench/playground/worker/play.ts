@@ -21,7 +21,7 @@ export interface Settled extends Sides {
   readonly settles: boolean;
 }
 
-/** Copying, taking an edit back, and creating anew all at once take four; whatever takes more does not come to rest. */
+/** Copying, taking an edit back, and creating again all at once take four; whatever takes more does not come to rest. */
 const WRITES_MAX = 8;
 
 /** Plans and writes until nothing is left to do. */

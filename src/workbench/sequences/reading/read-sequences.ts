@@ -13,7 +13,7 @@ import { SEQUENCE } from "./schema.ts";
 import type { Sequence, SequenceEvent } from "../sequence.ts";
 
 /**
- * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: what the schema can not say is
+ * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: what the schema cannot say is
  * checked here and reported. CONFIG_VALUE: an unknown object, a fault without its time, two things in one event, and the like.
  * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in what is expected of an object.
  *

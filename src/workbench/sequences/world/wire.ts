@@ -41,7 +41,7 @@ export class Wire {
     const { tell, isDown } = this.#options;
     const side = sideOf(request);
     if (isDown(side)) {
-      tell("syncer", `can not reach the ${side} cluster: ${textOf(sent)}`);
+      tell("syncer", `cannot reach the ${side} cluster: ${textOf(sent)}`);
       return responseTo(request, unreachable(side));
     }
     const fault = this.broken.take(request, resource);
@@ -50,7 +50,7 @@ export class Wire {
     return this.#break(fault, sent);
   }
 
-  /** The request arrives, whoever still waits for its answer. */
+  /** The request arrives, anyone who still waits for its answer. */
   async deliver({ request, resource }: Sent): Promise<Response> {
     const { ledger, tell } = this.#options;
     ledger.author = "syncer";

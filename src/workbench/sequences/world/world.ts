@@ -140,7 +140,7 @@ export class SequenceWorld {
       () => behind,
     );
     if (behind > 0) for (const side of ["tenant", "host"] satisfies Side[]) this.cut(side, 1);
-    // A process that can not list has not really started.
+    // A process that cannot list has not really started.
     this.#replica.pausedUntil = Math.max(this.#downUntil.tenant, this.#downUntil.host);
   }
 
@@ -166,7 +166,7 @@ export class SequenceWorld {
     return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
   }
 
-  /** The process ends now, and starts anew `afterMs` later, with first lists that are `behind` changes late. */
+  /** The process ends now, and starts again `afterMs` later, with first lists that are `behind` changes late. */
   crash(afterMs: number, behind: number): void {
     for (const flight of this.#replica?.crash() ?? []) {
       const journey = this.#journeys.get(flight);
@@ -178,7 +178,7 @@ export class SequenceWorld {
     this.#journeys.clear();
     this.#replica = undefined;
     this.#later(this.now + afterMs, "the syncer to start", () => {
-      this.tell("syncer", "starts anew");
+      this.tell("syncer", "starts again");
       this.start(behind);
     });
   }
@@ -199,7 +199,7 @@ export class SequenceWorld {
     this.#quietUntil[side] = Math.max(this.#quietUntil[side], this.now + forMs);
   }
 
-  /** The syncer lists every kind of a cluster anew, as soon as the cluster answers. */
+  /** The syncer lists every kind of a cluster again, as soon as the cluster answers. */
   relist(side: Side, how: { readonly behind?: number; readonly without?: string } = {}): void {
     this.#later(Math.max(this.now, this.#downUntil[side]), `a list of the ${side} cluster`, () => this.#list(side, how));
   }

@@ -8,14 +8,14 @@ import type { World } from "../world.ts";
 const PAUSE_MIN_MS = 16_000;
 const PAUSE_MORE_MS = 45_000;
 
-/** Ends a replica between two steps and starts it anew. What it sent and nobody answered may still arrive. */
+/** Ends a replica between two steps and starts it again. What it sent and nobody answered may still arrive. */
 function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
   for (const { id, turn, request, generation, since, response } of world.replicas[index]!.flights) {
     const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
     if (onItsWay) world.late.push({ flight: { id, turn, request, generation, since }, replica: index });
   }
   world.start(index, () => random.below(behindMax + 1));
-  // A process that can not list has not really started.
+  // A process that cannot list has not really started.
   world.replicas[index]!.pausedUntil = Math.max(world.downUntil.tenant, world.downUntil.host);
   world.notice("restart");
 }
@@ -68,7 +68,7 @@ function configureAnew(world: World, random: Random): number | undefined {
   return generations.indexOf(world.generation);
 }
 
-/** All replicas are started anew with another configuration; writes of the old one may still be on their way. */
+/** All replicas are restarted with another configuration; writes of the old one may still be on their way. */
 const reconfigure: Act = {
   name: "configuration changes",
   kind: "fault",

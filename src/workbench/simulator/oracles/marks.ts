@@ -1,5 +1,5 @@
 /**
- * What a host object says of itself, read anew here: an oracle that asked the engine would believe the engine.
+ * What a host object says of itself, read again here: an oracle that asked the engine would believe the engine.
  *
  * @module
  */

@@ -17,7 +17,7 @@ interface Place {
   readonly key: ObjectKey;
 }
 
-/** What somebody does at a place; undefined when it can not be done there. */
+/** What somebody does at a place; undefined when it cannot be done there. */
 interface Doing {
   readonly name: string;
   readonly weight: number;

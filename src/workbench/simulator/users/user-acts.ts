@@ -21,7 +21,7 @@ export interface UserActOptions {
 export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
 
 /**
- * Somebody writes at the place of one of the names. `how` begins the write, and answers undefined when it can not be done there.
+ * Somebody writes at the place of one of the names. `how` begins the write, and answers undefined when it cannot be done there.
  */
 export function userAct(
   name: string,

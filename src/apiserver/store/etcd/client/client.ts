@@ -78,7 +78,7 @@ export class EtcdClient {
     );
   }
 
-  /** Signs in anew with the next request. */
+  /** Signs in again with the next request. */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -88,7 +88,7 @@ export class EtcdClient {
     try {
       return await act(await used);
     } catch (error) {
-      // Others may have signed in anew meanwhile.
+      // Others may have signed in again meanwhile.
       if (error instanceof EtcdFailure && error.tokenRefused && this.#token === used) this.#token = undefined;
       throw error;
     }

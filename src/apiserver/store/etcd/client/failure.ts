@@ -15,7 +15,7 @@ const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** After these nothing was carried out, whatever the request was. Of all other codes it can not be told. */
+/** After these nothing was carried out, whatever the request was. Of all other codes it cannot be told. */
 const NOT_CARRIED_OUT = new Set<number>([
   GRPC.invalid,
   5,
@@ -109,7 +109,7 @@ export function unknownOutcome(error: unknown): EngineError {
   return timedOut(`etcd did not confirm the write in time, which may or may not have been carried out: ${messageOf(error)}`);
 }
 
-/** The error for a store that can not be opened. */
+/** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
   const hint = "Check the addresses, the certificates, and that etcd runs";
   // What is advised for that code concerns the clients of a server.
@@ -124,7 +124,7 @@ export function withHint(error: unknown): string {
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
-/** The error for contents that this program can not work with. */
+/** The error for contents that this program cannot work with. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
   return new EngineError("STORE_FAILED", `Cannot use what is in etcd: ${reason}`, { cause, details: { reason, hint } });
 }

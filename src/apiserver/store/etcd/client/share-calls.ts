@@ -1,5 +1,5 @@
 /**
- * The same action for many callers: whoever calls gets the result of a run that began after the call. While one runs, the next one
+ * The same action for many callers: anyone who calls gets the result of a run that began after the call. While one runs, the next one
  * gathers those who come meanwhile.
  *
  * @example

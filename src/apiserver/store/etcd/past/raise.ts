@@ -1,5 +1,5 @@
 /**
- * Makes a past that is no more harmless, whoever has noticed that etcd was restored. Clients have seen revisions of it. So etcd is raised until
+ * Makes a past that is no more harmless, no matter who has noticed that etcd was restored. Clients have seen revisions of it. So etcd is raised until
  * it counts from above them, and says from where on its history may be told: by servers that were not there as well.
  *
  * @module
@@ -43,7 +43,7 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
   await raiseAbove(seen.revision + seen.ahead, options);
 }
 
-/** Revisions by which etcd is raised at most; where more are missing, clients that were away begin anew. */
+/** Revisions by which etcd is raised at most; where more are missing, clients that were away start over. */
 export const RAISE_MAX = 200_000;
 /** Revisions that are asked for at once. */
 const AT_ONCE = 128;
@@ -60,7 +60,7 @@ export async function raiseAbove(known: number, { client, layout, processId, log
   };
   let revision = await put(layout.fence);
   if (known - revision > RAISE_MAX) {
-    logger.warn("etcd counts from far below what was seen of it: start clients anew that were away meanwhile", { known, revision });
+    logger.warn("etcd counts from far below what was seen of it: start clients again that were away meanwhile", { known, revision });
   }
   while (revision <= known && known - revision <= RAISE_MAX) {
     const missing = Math.min(AT_ONCE, known + 1 - revision);

@@ -52,7 +52,7 @@ export function createResults(actions: ResultActions): Results {
 
 const UNKNOWN: ShownVerdicts = { pairs: [], together: [] };
 
-/** An answer in a few words, for whoever does not see it. */
+/** An answer in a few words, for anyone who does not see it. */
 export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (errors > 0) return `${count(errors, "problem")} found.`;
@@ -62,8 +62,8 @@ export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { 
   return [
     `${count(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     back && `${count(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
-    restless > 0 && `${count(restless, "pair")} of expressions can not rest.`,
-    together.length > 0 && `${count(together.length, "group")} of patches can not rest together.`,
+    restless > 0 && `${count(restless, "pair")} of expressions cannot rest.`,
+    together.length > 0 && `${count(together.length, "group")} of patches cannot rest together.`,
     `${fuel} fuel.`,
   ]
     .filter((part) => typeof part === "string")
@@ -147,7 +147,7 @@ function alert(text: string): HTMLElement {
   return h("p", { class: "failure", role: "alert" }, text);
 }
 
-/** Elements are made anew; the one that stands for what had the focus gets it. */
+/** Elements are recreated; the one that stands for what had the focus gets it. */
 function keepingFocus(element: HTMLElement, render: () => void): void {
   const active = document.activeElement;
   const key = active instanceof HTMLElement && element.contains(active) ? active.dataset["key"] : undefined;

@@ -35,7 +35,7 @@ const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other, without an end." },
 };
 
-/** All words, for whoever wants to know what they mean. */
+/** All words, for anyone who wants to know what they mean. */
 export const WORDS: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
 
 /** What the texts are called. */

@@ -26,7 +26,7 @@ export interface SettingsStorage {
 /** Settings that keep themselves. */
 export interface SettingsStore {
   get(): Settings;
-  /** Changes some. What can not be kept holds until the page is closed. */
+  /** Changes some. What cannot be kept holds until the page is closed. */
   set(change: Partial<Settings>): void;
 }
 
