@@ -143,7 +143,11 @@ export class Administrator {
     }
     if (way === 3) {
       const lost = Object.entries(model.world.keys).filter(([, of]) => of === user);
-      await this.#leave(user, { method: "DELETE", path: `/users/${user}` });
+      // By its uid: a server that stands still may carry a lost try out when the user has been made again.
+      const found = await this.#insist({ method: "GET", path: `/users/${user}` });
+      if (found.code !== 200) return;
+      const { uid } = (JSON.parse(found.text) as { metadata: { uid: string } }).metadata;
+      await this.#leave(user, { method: "DELETE", path: `/users/${user}`, body: { preconditions: { uid } } });
       for (const [key] of lost) this.oldKeys.push({ key, user });
       await delay(systemClock, AGAIN_MS);
       await this.#insist({ method: "POST", path: "/users", body: { metadata: { name: user }, spec: {} } });
