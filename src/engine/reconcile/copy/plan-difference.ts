@@ -127,13 +127,23 @@ function hostUpdate(
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   const owned = units.filter(({ id }) => !left.has(id));
-  const kept = waiting.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id)!] as const] : []));
-  const newBase = new Map([...agreedBase(owned), ...kept]);
+  /** The agreed base, with what `from` says of the parts that wait. */
+  const baseWith = (from: Base) =>
+    new Map([...agreedBase(owned), ...waiting.flatMap(({ id }) => (from.has(id) ? [[id, from.get(id)!] as const] : []))]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;
-  const agreed = changed.length === 0 && sameBase(base, newBase);
+  // What has flowed is no reason to write: the answer to a later edit may be lost, and its stamp goes with this very copy.
+  const agreed = changed.length === 0 && sameBase(base, baseWith(base));
   if (agreed && missingOwner(host, owner) === undefined) return [];
-  const object = updatedCopy({ rules, host, desired: wanted.object, changed, source: sourceOf(rules, input), base: newBase, owner });
+  const object = updatedCopy({
+    rules,
+    host,
+    desired: wanted.object,
+    changed,
+    source: sourceOf(rules, input),
+    base: baseWith(known),
+    owner,
+  });
   const restores = changed.length > 0 && changed.every(({ id }) => edits.some((edit) => edit.id === id));
   const nothingElse = agreed ? OWNER : "Both sides agree again";
   const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
