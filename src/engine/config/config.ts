@@ -14,7 +14,13 @@ import type { Problem } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { CONFIG_SCHEMA } from "./config-schema.ts";
-import { warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUncopiedReferences, warnOfUnequalLists } from "./patches/lists.ts";
+import {
+  warnOfDeadReverses,
+  warnOfForeignPatches,
+  warnOfServicesAlone,
+  warnOfUncopiedReferences,
+  warnOfUnequalLists,
+} from "./patches/lists.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
 import type { VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
