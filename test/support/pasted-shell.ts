@@ -4,7 +4,8 @@
  * @module
  */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 /** No expectation: a block may build and install, on a machine that is slow and busy. */
@@ -32,7 +33,7 @@ wait
 
 /** What a shell begins with. */
 export interface PastedShellOptions {
-  /** Where it begins. A folder `bin` for shims is made beside what is there. */
+  /** Where it begins. */
   readonly folder: string;
   /** Shell lines that run before the command of that name, of which `"$@"` are the words. Default: none. */
   readonly shims?: Readonly<Record<string, string>>;
@@ -54,8 +55,7 @@ export interface PastedShell {
 
 /** Opens a shell. */
 export function openPastedShell({ folder, shims = {}, node = process.execPath }: PastedShellOptions): PastedShell {
-  const bin = join(folder, "bin");
-  mkdirSync(bin);
+  const bin = mkdtempSync(join(tmpdir(), "endpoint-sync-shims-"));
   for (const [name, line] of Object.entries(shims)) {
     const real = spawnSync("bash", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
     writeFileSync(join(bin, name), `#!/bin/sh\n${line}\nexec "${real}" "$@"\n`);
@@ -110,6 +110,7 @@ export function openPastedShell({ folder, shims = {}, node = process.execPath }:
     async close() {
       shell.stdin.end();
       await ended;
+      rmSync(bin, { recursive: true });
     },
   };
 }
