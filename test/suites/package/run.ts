@@ -125,9 +125,9 @@ function importEverySubpath(): string {
 async function checkEmbedder(project: string): Promise<void> {
   const inPackage = (text: string) =>
     text
-      .replace(/"\.\.\/\.\.\/src\/index\.ts"/g, '"endpoint-sync"')
-      .replace(/"\.\.\/\.\.\/src\/(\w+)\.ts"/g, '"endpoint-sync/$1"')
-      .replace(/"\.\.\/\.\.\/fixtures\/embedder\//g, '"./');
+      .replace(/"(?:\.\.\/)+src\/index\.ts"/g, '"endpoint-sync"')
+      .replace(/"(?:\.\.\/)+src\/(\w+)\.ts"/g, '"endpoint-sync/$1"')
+      .replace(/"(?:\.\.\/)+fixtures\/embedder\//g, '"./');
   const files = [
     ...["caches.ts", "queue.ts", "host-program.ts"].map((name) => join(ROOT, "fixtures/embedder", name)),
     join(import.meta.dirname, "embedding.ts"),
