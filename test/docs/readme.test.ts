@@ -75,8 +75,7 @@ describe("pasted in a clone", () => {
       expect(secret).toMatchObject({ data: { "tls.crt": Buffer.from("demo").toString("base64") } });
     },
     "kill %1 %2 %3": async () => {
-      for (const client of clients)
-        await expect(client.list(NAMESPACES)).rejects.toThrow(/cannot be reached|ECONNREFUSED/);
+      for (const client of clients) await expect(client.list(NAMESPACES)).rejects.toThrow(/cannot be reached|ECONNREFUSED/);
       expect(readdirSync(join(folder, "try")).filter((name) => name.endsWith(".kubeconfig"))).toEqual([]);
     },
   };
