@@ -151,7 +151,8 @@ export const CODES = {
   },
   REFERENCE_MISSING: {
     meaning: "An object that a reference names does not exist where it would be copied from.",
-    remedy: "Create it there. From the tenant to the host it goes only with enabled: true below its kind in sync.toHost.",
+    remedy:
+      "Create it there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because another object, which is not the syncer's, stands where the copy belongs.",

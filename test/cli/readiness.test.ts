@@ -178,7 +178,7 @@ describe("run", () => {
     expect(ready.status).toBe(503);
     const lines = (await ready.text()).trimEnd().split("\n");
     const lacks = lines.filter((line) => line.startsWith("missing")).map((line) => line.replace(/ of the.*/, ""));
-    const lacking = ["update services", "update endpoints", "get services"];
+    const lacking = ["update services", "update endpoints", "get services", "create secrets", "update secrets", "delete secrets"];
     expect(lacks).toEqual(lacking.map((what) => `missing permission: ${what} in namespace "vc-blue"`));
     expect((await fetch(`http://${address}/healthz`)).status).toBe(200);
     terminal.interrupt();

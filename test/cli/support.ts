@@ -82,20 +82,19 @@ export async function run(
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
-/** The files that the README and the examples name: the README's own configuration, and `fixtures/cli`. */
+/** The files that the examples name: the README's own configuration, and `fixtures/cli`. */
 export function exampleFiles(): Record<string, string> {
   const folder = join(ROOT, "fixtures/cli");
   const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
-  return { ...Object.fromEntries(files), "vcluster.yaml": readmeBlock("What it does", "yaml") };
+  return { ...Object.fromEntries(files), "vcluster.yaml": readmeFile("vcluster.yaml") };
 }
 
-/** The first block of a language in a section of the README. */
-export function readmeBlock(section: string, language: string): string {
+/** A file that a command of the README writes. */
+export function readmeFile(name: string): string {
   const text = readFileSync(join(ROOT, "README.md"), "utf8");
-  const body = text.split(`\n## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
-  const block = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(body)?.[1];
-  if (block === undefined) throw new Error(`The README has no ${language} block in section "${section}"`);
-  return block;
+  const file = text.split(`cat > ${name} <<'EOF'\n`)[1]?.split("EOF\n")[0];
+  if (file === undefined) throw new Error(`No command of the README writes ${name}`);
+  return file;
 }
 
 /** The words of a command line as a POSIX shell splits them: quotes, and a backslash at the end of a line. */

@@ -17,9 +17,13 @@ export async function readProjectFile(file: string): Promise<string> {
   }
 }
 
+/** How the names of fixtures end: those that do not pass are not found by an `endpoint-sync test` in the checkout. */
+export const FIXTURE_ENDING = /\.(patch|wrong)-test\.yaml$/;
+
 /** Runs one of the fixtures. */
 export function runFixture(name: string, options: Partial<SuiteOptions> = {}): Promise<SuiteResult> {
-  return runSuite(`${FIXTURES}/${name}.patch-test.yaml`, { read: readProjectFile, ...options });
+  const ending = name.startsWith("passing/") ? "patch-test" : "wrong-test";
+  return runSuite(`${FIXTURES}/${name}.${ending}.yaml`, { read: readProjectFile, ...options });
 }
 
 /** The beginning of a test file. */

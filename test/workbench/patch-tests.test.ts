@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { FIXTURES, readProjectFile, runFixture, runText, tell } from "./patch-tests-support.ts";
+import { FIXTURE_ENDING, FIXTURES, readProjectFile, runFixture, runText, tell } from "./patch-tests-support.ts";
 
 function fixturesIn(folder: string): string[] {
-  const names = readdirSync(new URL(`../../${FIXTURES}/${folder}`, import.meta.url)).filter((name) => name.endsWith(".patch-test.yaml"));
-  return names.map((name) => `${folder}/${name.replace(".patch-test.yaml", "")}`);
+  const names = readdirSync(new URL(`../../${FIXTURES}/${folder}`, import.meta.url)).filter((name) => FIXTURE_ENDING.test(name));
+  return names.map((name) => `${folder}/${name.replace(FIXTURE_ENDING, "")}`);
 }
 
 describe("the fixtures", () => {
@@ -72,8 +72,8 @@ describe("a suite", () => {
   });
 
   test("that cannot be read has that as its problem", async () => {
-    const { problems } = await runFixture("none");
-    expect(problems).toMatchObject([{ code: "CONFIG_FILE", severity: "error", file: `${FIXTURES}/none.patch-test.yaml` }]);
+    const { problems } = await runFixture("passing/none");
+    expect(problems).toMatchObject([{ code: "CONFIG_FILE", severity: "error", file: `${FIXTURES}/passing/none.patch-test.yaml` }]);
   });
 
   test("whose expressions are too much work to compile has that as its problem", async () => {

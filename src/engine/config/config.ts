@@ -14,7 +14,13 @@ import type { Problem } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { CONFIG_SCHEMA } from "./config-schema.ts";
-import { warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUnequalLists } from "./patches/lists.ts";
+import {
+  warnOfDeadReverses,
+  warnOfForeignPatches,
+  warnOfServicesAlone,
+  warnOfUncopiedReferences,
+  warnOfUnequalLists,
+} from "./patches/lists.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
 import type { VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
@@ -146,13 +152,16 @@ function resolve(root: Node, options: ConfigOptions & { report: Report }): Confi
 
 function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): void {
   const { report, settings = DEFAULT_SETTINGS, vcluster } = options;
-  for (const name of ["endpoints", "services", "endpointSlices"] as const) {
+  const rules = { report, settings };
+  const all = (["endpoints", "services", "endpointSlices"] as const).flatMap((name) => {
     const list = valueAt(valueAt(toHost, name), "patches");
-    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, section: name, rules: { report, settings } });
+    const patches = checkPatches(list, { field: `sync.toHost.${name}.patches`, section: name, rules });
     if (name !== "services") warnOfDeadReverses(name, patches, report);
     warnOfUnreachedReverses(name, patches, report);
     warnOfOneWayPatches(name, patches, report);
-  }
+    return patches;
+  });
+  warnOfUncopiedReferences(toHost, all, rules);
   checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
   warnOfServicesAlone(toHost, report);
   warnOfUnequalLists(toHost, report);

@@ -214,6 +214,38 @@ describe("paths with .. when jsonpath is set", () => {
   );
 });
 
+describe("references to Secrets and ConfigMaps", () => {
+  const reference = (kind: string, more = "") => `{path: metadata.annotations.${kind}, reference: {apiVersion: v1, kind: ${kind}${more}}}`;
+  const patched = (patches: string, sections = "") => `sync: {toHost: {endpoints: {patches: [${patches}]}${sections}}}`;
+  const told = (text: string, options: ConfigOptions = {}) => {
+    const result = parseConfig(text, options);
+    return (result.ok ? result.warnings : result.problems).map(({ field, message, hint }) => `${field}: ${message}. ${hint}`);
+  };
+
+  test("are worth a warning, once for each kind, where nothing says which way these go", () => {
+    expect(told(patched([reference("Secret"), reference("ConfigMap"), reference("Secret").replace("Secret", "other")].join(", ")))).toEqual(
+      [
+        "sync.toHost.endpoints.patches[0].reference.kind: The tenant's Secret is not copied to the host, since sync.toHost.secrets.enabled is not set: the host's is copied to the tenant. Set sync.toHost.secrets.enabled to true to copy the tenant's Secret, or to false to copy the host's",
+        "sync.toHost.endpoints.patches[1].reference.kind: The tenant's ConfigMap is not copied to the host, since sync.toHost.configMaps.enabled is not set: the host's is copied to the tenant. Set sync.toHost.configMaps.enabled to true to copy the tenant's ConfigMap, or to false to copy the host's",
+      ],
+    );
+    expect(told(patched(reference("Secret"), ", secrets: {all: true}"))).toHaveLength(1);
+  });
+
+  test.each([
+    ["true is written", patched(reference("Secret"), ", secrets: {enabled: true}"), {}],
+    ["false is written", patched(reference("ConfigMap"), ", configMaps: {enabled: false}"), {}],
+    ["the value is a label selector", patched(reference("Secret", ", labels: {}")), {}],
+    [
+      "only names are translated",
+      patched(reference("Secret")),
+      { settings: { ...DEFAULT_SETTINGS, references: { ...DEFAULT_SETTINGS.references, mode: "rewrite-only" as const } } },
+    ],
+  ])("are not where %s", (_when, text, options) => {
+    expect(told(text, options)).toEqual([]);
+  });
+});
+
 describe("lists that differ", () => {
   const both = (endpointsEnabled: boolean, slicesEnabled: boolean) =>
     endpoints(`enabled: ${endpointsEnabled}\npatches:\n  - {path: subsets, expression: value}\n`) +

@@ -20,8 +20,10 @@ const EXPECTED: readonly RegExp[] = [
   /^dist\/playground\/index\.html$/,
   /^types\/[a-z-]+\.d\.ts$/,
   /^fixtures\/demo\/[a-z]+\.yaml$/,
-  /^deploy\/([a-z-]+\/)*[a-z-]+\.yaml$/,
-  /^docs\/([a-z]+\/)?[a-z0-9-]+\.(md|csv)$/i,
+  /^fixtures\/example-project\/([a-z-]+\/)?([a-z]+(-[a-z]+)*(\.patch-test|\.test)?\.(yaml|ts|js|json)|README\.md)$/,
+  /^deploy\/(([a-z-]+\/)*[a-z-]+\.yaml|Dockerfile)$/,
+  /^docs\/([a-z]+\/)*[a-z0-9-]+\.(md|csv)$/i,
+  /^docs\/guides\/alerts\.yaml$/,
   /^docs\/(images\/)?[a-z-]+\.(svg|png)$/,
 ];
 
@@ -46,7 +48,7 @@ export function judgeCompiled(paths: readonly string[], src: string): string[] {
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".d.ts"))
     .map((entry) => join(entry.parentPath, entry.name).slice(src.length + 1))
     // What only the page is made of is in the page.
-    .filter((path) => !path.startsWith("playground/"));
+    .filter((path) => !path.startsWith("workbench/playground/"));
   const wanted = new Set(sources.flatMap((path) => [".js", ".d.ts"].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`)));
   const found = paths.filter((path) => path.startsWith("dist/") && path !== "dist/playground/index.html");
   const packed = new Set(found);
@@ -57,8 +59,8 @@ export function judgeCompiled(paths: readonly string[], src: string): string[] {
 }
 
 /**
- * What is wrong with what the files say: folders of the machine that packed them, maps of sources that are not there, links of the
- * README that lead nowhere.
+ * What is wrong with what the files say: folders of the machine that packed them, maps of sources that are not there, links of pages
+ * that lead nowhere.
  *
  * @param machine folders of this machine, which no file may name.
  */
@@ -68,14 +70,15 @@ export function judgeTexts(files: readonly PackedFile[], machine: readonly strin
   return files.flatMap(({ path, text }) => [
     ...machine.filter((folder) => text.includes(folder)).map((folder) => `${path} names ${folder}`),
     ...(/^\/\/# sourceMappingURL=(?!data:)/m.test(text) ? [`${path} has a map of sources that are not there`] : []),
-    ...(path === "README.md" ? linksOf(text).filter((link) => !there(normalize(join(dirname(path), link)))) : []).map(
+    ...(path.endsWith(".md") ? linksOf(text).filter((link) => !there(normalize(join(dirname(path), link)))) : []).map(
       (link) => `${path} links to ${link}, which is not there`,
     ),
   ]);
 }
 
 function linksOf(markdown: string): string[] {
-  const links = [...markdown.replace(/^```[\s\S]*?^```/gm, "").matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+  const prose = markdown.replace(/^ *```[\s\S]*?^ *```/gm, "").replace(/`[^`\n]*`/g, "`");
+  const links = [...prose.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
   return links.filter((link) => !/^[a-z]+:/.test(link));
 }
 

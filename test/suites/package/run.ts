@@ -1,6 +1,6 @@
 /**
- * What users get: builds the package, packs it, and runs `fixtures/example-project` and `fixtures/embedder` on the tarball, in a
- * temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
+ * What users get: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder` and the README's commands on the
+ * tarball, in a temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
  *
  * The tarball holds what it should and nothing else, and publint and the types of its subpaths are clean.
  *
@@ -16,6 +16,7 @@ import { CommandError, install, isUnreachable, run } from "./command.ts";
 import { judgeCompiled, judgePaths, judgeTexts, readPackage } from "./contents.ts";
 import { lintPackage } from "./lint.ts";
 import { checkNpx, checkOnNode } from "./on-node.ts";
+import { checkReadme } from "./readme.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const EXAMPLE = join(ROOT, "fixtures/example-project");
@@ -124,9 +125,9 @@ function importEverySubpath(): string {
 async function checkEmbedder(project: string): Promise<void> {
   const inPackage = (text: string) =>
     text
-      .replace(/"\.\.\/\.\.\/src\/index\.ts"/g, '"endpoint-sync"')
-      .replace(/"\.\.\/\.\.\/src\/(\w+)\.ts"/g, '"endpoint-sync/$1"')
-      .replace(/"\.\.\/\.\.\/fixtures\/embedder\//g, '"./');
+      .replace(/"(?:\.\.\/)+src\/index\.ts"/g, '"endpoint-sync"')
+      .replace(/"(?:\.\.\/)+src\/(\w+)\.ts"/g, '"endpoint-sync/$1"')
+      .replace(/"(?:\.\.\/)+fixtures\/embedder\//g, '"./');
   const files = [
     ...["caches.ts", "queue.ts", "host-program.ts"].map((name) => join(ROOT, "fixtures/embedder", name)),
     join(import.meta.dirname, "embedding.ts"),
@@ -223,6 +224,10 @@ try {
   console.log("example project, dependencies of this checkout: endpoint-sync test, vitest, tsc");
   await checkEmbedder(linked);
   console.log("embedding example: tsc, and a copy of Endpoints");
+  const link = (project: string) => linkPackages(project, tarball);
+  const { pasted, isInstalled } = await checkReadme({ folder: join(folder, "readme"), tarball, link });
+  const how = isInstalled ? "the tarball installed" : "the tarball linked, as npm does not reach its registry";
+  console.log(`README: ${pasted} blocks pasted in an empty folder, ${how}`);
   for (const major of VITEST_MAJORS) {
     const project = copyExample(folder, `vitest-${major}`);
     if (!(await install(project, ["--save-dev", tarball, `vitest@${major}`]))) {

@@ -25,14 +25,14 @@ test("hold", async () => {
 });
 
 test("do not hold, or cannot be run, and say where", async () => {
-  const { problems, results } = await run("sequence-wrong.patch-test.yaml");
+  const { problems, results } = await run("sequence-life.wrong-test.yaml");
   expect(problems).toEqual([]);
   const [oneWay, wrong] = results;
   expect([oneWay!.verdict, wrong!.verdict]).toEqual(["failed", "error"]);
   expect(oneWay!.failures).toEqual([
     {
       message: "Expected exactly 1 write to the tenant cluster by 1.003s, but there were 0",
-      place: { file: `${FOLDER}/sequence-wrong.patch-test.yaml`, line: 15, column: 29 },
+      place: { file: `${FOLDER}/sequence-life.wrong-test.yaml`, line: 15, column: 29 },
       expected: 1,
       actual: 0,
       explanation: [

@@ -4,9 +4,10 @@
  * @module
  */
 import { fieldPath } from "../../../schema/field.ts";
-import { keyStartOf, startOf, valueAt } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
+import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
+import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 
 /** Where the body of a kind comes back from the host as one value. */
@@ -75,6 +76,38 @@ export function warnOfForeignPatches(toHost: Node | undefined, report: Report): 
       message,
     });
   }
+}
+
+/** The kinds that reference patches bring across, with their sections of `sync.toHost`. */
+const COPIED_BY_REFERENCE = [
+  { apiVersion: "v1", kind: "Secret", section: "secrets" },
+  { apiVersion: "v1", kind: "ConfigMap", section: "configMaps" },
+];
+
+/**
+ * Warns of references to Secrets and ConfigMaps where nothing says which way these go: they come from the host then, while most authors
+ * expect the opposite. Each kind is reported once, at the first patch that refers to it.
+ */
+export function warnOfUncopiedReferences(toHost: Node | undefined, patches: readonly CheckedPatch[], rules: PatchRules): void {
+  if (rules.settings.references.mode !== "follow") return;
+  for (const { section, ...wanted } of COPIED_BY_REFERENCE) {
+    const first = patches.find(({ node }) => refersTo(node, wanted));
+    if (first === undefined || valueAt(valueAt(toHost, section), "enabled") !== undefined) continue;
+    const setting = `sync.toHost.${section}.enabled`;
+    rules.report.warning({
+      code: "CONFIG_VALUE",
+      at: startOf(valueAt(valueAt(first.node, "reference"), "kind")!),
+      field: `${first.field}.reference.kind`,
+      message: `The tenant's ${wanted.kind} is not copied to the host, since ${setting} is not set: the host's is copied to the tenant`,
+      hint: `Set ${setting} to true to copy the tenant's ${wanted.kind}, or to false to copy the host's`,
+    });
+  }
+}
+
+function refersTo(patch: MapNode, wanted: { apiVersion: string; kind: string }): boolean {
+  const reference = valueAt(patch, "reference");
+  if (reference?.kind !== "map" || reference.entries.has("labels") || patch.entries.has("labels")) return false;
+  return (["apiVersion", "kind"] as const).every((name) => textOf(valueAt(reference, name)) === wanted[name]);
 }
 
 function patchCount(section: Node | undefined): number {

@@ -184,7 +184,7 @@ function deletion(input: ReferenceInput, { metadata }: KubeObject, reason: strin
 
 /** Says no host name: the note becomes an Event in the tenant cluster. */
 function missing(input: ReferenceInput): Note {
-  const where = sourceSide(input) === "host" ? "on the host, from where it would be brought" : "in the tenant cluster";
+  const where = sourceSide(input) === "host" ? "on the host, from which the configuration copies it" : "in the tenant cluster";
   return { code: "REFERENCE_MISSING", message: `${named(input)} does not exist ${where}` };
 }
 

@@ -1,0 +1,116 @@
+/**
+ * One shell, into which blocks of commands are pasted whole, as readers of a page do.
+ *
+ * @module
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+/** No expectation: a block may build and install, on a machine that is slow and busy. */
+const PASTE_MS = 900_000;
+/** 128 and the number of SIGINT: what a shell says of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs what it reads, block by block with a zero byte behind each. Jobs are groups of processes, as they are where somebody types. ERR
+ * is not raised within a list of commands, whose end is in `$?`.
+ */
+const READ_AND_RUN = `
+exec 3<&0 </dev/null 2>&1
+set -m
+trap 'failed=$?' ERR
+while IFS= read -r -d '' -u 3 block; do
+  failed=0
+  eval "$block"
+  code=$?
+  printf '\\n-- pasted %s: %s\\n' "$((pastes += 1))" "$((failed > 0 ? failed : code))"
+done
+for job in $(jobs -p); do kill -- "-$job" 2>/dev/null; done
+wait
+`;
+
+/** What a shell begins with. */
+export interface PastedShellOptions {
+  /** Where it begins. */
+  readonly folder: string;
+  /** Shell lines that run before the command of that name, of which `"$@"` are the words. Default: none. */
+  readonly shims?: Readonly<Record<string, string>>;
+  /** The Node that commands find first. Default: the one that runs this. */
+  readonly node?: string;
+}
+
+/** The shell. Everything rejects with what was printed when a command fails. */
+export interface PastedShell {
+  /** Pastes a block, and gives what it printed until the shell takes further commands. What runs in the background goes on. */
+  paste(block: string): Promise<string>;
+  /** Gives what the shell and its jobs printed since the last block, once that holds `wanted`. */
+  until(wanted: RegExp): Promise<string>;
+  /** Pastes a block whose last command serves, presses Ctrl-C once `ready` was printed, and gives what it printed until it has ended. */
+  interrupt(block: string, ready: RegExp): Promise<string>;
+  /** Ends the shell and its jobs. */
+  close(): Promise<void>;
+}
+
+/** Opens a shell. */
+export function openPastedShell({ folder, shims = {}, node = process.execPath }: PastedShellOptions): PastedShell {
+  const bin = mkdtempSync(join(tmpdir(), "endpoint-sync-shims-"));
+  for (const [name, line] of Object.entries(shims)) {
+    const real = spawnSync("bash", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
+    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\nexec "${real}" "$@"\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  const env = { ...process.env, PATH: [bin, dirname(node), process.env["PATH"]].join(delimiter) };
+  const shell = spawn("bash", ["-c", READ_AND_RUN], { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((done) => shell.once("exit", () => done()));
+  let printed = "";
+  const readers = new Set<() => void>();
+  shell.stdout.on("data", (chunk: Buffer) => {
+    printed += chunk.toString("utf8");
+    for (const read of readers) read();
+  });
+  const until = async (wanted: RegExp): Promise<string> => {
+    let limit: NodeJS.Timeout | undefined;
+    let read: (() => void) | undefined;
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`${why}, while waiting for ${wanted}:\n${printed}`));
+        read = () => void (wanted.test(printed) && resolve(printed));
+        readers.add(read);
+        limit = setTimeout(() => fail(`Nothing for ${PASTE_MS / 1000} s`), PASTE_MS);
+        void ended.then(() => fail("The shell ended"));
+        read();
+      });
+    } finally {
+      clearTimeout(limit);
+      readers.delete(read!);
+    }
+  };
+  let pastes = 0;
+  const paste = async (block: string): Promise<string> => {
+    pastes += 1;
+    const mark = `-- pasted ${pastes}`;
+    printed = "";
+    shell.stdin.write(`${block}\0`);
+    const text = await until(new RegExp(`${mark}: \\d+\n`));
+    const [, before = "", code] = new RegExp(`^([^]*)\n${mark}: (\\d+)\n`).exec(text)!;
+    if (code !== "0") throw new Error(`Exit code ${code}:\n${block}\n${before}`);
+    return before;
+  };
+  return {
+    paste,
+    until,
+    async interrupt(block, ready) {
+      await paste(`{ ${block.trimEnd()}\n} &\nserving=$!`);
+      const said = await until(ready);
+      const rest = await paste(`kill -INT -- -$serving; wait $serving || [ $? = ${INTERRUPTED} ]`);
+      return said + rest;
+    },
+    async close() {
+      shell.stdin.end();
+      await ended;
+      rmSync(bin, { recursive: true });
+    },
+  };
+}
