@@ -36,7 +36,7 @@ export const README_BLOCKS: readonly ReadmeBlock[] = [
   { begins: "npm ci && npm test", notIn: { clone: "It is the whole suite, and runs this; .ci/run goes on with it", ...FOR_A_CLONE } },
   { begins: "npm ci && npm run build && npm pack", prints: /^endpoint-sync-\d+\.\d+\.\d+\.tgz$/m, notIn: FOR_A_CLONE },
   { begins: "npm install ./endpoint-sync-", prints: /added \d+ packages/, notIn: { clone: "The README says that it is for elsewhere" } },
-  { begins: "mkdir try && cd try" },
+  { begins: "mkdir -p try && cd try" },
   {
     begins: "npx endpoint-sync validate",
     prints: /The configuration is valid\.\n[^]*name: web-x-shop-x-blue\n[^]*addresses\[1\]\.ip +"100\.100\.100\.200"\n(.*\n)*blue-web\n/,
