@@ -1,12 +1,20 @@
 import { defineConfig } from "vitest/config";
 import { PATIENCE_MS, TEST_MS } from "../test/support/patience.ts";
+import { LONG, OWN_COMMANDS } from "./long-tests.ts";
 import { skippedReporter } from "./skipped-reporter.ts";
+
+/** Which of the tests: `short` is `npm test`, `long` is `npm run test:long`, `all` is both. Unset: those that the command line names. */
+const part = process.env["TESTS"];
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: part === "long" ? [...LONG] : ["test/**/*.test.ts"],
     // Outages take their time, on sockets and a clock that runs: they have a command of their own.
-    exclude: process.env["FAULTS"] === undefined ? ["test/suites/faults/!(table).test.ts"] : [],
+    exclude: [
+      ...(process.env["FAULTS"] === undefined ? ["test/suites/faults/!(table).test.ts"] : []),
+      ...(part === undefined ? [] : OWN_COMMANDS),
+      ...(part === "short" ? LONG : []),
+    ],
     setupFiles: ["test/support/setup.ts"],
     // Titles in reports are those of docs/reference/conformance.md: values in them are not cut.
     taskTitleValueFormatTruncate: 200,

@@ -4,7 +4,7 @@
  *
  *   npm run test:chance -- [--ways order,one-core,busy,slow] [--times 1] [--seed N] [TEST FILES]
  *
- * Without files it runs all of `npm test`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
+ * Without files it runs all of `npm run test:all`. What is red in one way and green in another one is red by chance: a bug of the test, or one of
  * the product that only some machines show. The exit code is 1 when something was red.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -88,7 +88,7 @@ interface Report {
 async function play({ before = [], options, beside }: Way, seed: number, files: readonly string[]): Promise<string[]> {
   const path = join(temporaryFolder(), "report.json");
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${path}`];
-  const [program, ...argv] = [...before, "npm", "test", "--", ...reporters, ...(options?.(seed) ?? []), ...files];
+  const [program, ...argv] = [...before, "npm", "run", "test:all", "--", ...reporters, ...(options?.(seed) ?? []), ...files];
   const run = spawn(program!, argv, { cwd: ROOT, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [run.stdout, run.stderr])

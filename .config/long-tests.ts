@@ -1,0 +1,31 @@
+/**
+ * Which tests `npm test` leaves to `npm run test:long`: it takes two minutes at most on two quiet cores, so that people run it.
+ *
+ * @module
+ */
+
+/** Tests with a command of their own: they need etcd, Chromium or an hour. */
+export const OWN_COMMANDS: readonly string[] = [
+  "test/workbench/playground/{browser,chromium}*",
+  "test/apiserver/store/etcd-{access,by-hand,cluster,contents,faults,kills,reseal,restores,room}*",
+  "test/management/{replicas,data/led-resealing,data/key-guide}*",
+];
+
+/** Tests that run documentation, start processes, or walk thousands of cases. */
+export const LONG: readonly string[] = [
+  "test/{docs,deploy,suites}/**/*.test.ts",
+  "test/cli/{cluster-data,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
+  "test/management/{curl,management-kills,key-sequences,permission-table}.test.ts",
+  "test/management/data/*.test.ts",
+  "test/apiserver/{watches,fan-out}.test.ts",
+  "test/apiserver/store/{sqlite-kills,sqlite-reseal,sqlite-cluster,etcd-store}.test.ts",
+  "test/cluster/{cluster,scale,end-to-end}.test.ts",
+  "test/kube/runtime/*.property.test.ts",
+  "test/kube/object/ip-differential.test.ts",
+  "test/engine/sandbox/{attacks,engine-agreement,fuzz,instance,pollution,prices,strings}.test.ts",
+  "test/engine/sync/{host-edits.faults,write-brake.clusters}.test.ts",
+  "test/engine/reconcile/{plan.properties,service-copies}.test.ts",
+  "test/engine/translate/mapping.test.ts",
+  "test/workbench/{simulator,simulator.adoption,laws.properties,patch-tests-vacuous}.test.ts",
+  "test/workbench/playground/{attacks,build,gallery,sha256}.test.ts",
+];
