@@ -61,7 +61,9 @@ export function openPastedShell({ folder, shims = {}, node = process.execPath }:
     writeFileSync(join(bin, name), `#!/bin/sh\n${line}\nexec "${real}" "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const env = { ...process.env, PATH: [bin, dirname(node), process.env["PATH"]].join(delimiter) };
+  // `npm run --silent` silences every npm below it; what people paste into has no such parent.
+  const { npm_config_loglevel: _silent, ...inherited } = process.env;
+  const env = { ...inherited, PATH: [bin, dirname(node), process.env["PATH"]].join(delimiter) };
   const shell = spawn("bash", ["-c", READ_AND_RUN], { cwd: folder, env, stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((done) => shell.once("exit", () => done()));
   let printed = "";

@@ -32,7 +32,7 @@ const PAGE = `<!doctype html>
 <script type="module">
   const report = (result) => fetch("/report", { method: "POST", body: JSON.stringify(result) });
   try {
-    const { findDifferences } = await import("/test/engines/fuel-table.ts");
+    const { findDifferences } = await import("/test/suites/engines/fuel-table.ts");
     const rows = await (await fetch("/fixtures/expressions/fuel.json")).json();
     await report({ engine: navigator.userAgent, differences: await findDifferences(rows) });
   } catch (error) {
