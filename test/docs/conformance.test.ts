@@ -60,7 +60,7 @@ function registeredTitles(): string[] {
   try {
     const vitest = [join(ROOT, "node_modules/vitest/vitest.mjs"), "list", "--config", ".config/vitest.config.ts", "--root", "."];
     const how = ["--no-static-parse", `--json=${output}`, ...Object.keys(RUNNERS)];
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|TESTS$)/.test(name)));
     execFileSync(process.execPath, [...vitest, ...how], { cwd: ROOT, env, stdio: "pipe" });
     const listed = JSON.parse(readFileSync(output, "utf8")) as { name: string; file: string }[];
     // A runner may run its suite twice, against clusters that are set up differently.
