@@ -8,7 +8,7 @@
 import type { KubeObject } from "../src/kube/object/types.ts";
 import { SECRETS } from "../src/kube/object/resource.ts";
 import type { PatchDefinition } from "../src/engine/patch/patch-definition.ts";
-import { applyPatches, type PatchOptions } from "../src/engine/patch/apply.ts";
+import { applyPatches, type ApplyPatchesOptions } from "../src/engine/patch/apply.ts";
 import { compilePatches } from "../src/engine/patch/compile.ts";
 import { createNameRules } from "../src/engine/patch/names.ts";
 import type { PatchEngine, PatchScope } from "../src/engine/patch/types.ts";
@@ -53,7 +53,13 @@ function samples(addresses: number): Sample[] {
 /** Applies patches by way of an engine. */
 function patcher(engine: PatchEngine, definitions: readonly PatchDefinition[] = PATCHES): (object: Sample) => unknown {
   const patches = compilePatches(definitions, { engine });
-  const shared: Omit<PatchOptions, "context"> = { direction: "toHost", engine, names, markerPrefix: "sync.platform/", namespace: "shop" };
+  const shared: Omit<ApplyPatchesOptions, "context"> = {
+    direction: "toHost",
+    engine,
+    names,
+    markerPrefix: "sync.platform/",
+    namespace: "shop",
+  };
   return (object) => {
     const context = { vcluster, hostObject: null, virtualObject: object };
     return applyPatches(patches, object as unknown as KubeObject, { ...shared, context }).object;

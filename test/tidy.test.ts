@@ -133,6 +133,25 @@ const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
+/** What a file declares and exports. */
+const DECLARED = /^export (?:abstract |async )?(?:function\*?|class|interface|type|const) (\w+)/gm;
+
+/** The playground is built with these in place of the files that need Node: they export the same names on purpose. */
+const STAND_INS = /^src\/workbench\/playground\/browser\//;
+
+/** Exported name → the files that declare it. */
+const EXPORTS: ReadonlyMap<string, ReadonlySet<string>> = exportsOf(sources.filter((file) => !STAND_INS.test(file)));
+
+function exportsOf(files: readonly string[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const file of files) {
+    for (const [, name] of readFileSync(join(ROOT, file), "utf8").matchAll(DECLARED)) {
+      found.set(name!, (found.get(name!) ?? new Set()).add(file));
+    }
+  }
+  return found;
+}
+
 /** Every folder of `src`, with what lies side by side in it, and which of it imports which. */
 const FOLDERS: ReadonlyMap<string, ReadonlyMap<string, Set<string>>> = foldersOf(IMPORTS);
 
@@ -159,7 +178,7 @@ describe.each(sources)("%s", (file) => {
   });
 
   test("documents what it exports", () => {
-    const exported = [...text.matchAll(/^export (?:abstract |async )?(?:function|class|interface|type|const) (\w+)/gm)];
+    const exported = [...text.matchAll(DECLARED)];
     const bare = exported.filter((match) => {
       const before = text.slice(0, match.index).trimEnd();
       // A run of one-line constants shares the comment above the first of them.
@@ -177,6 +196,11 @@ describe.each(sources)("%s", (file) => {
 describe("the tree", () => {
   test("has no import cycle between files", () => {
     expect(findCycle(IMPORTS)).toEqual([]);
+  });
+
+  test("gives each exported name one meaning", () => {
+    const declared = [...EXPORTS].flatMap(([name, files]) => (files.size > 1 ? [`${name}: ${[...files].join(", ")}`] : []));
+    expect(declared).toEqual([]);
   });
 
   test.each([...FOLDERS.keys()])("has no import cycle between what lies side by side in %s", (folder) => {

@@ -28,7 +28,7 @@ import type { KnownCallers } from "./http/limits/known-callers.ts";
 import { createPace } from "./http/limits/pace.ts";
 import type { Pace } from "./http/limits/pace.ts";
 import { createPresentation } from "./http/presentation.ts";
-import { below, splitOnce, targetOrFault } from "./http/request-target.ts";
+import { pathBelow, splitOnce, targetOrFault } from "./http/request-target.ts";
 import type { ResourceTarget } from "./http/request-target.ts";
 import {
   BODY_BYTES_MAX,
@@ -224,7 +224,7 @@ class Serving {
   #turnOf(request: IncomingMessage): Promise<void> | undefined {
     const { basePath = "", addressOf = remoteAddressOf } = this.#options;
     const [path] = splitOnce(request.url ?? "/", "?");
-    if (isOpenPath(below(basePath, path) ?? path)) return undefined;
+    if (isOpenPath(pathBelow(basePath, path) ?? path)) return undefined;
     return this.#pace.turnOf(this.#callers.whose(request.headers.authorization, () => addressOf(request)));
   }
 
@@ -249,7 +249,7 @@ class Serving {
     const { request, response, warn } = passage;
     const [whole = "/", search = ""] = splitOnce(request.url ?? "/", "?");
     const { basePath = "" } = this.#options;
-    const inside = below(basePath, whole);
+    const inside = pathBelow(basePath, whole);
     const path = basePath !== "" && inside?.startsWith(WELL_KNOWN) ? undefined : inside;
     const open = { request, response, warn, method: request.method ?? "GET", query: new URLSearchParams(search) };
     if (path === undefined) {

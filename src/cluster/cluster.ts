@@ -21,7 +21,7 @@ import type { Access } from "./access.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { startEndpointSliceController } from "./controllers/slices/endpoint-slice-controller.ts";
 import { startEndpointSliceMirroring } from "./controllers/slices/endpoint-slice-mirroring.ts";
-import type { Controller } from "./controllers/controller.ts";
+import type { ClusterController } from "./controllers/controller.ts";
 import { startEndpointsController } from "./controllers/endpoints-controller.ts";
 import { startGarbageCollector } from "./controllers/garbage-collector.ts";
 import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
@@ -35,7 +35,7 @@ import { createInProcessClient } from "./in-process-client.ts";
 import type { InProcessClient } from "./in-process-client.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import type { PlatformTrust } from "./tokens/platform-tokens.ts";
-import { bearerOf } from "./kinds/token-for.ts";
+import { tokenUserOf } from "./kinds/token-for.ts";
 import type { IssuedToken, TokenSubject } from "./kinds/token-for.ts";
 
 /** What an embedded cluster is without a network. */
@@ -137,7 +137,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const aggregation = await startRoleAggregation(parts);
   // Nobody sees a cluster whose roles are still empty.
   await aggregation.settled();
-  const controllers: Controller[] = [
+  const controllers: ClusterController[] = [
     aggregation,
     await startNamespaceController(parts),
     await startServiceAccountController(parts),
@@ -164,7 +164,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
 }
 
 /** One controller's writes are another one's work, so it takes a round in which nothing was written. */
-async function settled(store: Store, controllers: readonly Controller[]): Promise<void> {
+async function settled(store: Store, controllers: readonly ClusterController[]): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     for (const controller of controllers) await controller.settled();
   }
@@ -217,7 +217,7 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
     caPem,
     kubeconfig: formatKubeconfig({ name, url, ...(credentials && { caPem, token }) }),
     async tokenFor(subject) {
-      const issued = access.tokens.issue(await bearerOf(registry, subject));
+      const issued = access.tokens.issue(await tokenUserOf(registry, subject));
       return { token: issued, kubeconfig: formatKubeconfig({ name, url, token: issued, ...(credentials && { caPem }) }) };
     },
     disconnect() {

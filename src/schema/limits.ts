@@ -2,7 +2,7 @@
 export const TEXT_MAX = 3 * 1024 * 1024;
 
 /** Deepest nesting of lists and maps, aliases followed. */
-export const DEPTH_MAX = 100;
+export const DOCUMENT_DEPTH_MAX = 100;
 
 /** Aliases (`*name`) in one document. */
 export const ALIASES_MAX = 1_000;

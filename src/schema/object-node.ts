@@ -3,7 +3,7 @@ import type { Report } from "./problem.ts";
 import { positionAt, sourceWithoutText } from "./source.ts";
 import type { Source } from "./source.ts";
 import { fieldPath, indexPath } from "./field.ts";
-import { DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
+import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
 
 /**
  * The nodes of data that was never text; every position in it is 0:0. Members that are `undefined` are left out.
@@ -43,7 +43,7 @@ function build(walk: Walk, value: unknown, field: string): Node {
 
 function container(walk: Walk, value: object, field: string): Node {
   if (walk.open.has(value)) return refuse(walk, field, "The object contains itself");
-  if (walk.open.size >= DEPTH_MAX) return refuse(walk, field, `The object is nested more than ${DEPTH_MAX} levels deep`);
+  if (walk.open.size >= DOCUMENT_DEPTH_MAX) return refuse(walk, field, `The object is nested more than ${DOCUMENT_DEPTH_MAX} levels deep`);
   walk.open.add(value);
   const node = Array.isArray(value) ? list(walk, value, field) : map(walk, value, field);
   walk.open.delete(value);

@@ -1,7 +1,7 @@
 import { boolCoreTag, EVENT_ID, floatCoreTag, getScalarValue, intCoreTag, NOT_RESOLVED, nullCoreTag, SCALAR_STYLE } from "js-yaml";
 import type { Event, ScalarEvent } from "js-yaml";
 import { assert } from "../base/errors.ts";
-import { ALIASES_MAX, DEPTH_MAX, MERGED_KEYS_MAX } from "./limits.ts";
+import { ALIASES_MAX, DOCUMENT_DEPTH_MAX, MERGED_KEYS_MAX } from "./limits.ts";
 import type { ListNode, MapEntry, MapNode, Node, ScalarNode, ScalarStyle } from "./node.ts";
 import type { Report } from "./problem.ts";
 import { positionAt } from "./source.ts";
@@ -20,7 +20,7 @@ export class YamlRefusal extends Error {
 }
 
 /** The message of a document that is nested too deep, by itself or by aliases. */
-export const TOO_DEEP = `Values are nested more than ${DEPTH_MAX} levels deep`;
+export const TOO_DEEP = `Values are nested more than ${DOCUMENT_DEPTH_MAX} levels deep`;
 
 type EventOf<Type extends number> = Extract<Event, { type: Type }>;
 type CollectionEvent = EventOf<typeof EVENT_ID.MAPPING> | EventOf<typeof EVENT_ID.SEQUENCE>;
@@ -111,7 +111,7 @@ function readAlias(reader: Reader, event: EventOf<typeof EVENT_ID.ALIAS>): Node 
   reader.aliasedValues += target.extent.values;
   const { aliasedValues, aliasedValuesMax } = reader;
   if (aliasedValues > aliasedValuesMax) throw new YamlRefusal(at, `Aliases stand for more than ${aliasedValuesMax} values`);
-  if (reader.depth + target.extent.depth > DEPTH_MAX) throw new YamlRefusal(at, TOO_DEEP);
+  if (reader.depth + target.extent.depth > DOCUMENT_DEPTH_MAX) throw new YamlRefusal(at, TOO_DEEP);
   reader.lastEnd = event.anchorEnd;
   return target.node;
 }
@@ -122,7 +122,7 @@ function readCollection(reader: Reader, event: CollectionEvent): Node {
   const anchor = anchorName(reader, event);
   if (anchor !== undefined) reader.anchors.set(anchor, "open");
   reader.depth += 1;
-  if (reader.depth > DEPTH_MAX) throw new YamlRefusal(event.start, TOO_DEEP);
+  if (reader.depth > DOCUMENT_DEPTH_MAX) throw new YamlRefusal(event.start, TOO_DEEP);
   reader.lastEnd = event.start;
   const node = event.type === EVENT_ID.MAPPING ? readMap(reader, event.start) : readList(reader, event.start);
   reader.depth -= 1;

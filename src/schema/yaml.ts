@@ -9,7 +9,7 @@
 import { EVENT_ID, parseEvents, YAMLException } from "js-yaml";
 import type { Event } from "js-yaml";
 import { messageOf } from "../base/errors.ts";
-import { ALIASED_VALUES_MAX, DEPTH_MAX, TEXT_MAX } from "./limits.ts";
+import { ALIASED_VALUES_MAX, DOCUMENT_DEPTH_MAX, TEXT_MAX } from "./limits.ts";
 import type { Node } from "./node.ts";
 import type { Report } from "./problem.ts";
 import { createSource, positionAt } from "./source.ts";
@@ -17,7 +17,7 @@ import type { Source } from "./source.ts";
 import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
 
 /** js-yaml counts keys and scalars as levels too; the exact limit is kept where the nodes are built. */
-const PARSER_DEPTH_MAX = 2 * DEPTH_MAX;
+const PARSER_DEPTH_MAX = 2 * DOCUMENT_DEPTH_MAX;
 
 /** Where a text comes from, and who hears of its problems. */
 export interface YamlOptions {

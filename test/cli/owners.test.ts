@@ -6,13 +6,13 @@ import { describe, expect, test } from "vitest";
 import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { writeMarkers } from "../../src/engine/translate/markers.ts";
-import type { Source } from "../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../src/engine/translate/markers.ts";
 import { cli, freshClusters, sides, stateOf, synced } from "./inspected-clusters.ts";
 
 freshClusters();
 
 /** A copy of shop/NAME, as the markers say; those of version 481069b do not name the namespace of their virtual cluster. */
-async function put(place: string, said: Partial<Source> = {}): Promise<void> {
+async function put(place: string, said: Partial<CopySource> = {}): Promise<void> {
   const [namespace, name] = place.split("/") as [string, string];
   if ((await sides.host.client.get(NAMESPACES, { namespace: "", name: namespace })) === undefined)
     await sides.host.client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });

@@ -7,7 +7,7 @@ import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { createReadiness, REVIEW_INTERVAL_MS, REVIEW_PAUSE_MS, REVIEW_SOON_MS } from "../../src/cli/run/readiness.ts";
+import { createSyncerReadiness, REVIEW_INTERVAL_MS, REVIEW_PAUSE_MS, REVIEW_SOON_MS } from "../../src/cli/run/readiness.ts";
 import { startCluster } from "../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/kube/object/resource.ts";
@@ -55,7 +55,7 @@ function createWorld() {
       },
     } as unknown as ClusterClient,
   });
-  const readiness = createReadiness({
+  const readiness = createSyncerReadiness({
     clusters: [side("tenant"), side("host")],
     permissions: () => [UPDATE, TELL],
     prepared: () => state.prepared,

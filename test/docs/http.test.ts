@@ -4,14 +4,19 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Probe } from "../../src/cli/process/probe-server.ts";
+import type { ProbeAnswer } from "../../src/cli/process/probe-server.ts";
 import { startProbeServer } from "../../src/cli/process/probe-server.ts";
 import type { ProbeServer } from "../../src/cli/process/probe-server.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { startManagement } from "../../src/management.ts";
 import type { Management } from "../../src/management.ts";
 import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits/limits.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, LOGINS_PER_USER_MAX, OBJECTS_PER_OWNER_MAX } from "../../src/management/config/limits.ts";
+import {
+  MANAGEMENT_BODY_VALUES_MAX,
+  BYTES_PER_OWNER_MAX,
+  LOGINS_PER_USER_MAX,
+  OBJECTS_PER_OWNER_MAX,
+} from "../../src/management/config/limits.ts";
 import type { Shared } from "../../src/apiserver/http/limits/in-flight.ts";
 import { createInFlight } from "../../src/apiserver/http/limits/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
@@ -28,7 +33,7 @@ describe("the syncer", () => {
   const rows = rowsOf("syncer");
   const servers = new Map<string, ProbeServer>();
   beforeAll(async () => {
-    const notReady: Probe = () => ({ reason: "the first lists are not complete yet" });
+    const notReady: ProbeAnswer = () => ({ reason: "the first lists are not complete yet" });
     const probes = { "/healthz": () => "ok" as const, "/livez": () => "ok" as const, "/readyz": notReady };
     servers.set("--health-address", await startProbeServer({ address: "127.0.0.1:0", probes }));
     servers.set("--metrics-address", await startProbeServer({ address: "127.0.0.1:0", metrics: () => "# TYPE a counter\na 1\n" }));
@@ -119,7 +124,7 @@ describe("the management API", () => {
       SIGN_IN_LIMITS;
     const wanted: [string, number][] = [
       ["body of a request", body.split("*").reduce((product, factor) => product * Number(factor), 1)],
-      ["fields and items in a body", BODY_VALUES_MAX],
+      ["fields and items in a body", MANAGEMENT_BODY_VALUES_MAX],
       ["watches at once", most("watches")],
       ["connections at once", constant("CONNECTIONS_MAX")],
       ["reads at once", most("reads")],

@@ -11,7 +11,7 @@ import { ACCESS_SCOPE } from "../../src/cluster/scope/shape.ts";
 import type { AccessScope } from "../../src/cluster/scope/types.ts";
 import { validateScope } from "../../src/cluster/scope/checks/validate.ts";
 import { scopeWarnings } from "../../src/cluster/scope/checks/warnings.ts";
-import { decode } from "../../src/apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../src/apiserver/types/objects/decode.ts";
 import { request } from "../cluster/scope/request.ts";
 import { blocksOf, tablesOf } from "../support/markdown.ts";
 
@@ -21,7 +21,7 @@ function readScope(value: unknown): AccessScope {
   const refuse = (why: string): never => {
     throw new Error(why);
   };
-  return decode(ACCESS_SCOPE, value, { root: "AccessScope", onUnknownField: refuse, refuse });
+  return decodeObject(ACCESS_SCOPE, value, { root: "AccessScope", onUnknownField: refuse, refuse });
 }
 
 function rowsOf(name: string) {

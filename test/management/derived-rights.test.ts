@@ -8,7 +8,7 @@ import { authorize } from "../../src/cluster/rbac/authorize.ts";
 import { followPolicy } from "../../src/cluster/rbac/policy.ts";
 import { ruleAllows } from "../../src/cluster/rbac/rules.ts";
 import { groupOfSubject, KNOWN_GROUPS, subjectOfUserName, userNameOf } from "../../src/management/access/caller.ts";
-import type { Subject } from "../../src/management/access/caller.ts";
+import type { KeySubject } from "../../src/management/access/caller.ts";
 import { derivedRoles } from "../../src/management/access/rights/derived-roles.ts";
 import { followManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
@@ -49,7 +49,7 @@ const object = fc
     return { type, object: { apiVersion: type.apiVersion, kind: type.kind, metadata, spec: of } as KubeObject };
   });
 
-const subject: fc.Arbitrary<Subject> = fc.constantFrom(
+const subject: fc.Arbitrary<KeySubject> = fc.constantFrom(
   { kind: "user", name: "jane" },
   { kind: "user", name: "eve" },
   { kind: "team", name: "ops" },

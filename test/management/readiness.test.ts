@@ -1,7 +1,7 @@
 /** Readiness says what the store's writes say, and when they say something else again. */
 import { expect, test, vi } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
-import { createReadiness, keepLooking } from "../../src/management/api/readiness.ts";
+import { createServerReadiness, keepLooking } from "../../src/management/api/readiness.ts";
 import { alarmRaised } from "../../src/apiserver/store/etcd/client/failure.ts";
 import { writeFailure } from "../../src/apiserver/store/sqlite/failures.ts";
 import { createFakeClock, settle } from "../support/fake-clock.ts";
@@ -17,7 +17,7 @@ function start() {
     store.asked += 1;
     return store.fate();
   };
-  return { clock, lines, store, relieve, notReady: createReadiness({ store: { demandWritable }, relieve, clock, logger }) };
+  return { clock, lines, store, relieve, notReady: createServerReadiness({ store: { demandWritable }, relieve, clock, logger }) };
 }
 
 const failing = (error: Error) => () => Promise.reject(error);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEPTH_MAX, OBJECT_VALUES_MAX } from "../../src/schema/limits.ts";
+import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "../../src/schema/limits.ts";
 import { startOf, toJson } from "../../src/schema/node.ts";
 import { objectToNode } from "../../src/schema/object-node.ts";
 import { Report } from "../../src/schema/problem.ts";
@@ -44,8 +44,8 @@ describe("objectToNode", () => {
     cycle["a"] = { b: cycle };
     expect(read(cycle).problems).toEqual(["CONFIG_SYNTAX a.b: The object contains itself"]);
     const nested = (depth: number) => Array.from({ length: depth }).reduce((inner) => [inner], 1);
-    expect(read(nested(DEPTH_MAX)).problems).toEqual([]);
-    expect(read(nested(DEPTH_MAX + 1)).problems).toHaveLength(1);
+    expect(read(nested(DOCUMENT_DEPTH_MAX)).problems).toEqual([]);
+    expect(read(nested(DOCUMENT_DEPTH_MAX + 1)).problems).toHaveLength(1);
     let laughs: unknown = Array.from({ length: 100 }, () => 1);
     for (let level = 0; level < 8; level += 1) laughs = Array.from({ length: 10 }, () => laughs);
     expect(read(laughs).problems.at(-1)).toMatch(new RegExp(`more than ${OBJECT_VALUES_MAX} values`));

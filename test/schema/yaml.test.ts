@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ALIASED_VALUES_MAX, ALIASES_MAX, DEPTH_MAX, MERGED_KEYS_MAX, TEXT_MAX } from "../../src/schema/limits.ts";
+import { ALIASED_VALUES_MAX, ALIASES_MAX, DOCUMENT_DEPTH_MAX, MERGED_KEYS_MAX, TEXT_MAX } from "../../src/schema/limits.ts";
 import { locate, toJson } from "../../src/schema/node.ts";
 import { Report } from "../../src/schema/problem.ts";
 import { readYaml } from "../../src/schema/yaml.ts";
@@ -159,14 +159,14 @@ describe("limits of readYaml", () => {
   test.each([
     { fits: " ".repeat(TEXT_MAX), exceeds: " ".repeat(TEXT_MAX + 1), why: "the text" },
     {
-      fits: "[".repeat(DEPTH_MAX) + "]".repeat(DEPTH_MAX),
-      exceeds: "[".repeat(DEPTH_MAX + 1) + "]".repeat(DEPTH_MAX + 1),
+      fits: "[".repeat(DOCUMENT_DEPTH_MAX) + "]".repeat(DOCUMENT_DEPTH_MAX),
+      exceeds: "[".repeat(DOCUMENT_DEPTH_MAX + 1) + "]".repeat(DOCUMENT_DEPTH_MAX + 1),
       why: "the depth",
     },
-    { fits: nested(DEPTH_MAX), exceeds: nested(DEPTH_MAX + 1), why: "the depth of blocks" },
+    { fits: nested(DOCUMENT_DEPTH_MAX), exceeds: nested(DOCUMENT_DEPTH_MAX + 1), why: "the depth of blocks" },
     { fits: `a: &a 1\nb: [${"*a, ".repeat(ALIASES_MAX)}]`, exceeds: `a: &a 1\nb: [${"*a, ".repeat(ALIASES_MAX + 1)}]`, why: "the aliases" },
     { fits: laughs(4), exceeds: laughs(9), why: "what aliases stand for" },
-    { fits: chain(DEPTH_MAX - 1), exceeds: chain(DEPTH_MAX), why: "the depth that aliases add" },
+    { fits: chain(DOCUMENT_DEPTH_MAX - 1), exceeds: chain(DOCUMENT_DEPTH_MAX), why: "the depth that aliases add" },
     { fits: merges(MERGED_KEYS_MAX / 100 - 1), exceeds: merges(MERGED_KEYS_MAX / 100), why: "what << takes over" },
   ])("bounds $why", ({ fits, exceeds }) => {
     expect(read(fits).problems).toEqual([]);

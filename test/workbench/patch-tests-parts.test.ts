@@ -7,7 +7,7 @@ import { valueAt as nodeAt } from "../../src/schema/node.ts";
 import { Report } from "../../src/schema/problem.ts";
 import { readYaml } from "../../src/schema/yaml.ts";
 import { checkAssert, readAsserts } from "../../src/workbench/asserts/asserts.ts";
-import { differences, differencesExcept, isWithin } from "../../src/workbench/asserts/differences.ts";
+import { differences, differencesExcept, isPathWithin } from "../../src/workbench/asserts/differences.ts";
 import { createEngineCache } from "../../src/workbench/patch-tests/engines.ts";
 import { createSuiteFiles } from "../../src/workbench/patch-tests/suite/files.ts";
 import { mergeJson } from "../../src/workbench/patch-tests/suite/merge-json.ts";
@@ -75,7 +75,7 @@ describe("setting a value", () => {
         const path = formatSteps(steps);
         const after = setValue(document, path, value);
         expect(valueAt(after, parseConcrete(path)).value).toEqual(value);
-        expect(differences(document, after).every((difference) => isWithin(difference.path, path))).toBe(true);
+        expect(differences(document, after).every((difference) => isPathWithin(difference.path, path))).toBe(true);
       }),
     );
   });

@@ -30,7 +30,7 @@ export interface PathAttributes {
 export type Attributes = ResourceAttributes | PathAttributes;
 
 /** Whether somebody may. */
-export interface Decision {
+export interface AccessDecision {
   readonly allowed: boolean;
   /** What allows it, for people; "" when there is nothing to say. */
   readonly reason: string;
@@ -47,7 +47,7 @@ export interface PolicyRule {
 
 /** Decides what users may do. Answers hold for this moment: they follow every write that was acknowledged before. */
 export interface Authorizer {
-  decide(user: UserInfo, attributes: Attributes): Decision;
+  decide(user: UserInfo, attributes: Attributes): AccessDecision;
   /** Everything that a user may do in a namespace, and outside of any. Rules may repeat each other. */
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[];
 }

@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { isIPv4, SocketAddress } from "node:net";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { bits, explicit, implicit, integer, objectId, octets, sequence, setOf, time, utf8, yes } from "./der.ts";
+import { bits, explicit, implicit, integer, objectId, octets, sequence, setOf, derTime, utf8, yes } from "./der.ts";
 
 /** PEM texts for a TLS server and for its clients. */
 export interface ServerCertificate {
@@ -92,7 +92,7 @@ function certificate({ clock, chance }: CertificateOptions, { subject, issuer, p
     integer(serialNumber(chance)),
     ECDSA_WITH_SHA256,
     distinguishedName(issuer),
-    sequence(time(now - DAY_MS), time(now + LIFE_DAYS * DAY_MS)),
+    sequence(derTime(now - DAY_MS), derTime(now + LIFE_DAYS * DAY_MS)),
     distinguishedName(subject),
     publicKey.export({ type: "spki", format: "der" }),
     explicit(3, sequence(...extensions)),

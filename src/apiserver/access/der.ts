@@ -72,7 +72,7 @@ export function bits(content: Uint8Array, unused = 0): Buffer {
 }
 
 /** A point in time, in whole seconds. */
-export function time(milliseconds: number): Buffer {
+export function derTime(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/[-:T]|\.\d+/g, "");
   // Years before 2050 must be written with two digits.
   return Number(digits.slice(0, 4)) < 2050 ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits));

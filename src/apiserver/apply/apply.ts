@@ -10,7 +10,7 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { ObjectShape } from "../types/objects/shape.ts";
-import { compare, isUnchanged, UNOWNED } from "./compare.ts";
+import { compare, hasNoDifference, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";
 import { difference, intersection, isEmptySet, pathsOf, union, unionAll } from "../types/fields/field-set.ts";
@@ -22,7 +22,7 @@ import type { ManagerEntry, Managers } from "./managers.ts";
 import { mergeConfig } from "./merge.ts";
 import { prune } from "./prune.ts";
 import { afterUpdate, withoutFields, zeroObject } from "./update.ts";
-import type { Writer } from "./update.ts";
+import type { FieldWriter } from "./update.ts";
 
 /** A configuration that is applied. */
 export interface ApplyOptions {
@@ -79,7 +79,7 @@ export function* applyInPieces(options: ApplyOptions): Generator<undefined, Appl
   yield;
   const live = stored ?? zeroObject(shape);
   const opened = options.opened ?? live;
-  const writer: Writer = { manager, operation: "Apply", apiVersion: type.apiVersion, subresource, time: timestamp(options.now) };
+  const writer: FieldWriter = { manager, operation: "Apply", apiVersion: type.apiVersion, subresource, time: timestamp(options.now) };
   const managers = managersBefore(stored, { shape, writer });
   const given = appliedFields(shape, config);
   yield;
@@ -103,20 +103,20 @@ export function* applyInPieces(options: ApplyOptions): Generator<undefined, Appl
 
 interface Situation {
   readonly shape: ObjectShape;
-  readonly writer: Writer;
+  readonly writer: FieldWriter;
 }
 
 /** Of an object that nobody tracked, everything belongs to one manager, so that the first apply can conflict with it. */
 function managersBefore(stored: KubeObject | undefined, { shape, writer }: Situation): Managers {
   const managers = readManagers(stored?.metadata.managedFields);
   if (stored === undefined || managers.size > 0) return managers;
-  const unknown: Writer = { ...writer, manager: BEFORE_FIRST_APPLY, operation: "Update" };
+  const unknown: FieldWriter = { ...writer, manager: BEFORE_FIRST_APPLY, operation: "Update" };
   return afterUpdate(managers, compare(shape, zeroObject(shape), stored), unknown);
 }
 
 interface Giving {
   readonly managers: Managers;
-  readonly writer: Writer;
+  readonly writer: FieldWriter;
   readonly given: FieldSet;
 }
 
@@ -148,7 +148,7 @@ function changeOf(
 ): { readonly contested: FieldSet; readonly removed: FieldSet } {
   const applied = compare(shape, opened, pruned);
   const touched = union(applied.modified, applied.added);
-  if (next === pruned || isUnchanged(applied)) return { contested: touched, removed: applied.removed };
+  if (next === pruned || hasNoDifference(applied)) return { contested: touched, removed: applied.removed };
   const completed = compare(shape, live, next);
   const contested = intersection(touched, union(completed.modified, completed.added));
   // What the applier did not find, or found although it is not stored, is not for it to remove.
@@ -161,7 +161,7 @@ interface Contested {
   readonly fields: FieldSet;
 }
 
-function conflictsOf(managers: Managers, writer: Writer, contested: FieldSet): Contested[] {
+function conflictsOf(managers: Managers, writer: FieldWriter, contested: FieldSet): Contested[] {
   const own = identityOf(writer);
   const others = [...managers].filter(([id]) => id !== own).map(([, owner]) => ({ owner, fields: intersection(owner.fields, contested) }));
   return others.filter(({ fields }) => !isEmptySet(fields));
@@ -184,7 +184,7 @@ function sameContent(before: KubeObject, after: KubeObject): boolean {
 
 interface Applying {
   readonly before: ManagerEntry | undefined;
-  readonly writer: Writer;
+  readonly writer: FieldWriter;
   readonly given: FieldSet;
   /** Whether the object changed. */
   readonly changed: boolean;

@@ -11,7 +11,7 @@ import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "../types/fields
 import type { FieldSet } from "../types/fields/field-set.ts";
 import { everyField } from "./fields-of.ts";
 import { fieldStep } from "../types/fields/step.ts";
-import type { Step } from "../types/fields/step.ts";
+import type { FieldStep } from "../types/fields/step.ts";
 import { divide, isInternal, itemsByStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { Division } from "../types/fields/structure.ts";
 
@@ -51,7 +51,7 @@ export const UNOWNED: FieldSet = [
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
 /** Tells whether no field differs. The order of lists that are merged is no field. */
-export function isUnchanged({ removed, modified, added }: Comparison): boolean {
+export function hasNoDifference({ removed, modified, added }: Comparison): boolean {
   return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
 }
 
@@ -80,9 +80,9 @@ function compareMetadata(shape: Shape, { metadata: was }: JsonObject, { metadata
 
 /** Collects the differences of a value's parts. Most of the time there are none, so nothing is made until there is one. */
 class Tally {
-  #found: { readonly [kind in keyof Comparison]: [Step, FieldSet][] } | undefined;
+  #found: { readonly [kind in keyof Comparison]: [FieldStep, FieldSet][] } | undefined;
 
-  add(step: Step, { removed, modified, added }: Difference): void {
+  add(step: FieldStep, { removed, modified, added }: Difference): void {
     this.#found ??= { removed: [], modified: [], added: [] };
     if (removed !== undefined) this.#found.removed.push([step, removed]);
     if (modified !== undefined) this.#found.modified.push([step, modified]);

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { decode } from "../types/objects/decode.ts";
+import { decodeObject } from "../types/objects/decode.ts";
 import { duplicate, invalid, required } from "../types/field-error.ts";
 import type { FieldError } from "../types/field-error.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
@@ -8,7 +8,7 @@ import { optional, fields } from "../types/objects/shape.ts";
 import type { ListShape, ObjectShape, Shape, TextShape } from "../types/objects/shape.ts";
 import { badRequest, invalidObject } from "../types/status.ts";
 import { itemStep, ownMember } from "../types/fields/structure.ts";
-import type { Step } from "../types/fields/step.ts";
+import type { FieldStep } from "../types/fields/step.ts";
 
 /** A configuration that somebody applies. */
 export interface ReadConfigOptions {
@@ -106,7 +106,7 @@ class ConfigReader {
   }
 
   #list(shape: ListShape, value: readonly unknown[], path: string): unknown[] {
-    const seen = new Set<Step>();
+    const seen = new Set<FieldStep>();
     return value.map((item, index) => {
       const at = `${path}[${index}]`;
       const step = itemStep(shape, item);
@@ -134,7 +134,7 @@ function respelled(shape: TextShape, value: unknown): unknown {
     const refuse = () => {
       throw new Unreadable();
     };
-    return decode(fields({ value: optional(shape) }), { value }, { root: "", onUnknownField: () => {}, refuse })["value"];
+    return decodeObject(fields({ value: optional(shape) }), { value }, { root: "", onUnknownField: () => {}, refuse })["value"];
   } catch (error) {
     if (error instanceof Unreadable) return value;
     throw error;

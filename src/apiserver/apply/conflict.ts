@@ -1,13 +1,13 @@
 import type { EngineError } from "../../base/errors.ts";
 import { errorFromStatus } from "../../kube/object/status.ts";
 import { formatPath } from "../types/fields/step.ts";
-import type { Step } from "../types/fields/step.ts";
+import type { FieldStep } from "../types/fields/step.ts";
 import type { ManagerIdentity } from "./managers.ts";
 
 /** A manager that owns fields to which an applier wants to give other values. */
 export interface Conflict {
   readonly manager: ManagerIdentity;
-  readonly paths: readonly (readonly Step[])[];
+  readonly paths: readonly (readonly FieldStep[])[];
 }
 
 /**

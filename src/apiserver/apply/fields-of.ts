@@ -8,10 +8,10 @@ import type { ListShape, Shape } from "../types/objects/shape.ts";
 import { fieldSet, includesSelf, NO_FIELDS } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
 import { fieldStep } from "../types/fields/step.ts";
-import type { Step } from "../types/fields/step.ts";
+import type { FieldStep } from "../types/fields/step.ts";
 import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/structure.ts";
 
-type Members = (readonly [Step, FieldSet])[];
+type Members = (readonly [FieldStep, FieldSet])[];
 
 /** Every field of a value that came or went as a whole, itself included: a part of a set. */
 export function everyField(shape: Shape, value: unknown): FieldSet {

@@ -147,7 +147,7 @@ function entryOf(raw: JsonObject): ManagerEntry {
 }
 
 /** The entry with other fields, and with a new time if one is given. */
-export function withFields({ written: _old, ...entry }: ManagerEntry, fields: FieldSet, time = entry.time): ManagerEntry {
+export function withManagedFields({ written: _old, ...entry }: ManagerEntry, fields: FieldSet, time = entry.time): ManagerEntry {
   return { ...entry, fields, ...(time !== undefined && { time }) };
 }
 

@@ -6,7 +6,7 @@
  */
 import { difference, intersection, isEmptySet, union } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
-import { identityOf, readManagers, withFields, writeManagers } from "./managers.ts";
+import { identityOf, readManagers, withManagedFields, writeManagers } from "./managers.ts";
 import type { ManagerEntry } from "./managers.ts";
 
 /** What a view has in common with the object behind it. */
@@ -30,7 +30,7 @@ export function managersOfView(
 ): readonly unknown[] | undefined {
   const entries = [...readManagers(ofObject).values()].map((entry): ManagerEntry => {
     const apiVersion = entry.operation === "Apply" ? viewVersion : entry.apiVersion;
-    return withFields({ ...entry, apiVersion }, intersection(entry.fields, shared));
+    return withManagedFields({ ...entry, apiVersion }, intersection(entry.fields, shared));
   });
   return writeManagers(byIdentity(entries.filter(({ fields }) => !isEmptySet(fields))));
 }
@@ -50,9 +50,11 @@ export function managersBehindView(
     const lost = difference(before, now);
     const won = difference(now, before);
     if (isEmptySet(lost) && isEmptySet(won)) return entry;
-    return withFields(entry, union(difference(entry.fields, lost), won), isEmptySet(won) ? entry.time : time);
+    return withManagedFields(entry, union(difference(entry.fields, lost), won), isEmptySet(won) ? entry.time : time);
   });
-  const come = [...left.values()].map((entry) => withFields({ ...entry, apiVersion: objectVersion }, intersection(entry.fields, shared)));
+  const come = [...left.values()].map((entry) =>
+    withManagedFields({ ...entry, apiVersion: objectVersion }, intersection(entry.fields, shared)),
+  );
   return writeManagers(byIdentity([...kept, ...come].filter(({ fields }) => !isEmptySet(fields))));
 }
 

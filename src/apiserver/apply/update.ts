@@ -1,21 +1,21 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { decode } from "../types/objects/decode.ts";
+import { decodeObject } from "../types/objects/decode.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
 import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { ObjectShape } from "../types/objects/shape.ts";
 import { invalidObject } from "../types/status.ts";
-import { compare, isUnchanged, NO_CHANGE } from "./compare.ts";
+import { compare, hasNoDifference, NO_CHANGE } from "./compare.ts";
 import type { Comparison } from "./compare.ts";
 import { difference, intersection, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
-import { identityOf, parseManagers, readManagers, withFields, withoutExcess, writeManagers } from "./managers.ts";
+import { identityOf, parseManagers, readManagers, withManagedFields, withoutExcess, writeManagers } from "./managers.ts";
 import type { ManagerEntry, ManagerIdentity, Managers } from "./managers.ts";
 
 /** A create, update or patch that is about to be stored. */
-export interface UpdateOptions {
+export interface TrackedUpdateOptions {
   readonly definition: Pick<ResourceDefinition, "type" | "shape">;
   /** The stored object; undefined for a creation. */
   readonly before: KubeObject | undefined;
@@ -43,28 +43,28 @@ export interface UpdateOptions {
  * @example
  * applyUpdate({ definition, before: undefined, after: object, manager: "kubectl-create", now: clock.now() });
  */
-export function applyUpdate(options: UpdateOptions): KubeObject {
+export function applyUpdate(options: TrackedUpdateOptions): KubeObject {
   return deepFreeze(withMetadata(options.after, { managedFields: managedFieldsAfter(options) }));
 }
 
-function managedFieldsAfter(options: UpdateOptions): readonly unknown[] | undefined {
+function managedFieldsAfter(options: TrackedUpdateOptions): readonly unknown[] | undefined {
   const { definition, before, after } = options;
   const stored = before?.metadata.managedFields;
   const requested = requestedManagers(options);
   const managed = requested === undefined ? stored !== undefined && stored.length > 0 : requested.size > 0;
   const tracked = managed || isBare(definition.shape, before);
   const comparison = tracked ? compare(definition.shape, before ?? zeroObject(definition.shape), after) : NO_CHANGE;
-  if (requested === undefined && isUnchanged(comparison)) return stored;
+  if (requested === undefined && hasNoDifference(comparison)) return stored;
   return writeManagers(afterUpdate(requested ?? readManagers(stored), comparison, writerOf(options)));
 }
 
 /** Tells whether an object has nothing that anybody could own, so that nobody owning it does not mean that it is not tracked. */
 function isBare(shape: ObjectShape, object: KubeObject | undefined): boolean {
-  return object === undefined || isUnchanged(compare(shape, zeroObject(shape), object));
+  return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }
 
 /** Undefined when the stored ones stay. */
-function requestedManagers({ definition, before, after, subresource = "", requested }: UpdateOptions): Managers | undefined {
+function requestedManagers({ definition, before, after, subresource = "", requested }: TrackedUpdateOptions): Managers | undefined {
   const stored = before?.metadata.managedFields;
   if (requested === undefined || requested === null || requested === stored || subresource !== "") return undefined;
   if (isReset(requested)) return new Map();
@@ -80,17 +80,17 @@ function isReset(requested: unknown): boolean {
 }
 
 /** Who writes, and when. */
-export interface Writer extends ManagerIdentity {
+export interface FieldWriter extends ManagerIdentity {
   readonly time: string;
 }
 
-function writerOf({ definition, manager, subresource = "", now }: UpdateOptions): Writer {
+function writerOf({ definition, manager, subresource = "", now }: TrackedUpdateOptions): FieldWriter {
   return { manager, operation: "Update", apiVersion: definition.type.apiVersion, subresource, time: timestamp(now) };
 }
 
 /** The managers after a change that one of them made. */
-export function afterUpdate(managers: Managers, comparison: Comparison, writer: Writer): Managers {
-  if (isUnchanged(comparison)) return managers;
+export function afterUpdate(managers: Managers, comparison: Comparison, writer: FieldWriter): Managers {
+  if (hasNoDifference(comparison)) return managers;
   const { removed, modified, added } = comparison;
   const touched = union(modified, added);
   const id = identityOf(writer);
@@ -110,7 +110,7 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
   for (const [id, entry] of managers) {
     const rest = id === except ? entry.fields : difference(entry.fields, fields);
     if (isEmptySet(rest)) left.delete(id);
-    else if (rest !== entry.fields) left.set(id, withFields(entry, rest));
+    else if (rest !== entry.fields) left.set(id, withManagedFields(entry, rest));
   }
   return left;
 }
@@ -124,7 +124,7 @@ export function zeroObject(shape: ObjectShape): KubeObject {
   const refuse = (why: string): never => {
     throw new TypeError(why);
   };
-  const zero = decode(shape, {}, { root: "", onUnknownField: () => {}, refuse }) as KubeObject;
+  const zero = decodeObject(shape, {}, { root: "", onUnknownField: () => {}, refuse }) as KubeObject;
   zeroObjects.set(shape, deepFreeze(zero));
   return zero;
 }

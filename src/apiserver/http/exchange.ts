@@ -49,12 +49,12 @@ export interface Exchange extends OpenExchange {
 }
 
 /** How an answer is written. */
-export type Format = "json" | "yaml";
+export type ResponseFormat = "json" | "yaml";
 
 /** What a request is answered with, before it is written. `code` is the HTTP status. */
-export interface Answer {
+export interface ApiResponse {
   readonly code: number;
-  readonly format: Format;
+  readonly format: ResponseFormat;
   readonly object: object;
   /** What each element of a list is written as; made when it is. Default: as it is. */
   readonly each?: Each;
@@ -62,7 +62,7 @@ export interface Answer {
   readonly audited?: () => object;
 }
 
-const OFFERS: readonly Offer<Format>[] = [
+const OFFERS: readonly Offer<ResponseFormat>[] = [
   { type: "application/json", value: "json" },
   { type: "application/yaml", value: "yaml" },
 ];
@@ -91,7 +91,7 @@ export class Answering {
   }
 
   /** An answer whose form is settled, of any size. */
-  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: Answer): Promise<void> {
+  async send({ request, response, query, audit, caller }: Exchange, { code, format, object, each, audited }: ApiResponse): Promise<void> {
     audit?.responseObject(audited ?? (() => object));
     const head = { code, type: `application/${format}`, caller: caller.name };
     const forPeople = pretty(request, query);
@@ -134,7 +134,7 @@ function write(response: ServerResponse, code: number, type: string, text: strin
   void before.then(() => response.end());
 }
 
-function partsOf(object: object, format: Format, forPeople: boolean, each?: Each): Iterable<string> {
+function partsOf(object: object, format: ResponseFormat, forPeople: boolean, each?: Each): Iterable<string> {
   if (format === "yaml") return yamlParts(object, each);
   return forPeople ? indentedParts(object, each) : jsonParts(object, each);
 }

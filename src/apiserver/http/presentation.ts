@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { Answering, Exchange, Format } from "./exchange.ts";
+import type { Answering, Exchange, ResponseFormat } from "./exchange.ts";
 import { lineOf } from "./answer/json-text.ts";
 import { negotiate } from "./answer/negotiation.ts";
 import type { Offer } from "./answer/negotiation.ts";
@@ -19,7 +19,7 @@ import type { WatchRecord } from "../verbs/watch/watch-queue.ts";
 
 /** A form in which objects are shown. */
 interface View {
-  readonly format: Format;
+  readonly format: ResponseFormat;
   readonly as: "plain" | "table" | "metadata";
 }
 
@@ -99,7 +99,7 @@ function isOfAnObject({ type }: WatchRecord): boolean {
 
 const META = "meta.k8s.io";
 
-function offersOf(metadataKind: string, formats: readonly Format[]): readonly Offer<View>[] {
+function offersOf(metadataKind: string, formats: readonly ResponseFormat[]): readonly Offer<View>[] {
   return formats.flatMap((format) => {
     const type = `application/${format}`;
     const converted = ["v1", "v1beta1"].flatMap((v): Offer<View>[] => [

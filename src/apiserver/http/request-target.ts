@@ -73,7 +73,7 @@ function decodeSegment(segment: string): string {
  * @example
  * below("/kubernetes/management", "/kubernetes/management/api"); // "/api"
  */
-export function below(basePath: string, path: string): string | undefined {
+export function pathBelow(basePath: string, path: string): string | undefined {
   if (basePath === "") return path;
   if (path === basePath) return "/";
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;

@@ -18,13 +18,13 @@ import { PROTOBUF_TYPE } from "./body/protobuf.ts";
 import type { ObjectShape } from "../types/objects/shape.ts";
 import type { Registry } from "../verbs/registry.ts";
 import { repeatedFields } from "./body/repeated-fields.ts";
-import { checkValues, mediaTypeOf, parseBody, parseJson, parseYaml, readBytes } from "./body/request-body.ts";
+import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readBytes } from "./body/request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "../types/resource-definition.ts";
 import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, statusOf } from "../types/status.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
-import type { PatchKind, PatchOptions } from "../verbs/write/patch.ts";
+import type { PatchKind, PatchRequestOptions } from "../verbs/write/patch.ts";
 import type { ViewRequest } from "../verbs/view.ts";
 import type { Matches } from "../types/selection.ts";
 import type { UserInfo } from "../types/user-info.ts";
@@ -154,7 +154,7 @@ class Routes {
   #viewRoutes(part: string): readonly Route[] {
     const answer = async (
       { exchange, definition, key }: Routed,
-      request: Pick<ViewRequest, "write"> & { readonly options: PatchOptions },
+      request: Pick<ViewRequest, "write"> & { readonly options: PatchRequestOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
       await this.#options.presentation.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
@@ -260,7 +260,7 @@ class Routes {
   async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
-    const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJson(text);
+    const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJsonBody(text);
     exchange.audit?.requestObject(body);
     await exchange.body.pause();
     return { kind, body };

@@ -4,7 +4,7 @@
  * @module
  */
 import { isRecord, jsonEqual } from "../../base/json.ts";
-import { cloneJson, DEPTH_MAX } from "../types/objects/json-data.ts";
+import { cloneJson, JSON_DEPTH_MAX } from "../types/objects/json-data.ts";
 
 /** Most operations in one patch. Source: the API server's limit. */
 export const PATCH_OPERATIONS_MAX = 10_000;
@@ -76,7 +76,7 @@ function parsePointer(text: unknown, where: string): Pointer {
   if (!text.startsWith("/")) throw new PatchSyntaxError(`${where} does not begin with a slash: ${JSON.stringify(text)}`);
   if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has a tilde that escapes nothing: ${JSON.stringify(text)}`);
   const segments = text.slice(1).split("/");
-  if (segments.length > DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${DEPTH_MAX}`);
+  if (segments.length > JSON_DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${JSON_DEPTH_MAX}`);
   return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 

@@ -29,7 +29,7 @@ export function duplicate(field: string, value: unknown): FieldError {
 }
 
 /** The value names something that is not there. */
-export function notFound(field: string, value: unknown): FieldError {
+export function fieldNotFound(field: string, value: unknown): FieldError {
   return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
 }
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/json.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { decode } from "../types/objects/decode.ts";
+import { decodeObject } from "../types/objects/decode.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { WriteOptions } from "./resource-context.ts";
 import { badRequest } from "../types/status.ts";
@@ -23,7 +23,7 @@ export function readBody(definition: ResourceDefinition, body: unknown, options:
   if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): expected a JSON object`);
   checkType(definition, body);
   const unknown: string[] = [];
-  const object = decode(
+  const object = decodeObject(
     shape,
     { ...body, apiVersion: type.apiVersion, kind: type.kind },
     {
@@ -78,7 +78,7 @@ export function reportFaults(definition: ResourceDefinition, texts: readonly str
  *
  * @throws API_BAD_REQUEST when it does not.
  */
-export function checkIdentity({ metadata }: KubeObject, key: ObjectKey): void {
+export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void {
   const { name = "", namespace = "" } = metadata;
   if (name === "") throw badRequest(`the name of the object (${key.name} based on URL) was undeterminable: name must be provided`);
   if (name !== key.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`);

@@ -17,10 +17,10 @@ import { remove } from "./write/delete.ts";
 import type { Deleted, DeleteOptions } from "./write/delete.ts";
 import { get } from "./read/get.ts";
 import type { GetOptions } from "./read/get.ts";
-import { list } from "./read/list.ts";
+import { listObjects } from "./read/list.ts";
 import type { ListPage, ListRequest } from "./read/list.ts";
 import { patch } from "./write/patch.ts";
-import type { PatchKind, PatchOptions } from "./write/patch.ts";
+import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { update } from "./write/update.ts";
 import type { Updated, UpdateOptions } from "./write/update.ts";
 import { view } from "./view.ts";
@@ -56,12 +56,12 @@ export interface Registry {
   watch(type: ResourceType, request?: WatchRequest): Promise<WatchQueue>;
   create(type: ResourceType, namespace: string, body: unknown, options?: WriteOptions): Promise<KubeObject>;
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
-  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchOptions): Promise<Updated>;
+  patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchRequestOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
   /** Answers a question about an object, as the kind defines it. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
   /** Reads or writes a view of an object, as the kind defines it. */
-  view(type: ResourceType, request: ViewRequest, options?: PatchOptions): Promise<KubeObject>;
+  view(type: ResourceType, request: ViewRequest, options?: PatchRequestOptions): Promise<KubeObject>;
   /** Deletes what a list would show, one object after the other; answers their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
@@ -87,7 +87,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     restore: () => restore(store, definitions),
     find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
     get: async (type, key, options) => get(at(type), key, options),
-    list: async (type, request) => list(at(type), request),
+    list: async (type, request) => listObjects(at(type), request),
     watch: async (type, request) => watch(at(type), request),
     create: async (type, namespace, body, options) => create(at(type), namespace, body, options),
     update: async (type, key, body, options) => update(at(type), key, body, options),
@@ -116,7 +116,7 @@ async function deleteCollection(
   request: ListRequest,
   options: DeleteOptions = {},
 ): Promise<readonly KubeObject[]> {
-  const { items } = await list(context, request);
+  const { items } = await listObjects(context, request);
   const deleted: KubeObject[] = [];
   for (const item of items) {
     try {

@@ -14,7 +14,7 @@ export type { UserInfo } from "../types/user-info.ts";
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
 
 /** A write that is about to happen. */
-export interface Operation {
+export interface WriteAttempt {
   readonly verb: "create" | "update" | "delete";
   readonly type: ResourceType;
   readonly key: ObjectKey;
@@ -22,7 +22,7 @@ export interface Operation {
 }
 
 /** Lets a write pass, or throws the error that answers it. */
-export type Admit = (operation: Operation) => Promise<void>;
+export type Admit = (operation: WriteAttempt) => Promise<void>;
 
 /** An object that is about to be stored. */
 export interface Storing {
@@ -71,7 +71,7 @@ export interface WriteOptions {
 }
 
 /** A write of a verb. */
-export interface Written {
+export interface WriteResult {
   /** Absent for a deletion, and for what marks an object as being deleted: nothing is demanded of that but the right to delete. */
   readonly object?: KubeObject;
   /** Absent for a creation. */
@@ -79,7 +79,11 @@ export interface Written {
 }
 
 /** On what terms a verb writes: its author, with what the kind demands of him, is judged in the moment of the write. */
-export function termsOf({ definition: { strategy } }: ResourceContext, { judge }: Pick<WriteOptions, "judge">, write: Written): WriteTerms {
+export function termsOf(
+  { definition: { strategy } }: ResourceContext,
+  { judge }: Pick<WriteOptions, "judge">,
+  write: WriteResult,
+): WriteTerms {
   const { object, old } = write;
   const revokes = strategy.revokes?.(object, old) === true;
   if (judge === undefined) return { revokes };

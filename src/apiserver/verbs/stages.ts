@@ -1,6 +1,6 @@
 import { assert } from "../../base/errors.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { decode } from "../types/objects/decode.ts";
+import { decodeObject } from "../types/objects/decode.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
 import { validateMetadata, validateMetadataUpdate, withUniqueOwners } from "../types/objects/metadata.ts";
 import type { Claim, ResourceDefinition } from "../types/resource-definition.ts";
@@ -20,7 +20,7 @@ export interface Finished {
  *
  * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
  */
-export async function finish(
+export async function finishWrite(
   definition: ResourceDefinition,
   object: KubeObject,
   old: KubeObject | undefined,
@@ -74,7 +74,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
 
 /** The one text that equal objects have: what hooks added in any order and shape is brought into the kind's own. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject): KubeObject {
-  const sealed = decode(shape, object, {
+  const sealed = decodeObject(shape, object, {
     root: type.kind,
     internal: true,
     onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),

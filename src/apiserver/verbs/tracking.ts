@@ -13,7 +13,7 @@ export type ManagersFrom =
   | { readonly settled: readonly unknown[] | undefined };
 
 /** A write that is ready but for its managers. */
-export interface Written {
+export interface UntrackedWrite {
   /** The stored object; undefined for a creation. */
   readonly before: KubeObject | undefined;
   readonly after: KubeObject;
@@ -26,7 +26,7 @@ export interface Written {
  *
  * @throws API_INVALID when the author wrote a list of managers that is none.
  */
-export function withManagers(context: ResourceContext, { before, after, managers }: Written, options: TrackingOptions): KubeObject {
+export function withManagers(context: ResourceContext, { before, after, managers }: UntrackedWrite, options: TrackingOptions): KubeObject {
   if ("settled" in managers) return settled(before, deepFreeze(withMetadata(after, { managedFields: managers.settled })));
   const { fieldManager, userAgent, subresource } = options;
   const anonymous = fieldManager === undefined && userAgent === undefined;

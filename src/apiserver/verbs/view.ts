@@ -4,7 +4,7 @@ import { applyPatch } from "../apply/apply.ts";
 import { applyConflict } from "../apply/conflict.ts";
 import { checkPatchParameters, managerName } from "../apply/parameters.ts";
 import { managersBehindView, managersOfView } from "../apply/shared-managers.ts";
-import { checkIdentity, readBody } from "./body.ts";
+import { checkObjectName, readBody } from "./body.ts";
 import { withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import type { View } from "../types/resource-definition.ts";
@@ -13,7 +13,7 @@ import type { ManagersFrom } from "./tracking.ts";
 import { invalidObject, noSuchPath, notFound, patchRefused } from "../types/status.ts";
 import { get } from "./read/get.ts";
 import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
-import type { PatchKind, PatchOptions } from "./write/patch.ts";
+import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
 /** Which view of which object, and what is to become of it. */
@@ -30,7 +30,11 @@ export interface ViewRequest {
  *
  * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or whatever admission answers.
  */
-export async function view(context: ResourceContext, { key, part, write }: ViewRequest, options: PatchOptions = {}): Promise<KubeObject> {
+export async function view(
+  context: ResourceContext,
+  { key, part, write }: ViewRequest,
+  options: PatchRequestOptions = {},
+): Promise<KubeObject> {
   const { views = {} } = context.definition;
   const found = Object.hasOwn(views, part) ? views[part] : undefined;
   if (found === undefined) throw noSuchPath();
@@ -59,7 +63,7 @@ export async function view(context: ResourceContext, { key, part, write }: ViewR
 interface Writing {
   readonly key: ObjectKey;
   readonly write: NonNullable<ViewRequest["write"]>;
-  readonly options: PatchOptions;
+  readonly options: PatchRequestOptions;
 }
 
 /** What the author wants to see, and who then owns what in the object behind it. */
@@ -79,13 +83,13 @@ function desiredBy(context: ResourceContext, found: View, { key, write, options 
   const managers = { requested: undefined };
   if (kind === "replace") {
     const wanted = readBody(definition, body, options);
-    checkIdentity(wanted, key);
+    checkObjectName(wanted, key);
     return () => ({ wanted, managers });
   }
   const apply = compilePatch(kind, definition, body);
   return (current) => {
     const wanted = readBody(definition, apply(show(current)), { ...options, strictError: patchRefused });
-    checkIdentity(wanted, key);
+    checkObjectName(wanted, key);
     return { wanted, managers };
   };
 }
@@ -109,7 +113,7 @@ function applied({ clock, definition: behind }: ResourceContext, found: View, { 
     subresource: options.subresource,
     now: clock.now(),
   });
-  checkIdentity(readBody(definition, body, options), key);
+  checkObjectName(readBody(definition, body, options), key);
   if ("conflicts" in result) throw applyConflict(result.conflicts);
   const settled = managersBehindView(owners, result.object.metadata.managedFields, fields);
   return { wanted: readBody(definition, result.object, { fieldValidation: "Ignore" }), managers: { settled } };

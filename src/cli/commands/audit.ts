@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { auditCopies } from "../../engine/sync/inspect/audit.ts";
-import type { Finding } from "../../engine/sync/inspect/audit.ts";
+import type { AuditFinding } from "../../engine/sync/inspect/audit.ts";
 import { findMarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
 import { tellNarrowed } from "../inspect/narrowed.ts";
 import { whose } from "../../engine/translate/identity.ts";
@@ -50,7 +50,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   terminal.out(formatTable([["FINDING", "KIND", "HOST", "TENANT", "WHY"], ...rows]));
 }
 
-function shown({ finding, resource, host, tenant, message }: Finding) {
+function shown({ finding, resource, host, tenant, message }: AuditFinding) {
   return { finding, kind: resource.kind, host: host && place(host), tenant: place(tenant), message };
 }
 

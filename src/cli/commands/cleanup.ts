@@ -10,7 +10,7 @@ import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { findMarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
 import type { MarkedCopy } from "../../engine/sync/inspect/marked-copies.ts";
 import { groupByOwner } from "../../engine/sync/inspect/owners.ts";
-import type { Owner } from "../../engine/sync/inspect/owners.ts";
+import type { CopyOwner } from "../../engine/sync/inspect/owners.ts";
 import type { Translator } from "../../engine/translate/translator.ts";
 import { addClusterFlags, loadHostKubeConfig } from "../input/cluster-flags.ts";
 import type { ClusterFlags } from "../input/cluster-flags.ts";
@@ -107,7 +107,7 @@ async function findCopies(
 async function confirm(
   terminal: Terminal,
   { yes, output }: CleanupFlags,
-  { owners, translator }: { owners: readonly Owner[]; translator: Translator },
+  { owners, translator }: { owners: readonly CopyOwner[]; translator: Translator },
 ): Promise<void> {
   const copies = owners.flatMap((owner) => owner.copies);
   const table = owners.map((owner) => `${describeOwner(translator, owner)}:\n${tableOf(owner.copies)}`).join("\n");
@@ -135,11 +135,11 @@ function ownersToClean(
   terminal: Terminal,
   { clusterUid }: CleanupFlags,
   { translator, found }: { translator: Translator; found: readonly MarkedCopy[] },
-): readonly Owner[] {
+): readonly CopyOwner[] {
   const owners = groupByOwner(translator, found);
-  const describe = (some: readonly Owner[]) => some.map((owner) => describeOwner(translator, owner, 3)).join("; ");
+  const describe = (some: readonly CopyOwner[]) => some.map((owner) => describeOwner(translator, owner, 3)).join("; ");
   // Where nothing tells the namespace, the uid that was named does.
-  const named = (owner: Owner) => owner.clusterUid === clusterUid && (owner.isOurs || owner.namespace === undefined);
+  const named = (owner: CopyOwner) => owner.clusterUid === clusterUid && (owner.isOurs || owner.namespace === undefined);
   const ours = owners.filter((owner) => (clusterUid === undefined ? owner.isOurs : named(owner)));
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));
   if (uids.size > 1) {
@@ -156,7 +156,7 @@ function ownersToClean(
 }
 
 /** Whose and how many, with some host keys. */
-function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies }: Owner, examples = 0): string {
+function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies }: CopyOwner, examples = 0): string {
   const where = namespace === undefined ? "of an unknown namespace" : `in namespace ${namespace}`;
   const from = clusterUid === undefined ? "an unknown tenant cluster" : `tenant cluster ${clusterUid}`;
   const keys = copies.slice(0, examples).map(({ resource, object }) => `${resource.kind} ${formatKey(keyOf(object))}`);

@@ -4,7 +4,7 @@ import { LOG_LEVELS } from "../../base/logger.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
-import { BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/config/limits.ts";
+import { MANAGEMENT_BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/config/limits.ts";
 import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../input/options.ts";
 import { parseCompaction } from "../management/management-etcd.ts";
 import { HISTORY_BYTES } from "../../apiserver/store/memory-limits.ts";
@@ -46,7 +46,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--max-watches <count>", "watches that may be open at once", parsePositive, 2_000)
     .option("--max-connections <count>", "connections that may be open at once", parsePositive, 4_000)
     .option("--max-bodies-inflight <MiB>", "bodies of requests under way, together", parsePositive, 128)
-    .option("--max-body-values <count>", "fields and list items in the body of one request", parsePositive, BODY_VALUES_MAX)
+    .option("--max-body-values <count>", "fields and list items in the body of one request", parsePositive, MANAGEMENT_BODY_VALUES_MAX)
     .option("--max-objects-per-owner <count>", "objects of one kind stored for one user or team", parsePositive, OBJECTS_PER_OWNER_MAX)
     .option(
       "--max-bytes-per-owner <MiB>",

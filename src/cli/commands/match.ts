@@ -5,7 +5,7 @@ import type { Path } from "../../engine/path/path.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
-import { nameOf, readObjects } from "../input/objects.ts";
+import { displayName, readObjects } from "../input/objects.ts";
 import { formatValue, visible } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
@@ -35,7 +35,7 @@ export function defineMatch(command: Command, context: CommandContext): void {
 async function match({ terminal, exit }: CommandContext, text: string, { filename, output }: MatchOptions): Promise<void> {
   const path = compilePath(text);
   const objects = await readObjects(terminal, filename);
-  const found = objects.flatMap((object) => path.find(object).map((match) => ({ object: nameOf(object), ...match })));
+  const found = objects.flatMap((object) => path.find(object).map((match) => ({ object: displayName(object), ...match })));
   if (output !== undefined) terminal.out(formatValue(found, output));
   if (found.length === 0) {
     exit(EXIT_FAILED);
@@ -53,6 +53,6 @@ function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObjec
     const { reached, suggestion } = nearestPath(path, object);
     if (suggestion === undefined && objects.length > 1) continue;
     const got = reached === "$" ? "nothing of it is there" : `${reached} is there, and no more of it`;
-    terminal.err(visible(`  ${nameOf(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`));
+    terminal.err(visible(`  ${displayName(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`));
   }
 }

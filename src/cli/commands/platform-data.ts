@@ -37,7 +37,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
       .description("open and check every value of a backup or of data; count them; tell their digest"),
   )
     .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
-    .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).check(context, backup, flags));
+    .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));
   withStore(command.command("keys").description("tell how many values each encryption key seals, also while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
     .action(async (flags: PlatformDataFlags) => (await load()).tellKeys(context, flags));

@@ -11,7 +11,7 @@ import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration } from "../input/configuration.ts";
 import type { ConfigurationOptions } from "../input/configuration.ts";
 import { tellWarning } from "../output/messages.ts";
-import { nameOf, readObject, readObjects } from "../input/objects.ts";
+import { displayName, readObject, readObjects } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatObjects } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
@@ -78,18 +78,18 @@ interface Rendering {
 /** The patched object, or nothing when it is not synced, which is told. */
 function patched(terminal: Terminal, { patcher, object, apply, rejection }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
-    tellWarning(terminal, `${nameOf(object)} is left out: objects of this kind are not synced`);
+    tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
     return [];
   }
   if (!object.metadata.name) throw new EngineError("USAGE", `Cannot render ${object.kind} without metadata.name`);
   try {
     const result = apply(object);
-    tellTrouble(terminal, nameOf(object), result);
-    if (result.rejected !== undefined) tellWarning(terminal, `${nameOf(object)} ${rejection}: ${result.rejected}`);
+    tellTrouble(terminal, displayName(object), result);
+    if (result.rejected !== undefined) tellWarning(terminal, `${displayName(object)} ${rejection}: ${result.rejected}`);
     return [result.object];
   } catch (error) {
     if (!isEngineError(error, "NAME_NOT_MAPPED")) throw error;
-    tellWarning(terminal, `${error.code}: ${nameOf(object)} is left out: ${error.message}`);
+    tellWarning(terminal, `${error.code}: ${displayName(object)} is left out: ${error.message}`);
     return [];
   }
 }

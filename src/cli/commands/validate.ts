@@ -5,7 +5,7 @@ import type { Problem } from "../../schema/problem.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
-import { checkConfiguration, textOf } from "../input/configuration.ts";
+import { checkConfiguration, problemText } from "../input/configuration.ts";
 import type { CheckedConfiguration, ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
 import { readObjects } from "../input/objects.ts";
@@ -82,7 +82,7 @@ function refuseLawOptions({ filename, seed }: ValidateOptions): void {
 }
 
 function tellProblems(terminal: Terminal, problems: readonly Problem[], texts: CheckedConfiguration["texts"]): void {
-  for (const problem of problems) tellProblem(terminal, problem, textOf(problem, texts));
+  for (const problem of problems) tellProblem(terminal, problem, problemText(problem, texts));
 }
 
 /** `2 errors, 1 warning`. */

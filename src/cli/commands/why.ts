@@ -4,7 +4,7 @@ import { formatKey, parseKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
-import { explain } from "../../engine/sync/inspect/explanation.ts";
+import { explainObject } from "../../engine/sync/inspect/explanation.ts";
 import { syncId } from "../../engine/sync/state/sync-id.ts";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
@@ -50,7 +50,7 @@ interface About {
 async function why({ terminal }: CommandContext, { output }: InspectionFlags, { resource, key, inspection }: About): Promise<void> {
   if (!inspection.rules.some(({ kind }) => kind.resource === resource)) throw notSynced(resource);
   const preview = await inspection.preview({ ids: [syncId(resource.plural, key)] });
-  const explanation = explain(preview, resource, key);
+  const explanation = explainObject(preview, resource, key);
   if (explanation === undefined) throw new EngineError("INTERNAL", `Broken invariant: nobody looked at ${formatKey(key)}`);
   const uid = explanation.tenant?.uid;
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });

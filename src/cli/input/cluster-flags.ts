@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { loadKubeConfig } from "../../kube/client/kube-config.ts";
+import type { Environment } from "../../kube/client/kube-config.ts";
 import type { ConfigurationOptions } from "./configuration.ts";
 import type { KubeConfig } from "./followed-cluster.ts";
 import { addRequiredVclusterOptions, configOption, settingsOption } from "./options.ts";
@@ -12,9 +13,6 @@ export interface ClusterFlags extends ConfigurationOptions {
   readonly hostKubeconfig?: string;
   readonly hostContext?: string;
 }
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Two loaded kubeconfigs. */
 export interface KubeConfigs {

@@ -88,14 +88,14 @@ export async function loadConfiguration(context: CommandContext, options: Config
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, options);
   for (const problem of problems) {
     // What default settings leave open matters where addresses reach a host: to `validate` and `run`, which say it themselves.
-    if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, textOf(problem, texts));
+    if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, problemText(problem, texts));
   }
   if (loaded === undefined) context.exit(EXIT_USAGE);
   return loaded;
 }
 
 /** The option of `tellProblem` that shows the place, if the file could be read. */
-export function textOf({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
+export function problemText({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
   const text = texts.get(file);
   return text === undefined ? {} : { text };
 }

@@ -1,7 +1,7 @@
 import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
 import type { EmbeddedCluster } from "../../cluster/cluster.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { nameOf } from "./objects.ts";
+import { displayName } from "./objects.ts";
 
 /** Where objects without a namespace go, as with kubectl. */
 const DEFAULT_NAMESPACE = "default";
@@ -20,7 +20,7 @@ export async function createMissing({ registry, client }: EmbeddedCluster, objec
     const type = registry.definitions
       .map((definition) => definition.type)
       .find((one) => one.kind === kind && one.apiVersion === apiVersion);
-    const fail = (why: string, cause?: unknown) => new EngineError("USAGE", `Cannot create ${nameOf(object)}: ${why}`, { cause });
+    const fail = (why: string, cause?: unknown) => new EngineError("USAGE", `Cannot create ${displayName(object)}: ${why}`, { cause });
     if (type === undefined) throw fail(`the cluster serves no ${apiVersion} ${kind}`);
     const placed = type.namespaced ? { ...object, metadata: { namespace: DEFAULT_NAMESPACE, ...metadata } } : object;
     await client.create(type, placed).catch((error: unknown) => {

@@ -33,7 +33,7 @@ export interface Runtime {
 export type KubeConfig = HttpClientOptions["kubeConfig"];
 
 /** How a cluster is followed. */
-export interface FollowOptions {
+export interface FollowClusterOptions {
   readonly side: "tenant" | "host";
   readonly kubeConfig: KubeConfig;
   /** What of it is followed. Default everything. */
@@ -53,7 +53,7 @@ export interface FollowOptions {
 const CONNECTIONS_MAX = 64;
 
 /** Prepares client and caches. Opens nothing before it is asked. */
-export function followCluster(options: FollowOptions): FollowedCluster {
+export function followCluster(options: FollowClusterOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {
     connectionsMax: CONNECTIONS_MAX,

@@ -33,7 +33,7 @@ export async function readObject(terminal: Terminal, path: string): Promise<Kube
 }
 
 /** Kind and key of an object, for people: `Endpoints shop/web`. */
-export function nameOf({ kind, metadata }: KubeObject): string {
+export function displayName({ kind, metadata }: KubeObject): string {
   return [kind, [metadata.namespace, metadata.name].filter(Boolean).join("/")].filter(Boolean).join(" ");
 }
 

@@ -1,8 +1,8 @@
 import { formatKey } from "../../kube/object/key.ts";
-import type { Explanation, PendingWrite, SeenOnHost } from "../../engine/sync/inspect/explanation.ts";
+import type { ObjectExplanation, PendingWrite, SeenOnHost } from "../../engine/sync/inspect/explanation.ts";
 import { formatTable } from "../output/table.ts";
 
-const STATES: Readonly<Record<Explanation["state"], string>> = {
+const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
   copied: "its copy is on the host, or about to be",
   absent: "there is no copy, and there should be none",
   waiting: "something else must happen first",
@@ -17,7 +17,7 @@ const STATES: Readonly<Record<Explanation["state"], string>> = {
  * @example
  * describeExplanation(explanation); // "Endpoints shop/web\n  tenant    version 12, uid …\n…"
  */
-export function describeExplanation(explanation: Explanation): string {
+export function describeExplanation(explanation: ObjectExplanation): string {
   const { resource, key } = explanation;
   const sections = [
     section("Patches", ["#", "PATH", "OUTCOME", "MATCHES", "CHANGED", "FUEL"], patchRows(explanation)),
@@ -30,7 +30,7 @@ export function describeExplanation(explanation: Explanation): string {
   return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
 }
 
-function facts({ tenant, hostKey, host, strays, decision, state, settles }: Explanation): string[][] {
+function facts({ tenant, hostKey, host, strays, decision, state, settles }: ObjectExplanation): string[][] {
   const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
@@ -54,7 +54,7 @@ function going(isGoing: boolean): string {
   return isGoing ? ", being deleted" : "";
 }
 
-function patchRows({ patches }: Explanation): string[][] {
+function patchRows({ patches }: ObjectExplanation): string[][] {
   return patches.map(({ patch, path, outcome, matches, changed, fuel }) => [
     String(patch),
     path,
@@ -65,11 +65,11 @@ function patchRows({ patches }: Explanation): string[][] {
   ]);
 }
 
-function failureRows({ patches }: Explanation): string[][] {
+function failureRows({ patches }: ObjectExplanation): string[][] {
   return patches.flatMap(({ failures = [] }) => failures.map(({ place, code, message }) => [place, code, message]));
 }
 
-function referenceRows({ references }: Explanation): string[][] {
+function referenceRows({ references }: ObjectExplanation): string[][] {
   return references.map(({ place, kind, tenant, host, notes }) => [
     place,
     kind,
@@ -79,15 +79,15 @@ function referenceRows({ references }: Explanation): string[][] {
   ]);
 }
 
-function noteRows({ notes }: Explanation): string[][] {
+function noteRows({ notes }: ObjectExplanation): string[][] {
   return notes.map(({ code, message }) => [code, message]);
 }
 
-function partRows({ parts }: Explanation): string[][] {
+function partRows({ parts }: ObjectExplanation): string[][] {
   return parts.map(({ part, changed, isAsWanted }) => [part, changed, isAsWanted ? "yes" : "no"]);
 }
 
-function writeRows({ writes }: Explanation): string[][] {
+function writeRows({ writes }: ObjectExplanation): string[][] {
   return writes.map(({ cluster, action, reason }: PendingWrite) => [cluster, action, reason]);
 }
 

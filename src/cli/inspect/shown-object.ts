@@ -12,7 +12,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const SECRET_MAPS = ["data", "stringData"];
 
 /** Two states of one object; undefined where there is none. */
-export interface ObjectChange {
+export interface ShownChange {
   /** Names the object. */
   readonly name: string;
   readonly before: KubeObject | undefined;
@@ -27,7 +27,7 @@ export interface ObjectChange {
  * @example
  * diffOfChange({ name: "host Endpoints vc-blue/db", before, after, madeUp: () => false });
  */
-export function diffOfChange({ name, before, after, madeUp }: ObjectChange): string {
+export function diffOfChange({ name, before, after, madeUp }: ShownChange): string {
   return unifiedDiff({ name, before: textOf(before, { madeUp }), after: textOf(after, { madeUp, unlike: before }) });
 }
 

@@ -23,11 +23,11 @@ import { DATABASE_FILE } from "./encryption-keys.ts";
 import { askContents } from "./folder-socket.ts";
 import { demandProgress } from "./revision-file.ts";
 import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 /** What is read, and what it says of itself. */
-export interface Source {
+export interface DataSource {
   readonly contents: Contents;
   readonly copy: CopyState | undefined;
   /** By key: the backup that a row was sealed for. */
@@ -41,7 +41,7 @@ export interface Source {
 }
 
 /** What was found when a source was looked at. */
-export interface Judgement extends Findings {
+export interface SourceCheck extends Findings {
   /** What the source is. Rows of a backup whose manifest is gone are a backup all the same. */
   readonly state: "data" | CopyState["state"];
   readonly manifest: Manifest | undefined;
@@ -52,8 +52,8 @@ export interface Judgement extends Findings {
 }
 
 /** From the server that has the folder open, or else from the store itself. @throws what the source and the keys say against it. */
-export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<Source> {
-  const place = placeOf(flags);
+export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<DataSource> {
+  const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
   const beside = await readBeside(inFolder);
   const told = inFolder === undefined ? undefined : await askContents(inFolder, cipher);
@@ -129,7 +129,7 @@ function timesOf(path: string): { readonly hasLog: boolean; readonly changed: bi
   return file && { hasLog: statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined, changed: file.mtimeNs };
 }
 
-async function readBeside(folder: string | undefined): Promise<Pick<Source, "serverFile" | "serverFault">> {
+async function readBeside(folder: string | undefined): Promise<Pick<DataSource, "serverFile" | "serverFault">> {
   if (folder === undefined) return { serverFile: undefined, serverFault: undefined };
   const serverFile = await readServerText(folder);
   try {
@@ -142,7 +142,7 @@ async function readBeside(folder: string | undefined): Promise<Pick<Source, "ser
 }
 
 /** Looks at everything that was read. */
-export function judge({ contents, copy, backups, serverFile, serverFault }: Source): Judgement {
+export function judge({ contents, copy, backups, serverFile, serverFault }: DataSource): SourceCheck {
   const found = checkContents(contents);
   const isBackup = backups.size > 0;
   const manifest = copy?.state === "backup" ? copy.manifest : undefined;

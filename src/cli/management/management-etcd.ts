@@ -8,7 +8,7 @@ import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { readCipher } from "./encryption-keys.ts";
 import { keepEtcdSign, readEtcdSign } from "./etcd-sign.ts";
-import { openStoreFromFlags, placeOf } from "./store-flags.ts";
+import { openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
@@ -69,7 +69,7 @@ export async function openSharedStore(
   const sign = await readEtcdSign(kubeconfig);
   const hadData = acceptDataLoss ? undefined : sign?.hadData;
   const recoverMs = seconds === undefined ? undefined : seconds * 1_000;
-  const admit = (found: Pick<Store, "get" | "list">) => demandServable(found, { hadData, place: placeOf(flags) });
+  const admit = (found: Pick<Store, "get" | "list">) => demandServable(found, { hadData, place: storeName(flags) });
   const store = await openStoreFromFlags(flags, {
     terminal,
     cipher,

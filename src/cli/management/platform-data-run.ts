@@ -24,11 +24,11 @@ import { writeKeptFile } from "../files/kept-file.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { judge, readSource, withSource } from "./data-source.ts";
-import type { Judgement, Source } from "./data-source.ts";
+import type { SourceCheck, DataSource } from "./data-source.ts";
 import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
 import { askKeys } from "./folder-socket.ts";
 import { readServerText, SERVER_FILE } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags, placeOf } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
 /** The options of `platform-data`, as commander hands them over. */
@@ -71,7 +71,7 @@ export async function restore(context: CommandContext, folder: string, flags: Re
  * Checks a backup, or the data of a server that may run. The exit code is 1 when there are faults; that a folder is named as a backup and is
  * none is one.
  */
-export async function check(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
+export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
     throw new EngineError("USAGE", "Name a backup, or data with --data or --etcd, not both");
   }
@@ -104,7 +104,7 @@ async function sealedBy(context: CommandContext, flags: PlatformDataFlags, ciphe
 const TOLD_MAX = 5;
 
 /** Demands of what is to be backed up that it is all there. What is wrong with single objects is no reason to have no backup of them. */
-function demandWhole({ terminal }: CommandContext, source: Source): void {
+function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   const { broken, unproven } = judge(source);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
   if (broken.length === 0) return;
@@ -113,7 +113,7 @@ function demandWhole({ terminal }: CommandContext, source: Source): void {
 }
 
 /** Demands of what is to be restored that it is a backup, and the one that was made; or says what nothing proves. */
-function demandProven({ terminal }: CommandContext, source: Source, { withoutManifest = false }: RestoreFlags): void {
+function demandProven({ terminal }: CommandContext, source: DataSource, { withoutManifest = false }: RestoreFlags): void {
   const { state, broken, unproven } = judge(source);
   const all = state === "data" ? [NO_BACKUP, ...broken] : broken;
   const isPart = state === "unfinished" || source.contents.objects.length === 0;
@@ -139,7 +139,7 @@ function unprovenWarning(place: string, unproven: readonly string[]): string {
 }
 
 interface Writing {
-  readonly source: Source;
+  readonly source: DataSource;
   readonly cipher: Cipher;
   readonly firstRevision: number;
   readonly purpose: CopyOptions["purpose"];
@@ -162,7 +162,7 @@ async function write(
   { source: { contents, serverFile }, cipher, firstRevision, purpose, ahead = 0 }: Writing,
 ): Promise<void> {
   const { data } = flags;
-  const place = placeOf(flags);
+  const place = storeName(flags);
   if (data !== undefined) await beginFolder(data, serverFile);
   const store = await openStoreFromFlags(flags, { terminal, cipher, firstRevision });
   try {
@@ -207,7 +207,7 @@ interface Telling {
 
 async function tellFindings(context: CommandContext, flags: PlatformDataFlags, { cipher, wanted }: Telling): Promise<void> {
   const source = await readSource(context, flags, cipher);
-  const { state, revision, digest, kinds, manifest, unproven, ...found }: Judgement = judge(source);
+  const { state, revision, digest, kinds, manifest, unproven, ...found }: SourceCheck = judge(source);
   const faults = wanted === "backup" && state === "data" ? [NO_BACKUP, ...found.faults] : found.faults;
   if (unproven.length > 0) context.terminal.err(unprovenWarning(source.place, unproven));
   const { madeAt } = manifest ?? {};

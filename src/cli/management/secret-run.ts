@@ -23,7 +23,7 @@ import type { KubeConfig } from "../input/followed-cluster.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** How the management API is reached, as commander hands it over. */
-export interface PlatformFlags {
+export interface SecretFlags {
   readonly namespace: string;
   readonly platformKubeconfig?: readonly string[];
   readonly platformUrl?: string;
@@ -31,12 +31,12 @@ export interface PlatformFlags {
 }
 
 /** The options of `secret get`. */
-export interface SecretGetFlags extends PlatformFlags {
+export interface SecretGetFlags extends SecretFlags {
   readonly key?: string;
 }
 
 /** The options of `secret sync`. */
-export interface SecretSyncFlags extends PlatformFlags {
+export interface SecretSyncFlags extends SecretFlags {
   readonly to?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -105,11 +105,11 @@ function parseTarget(text: string): ObjectKey {
   throw new EngineError("USAGE", `--to wants NAMESPACE/NAME, found "${text}"`);
 }
 
-async function platformClient(terminal: Terminal, flags: PlatformFlags): Promise<ClusterClient> {
+async function platformClient(terminal: Terminal, flags: SecretFlags): Promise<ClusterClient> {
   return createHttpClient({ kubeConfig: await platformConfig(terminal, flags), environment: terminal.env, clock: systemClock });
 }
 
-async function platformConfig(terminal: Terminal, { platformKubeconfig, platformUrl, platformCa }: PlatformFlags): Promise<KubeConfig> {
+async function platformConfig(terminal: Terminal, { platformKubeconfig, platformUrl, platformCa }: SecretFlags): Promise<KubeConfig> {
   if (platformKubeconfig !== undefined) return loadKubeConfig({ path: platformKubeconfig });
   const token = terminal.env[ACCESS_KEY_VARIABLE];
   if (platformUrl === undefined || token === undefined || token === "") {

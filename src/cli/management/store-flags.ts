@@ -93,7 +93,7 @@ export function namesEtcd(flags: StoreFlags): boolean {
 }
 
 /** How a place is called, for messages. */
-export function placeOf({ data, etcdPrefix }: StoreFlags): string {
+export function storeName({ data, etcdPrefix }: StoreFlags): string {
   return data === undefined ? `etcd below ${etcdPrefix ?? "its usual prefix"}` : `"${data}"`;
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
 /** What a probe answers: "ok", if need be with remarks, or the reason why not. */
-export type Probe = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
+export type ProbeAnswer = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
 
 /** A small HTTP server for kubelets and scrapers. */
 export interface ProbeServer {
@@ -19,7 +19,7 @@ export interface ProbeServer {
 export interface ProbeServerOptions {
   /** `:8081`, `127.0.0.1:0`, `[::1]:9090`. */
   readonly address: string;
-  readonly probes?: Readonly<Record<string, Probe>>;
+  readonly probes?: Readonly<Record<string, ProbeAnswer>>;
   /** Text of `/metrics`. */
   readonly metrics?: () => string;
 }
@@ -62,7 +62,7 @@ function answer(routes: ReadonlyMap<string, () => Answer>, request: IncomingMess
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
 }
 
-function answerOf(probe: Probe): Answer {
+function answerOf(probe: ProbeAnswer): Answer {
   const state = probe();
   if (state === "ok") return { status: 200, text: "ok\n" };
   if ("reason" in state) return { status: 503, text: `${state.reason}\n` };

@@ -9,7 +9,7 @@ import { qualifiedPlural } from "../../kube/object/resource.ts";
 import { describePermission, isAllowed } from "../../engine/sync/cluster/permissions.ts";
 import type { Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
-import type { Probe } from "../process/probe-server.ts";
+import type { ProbeAnswer } from "../process/probe-server.ts";
 
 /** Permissions are asked for again after this time, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;
@@ -19,7 +19,7 @@ export const REVIEW_SOON_MS = 30_000;
 export const REVIEW_PAUSE_MS = 5_000;
 
 /** What readiness is made of. */
-export interface ReadinessOptions {
+export interface SyncerReadinessOptions {
   readonly clusters: readonly Pick<FollowedCluster, "side" | "client" | "access">[];
   /** What the present configuration needs. */
   permissions(): readonly Permission[];
@@ -34,7 +34,7 @@ export interface ReadinessOptions {
 
 /** Answers `/readyz`. */
 export interface Readiness {
-  readonly probe: Probe;
+  readonly probe: ProbeAnswer;
   /** Begins to ask for permissions; before that, none is missing. */
   start(): void;
   /** Asks for permissions soon: a cluster has refused a request, or others are needed now. */
@@ -43,12 +43,12 @@ export interface Readiness {
 }
 
 /** Asks nothing before {@link Readiness.start}. */
-export function createReadiness(options: ReadinessOptions): Readiness {
+export function createSyncerReadiness(options: SyncerReadinessOptions): Readiness {
   return new WatchedReadiness(options);
 }
 
 class WatchedReadiness implements Readiness {
-  readonly #options: ReadinessOptions;
+  readonly #options: SyncerReadinessOptions;
   #missing: readonly Permission[] = [];
   #timer: Timer | undefined;
   #reviewedMs = -Infinity;
@@ -56,11 +56,11 @@ class WatchedReadiness implements Readiness {
   #started = false;
   #stopped = false;
 
-  constructor(options: ReadinessOptions) {
+  constructor(options: SyncerReadinessOptions) {
     this.#options = options;
   }
 
-  readonly probe: Probe = () => {
+  readonly probe: ProbeAnswer = () => {
     const { prepared, outOfSight = () => [] } = this.#options;
     const required = this.#missing.filter((permission) => permission.required);
     const optional = this.#missing.filter((permission) => !permission.required);

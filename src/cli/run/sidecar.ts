@@ -32,8 +32,8 @@ import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
 import { tellProblem } from "../output/messages.ts";
 import { startProbeServer } from "../process/probe-server.ts";
-import type { Probe, ProbeServerOptions } from "../process/probe-server.ts";
-import { createReadiness } from "./readiness.ts";
+import type { ProbeAnswer, ProbeServerOptions } from "../process/probe-server.ts";
+import { createSyncerReadiness } from "./readiness.ts";
 import type { Readiness } from "./readiness.ts";
 import { createClusterSight, keepAsking, leastOf } from "./sight.ts";
 import type { ClusterSight, SightTimes } from "./sight.ts";
@@ -142,7 +142,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const asked = { services, ...adopted, ...(confirmDeletes !== undefined && { confirmDeletes }) };
   const syncer = await createSyncer({ ...loaded, ...asked, ...access, ...runtime, ...(mayWrite && { mayWrite }) });
   teardown.add(() => atMost(runtime.clock, WRITES_MS, syncer.stop()));
-  const readiness = createReadiness({
+  const readiness = createSyncerReadiness({
     clusters: [tenant, host],
     permissions: () => [...syncer.permissions(), ...(election === undefined ? [] : electionPermissions(leaseOf(loaded)))],
     prepared: () => syncer.status().prepared,
@@ -166,7 +166,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   if (election !== undefined) await atMost(runtime.clock, WRITES_MS, work);
 }
 
-function isReady(probe: Probe): boolean {
+function isReady(probe: ProbeAnswer): boolean {
   const answer = probe();
   return answer === "ok" || !("reason" in answer);
 }
@@ -240,7 +240,7 @@ function followBoth({ env }: Terminal, { options, loaded, kubeConfigs }: Parts, 
 /** Starts what kubelets and scrapers ask; one server when both addresses are the same. */
 async function serve({ options, teardown }: Parts, { ready, metrics, runtime }: Served): Promise<void> {
   const { metricsAddress, healthAddress } = options;
-  const alive = (): ReturnType<Probe> => "ok";
+  const alive = (): ReturnType<ProbeAnswer> => "ok";
   const probes = { "/healthz": alive, "/livez": alive, "/readyz": ready };
   const text = () => metrics.text();
   const sites: ProbeServerOptions[] =
@@ -266,7 +266,7 @@ interface Working {
 }
 
 interface Served {
-  readonly ready: Probe;
+  readonly ready: ProbeAnswer;
   readonly metrics: MetricsRegistry;
   readonly runtime: Runtime;
 }

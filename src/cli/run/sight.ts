@@ -110,7 +110,7 @@ export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight
 }
 
 /** How a cluster is asked. */
-export interface Asking {
+export interface ClusterProbe {
   readonly reach: Reach;
   /** Rejects when nobody answers. */
   readonly ask: () => Promise<unknown>;
@@ -120,7 +120,7 @@ export interface Asking {
 }
 
 /** Asks again and again, until the function that it answers is called. A refusal is an answer. */
-export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: Asking): () => Promise<void> {
+export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: ClusterProbe): () => Promise<void> {
   const stop = new AbortController();
   const asking = (async () => {
     while (!stop.signal.aborted) {

@@ -11,7 +11,7 @@ import { hasFailed } from "./reporters/report.ts";
 import type { RanSuite } from "./reporters/report.ts";
 
 /** How test files are run. */
-export interface RunOptions {
+export interface RunTestsOptions {
   /** Default: all tests. */
   readonly filter?: NameFilter;
   /** Writes golden files again. */
@@ -36,7 +36,7 @@ export interface RunTools {
  */
 export async function runTests(
   files: readonly string[],
-  options: RunOptions,
+  options: RunTestsOptions,
   tools: RunTools,
   tell: (ran: RanSuite) => void,
 ): Promise<RanSuite[]> {
@@ -56,7 +56,7 @@ function isIdle({ results, problems }: SuiteResult): boolean {
   return results.length === 0 && problems.length === 0;
 }
 
-async function runFile(file: string, options: RunOptions, { terminal, engines, read }: RunTools): Promise<RanSuite> {
+async function runFile(file: string, options: RunTestsOptions, { terminal, engines, read }: RunTools): Promise<RanSuite> {
   const startedMs = systemClock.monotonic();
   const { filter, update = false, coverage = false } = options;
   const suite = await runSuite(file, {

@@ -13,7 +13,7 @@ import type { RanSuite } from "./reporters/report.ts";
 import type { Reporting } from "./reporters/reporters.ts";
 import { oneLine } from "./reporters/result-text.ts";
 import { runTests } from "./run-tests.ts";
-import type { RunOptions } from "./run-tests.ts";
+import type { RunTestsOptions } from "./run-tests.ts";
 
 /** Editors write a file in several steps; what follows within this time belongs together, in milliseconds. */
 const SETTLE_MS = 30;
@@ -23,11 +23,11 @@ const NAMES_MAX = 3;
 const CLEAR = "\u001b[H\u001b[J";
 
 /** What is watched and how it is told. */
-export interface WatchOptions {
+export interface WatchTestsOptions {
   readonly terminal: Terminal;
   /** Files, folders and globs, as for `discoverTests`. */
   readonly named: readonly string[];
-  readonly run: RunOptions;
+  readonly run: RunTestsOptions;
   readonly reporting: Reporting;
 }
 
@@ -44,7 +44,7 @@ interface Difference {
  *
  * @throws USAGE when something named does not exist at the start, or the system watches no more folders.
  */
-export async function watchTests(options: WatchOptions): Promise<void> {
+export async function watchTests(options: WatchTestsOptions): Promise<void> {
   const watch = new TestWatch(options);
   try {
     await watch.run();
@@ -54,7 +54,7 @@ export async function watchTests(options: WatchOptions): Promise<void> {
 }
 
 class TestWatch {
-  readonly #options: WatchOptions;
+  readonly #options: WatchTestsOptions;
   readonly #stop: AbortSignal;
   readonly #stamps = new FileStamps();
   readonly #folders = new FolderWatch((path) => this.#happened(path));
@@ -69,7 +69,7 @@ class TestWatch {
   #wake: (() => void) | undefined;
   #awake = false;
 
-  constructor(options: WatchOptions) {
+  constructor(options: WatchTestsOptions) {
     this.#options = options;
     this.#stop = options.terminal.stopSignal();
     this.#stop.addEventListener("abort", () => this.#ring(), { once: true });

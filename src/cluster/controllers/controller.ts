@@ -4,21 +4,21 @@ import type { Store, StoreWatch } from "../../apiserver/store/store.ts";
 import type { KeyWorker } from "./key-worker.ts";
 
 /** A controller that runs until it is stopped. */
-export interface Controller {
+export interface ClusterController {
   /** Resolves when it has caught up with everything stored so far. */
   settled(): Promise<void>;
   stop(): void;
 }
 
 /** What a controller works with. */
-export interface ControllerOptions {
+export interface ClusterControllerOptions {
   readonly registry: Registry;
   readonly store: Store;
   readonly logger: Logger;
 }
 
 /** The controller whose watches feed a worker. It stops them before the worker, which then hears of nothing more. */
-export function createController(worker: KeyWorker, watches: readonly StoreWatch[]): Controller {
+export function createClusterController(worker: KeyWorker, watches: readonly StoreWatch[]): ClusterController {
   return {
     settled: worker.settled,
     stop() {

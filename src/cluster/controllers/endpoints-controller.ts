@@ -10,9 +10,9 @@ import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent, StoreWatch } from "../../apiserver/store/store.ts";
 import { PODS } from "../kinds/pods.ts";
 import type { Pod } from "../kinds/pod-types.ts";
-import { isHeadless, specOf } from "../kinds/services.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { subsetsOf } from "./endpoints-of-pods.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
@@ -25,7 +25,7 @@ const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
  * Endpoints of a Service without a selector belong to the one who wrote them. Source: the endpoints controller, its
  * clean-up of leftovers at start included.
  */
-export async function startEndpointsController({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+export async function startEndpointsController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "endpoints", logger, reconcile: (key) => reconcile(registry, parseKey(key)) });
   const present = await store.list({ prefix: storePrefix(SERVICES) });
   const leftovers = await store.list({ prefix: storePrefix(ENDPOINTS) });
@@ -44,7 +44,7 @@ export async function startEndpointsController({ registry, store, logger }: Cont
       for (const service of services.values()) if (selects(service, event)) worker.add(formatKey(keyOf(service)));
     }),
   ]);
-  return createController(worker, watches);
+  return createClusterController(worker, watches);
 }
 
 function follow(store: Store, type: typeof PODS, after: number, onEvent: (event: StoreEvent) => void): Promise<StoreWatch> {
@@ -52,7 +52,7 @@ function follow(store: Store, type: typeof PODS, after: number, onEvent: (event:
 }
 
 function selects(service: KubeObject, { object, previous }: StoreEvent): boolean {
-  const { selector } = specOf(service);
+  const { selector } = serviceSpecOf(service);
   if (selector === undefined || service.metadata.namespace !== object.metadata.namespace) return false;
   return matches(selector, object) || (previous !== undefined && matches(selector, previous));
 }
@@ -65,7 +65,7 @@ async function reconcile(registry: Registry, key: ObjectKey): Promise<void> {
   const service = await read(registry, SERVICES, key);
   const current = (await read(registry, ENDPOINTS, key)) as Endpoints | undefined;
   if (service === undefined) return current && discard(registry, current);
-  const { selector, type } = specOf(service);
+  const { selector, type } = serviceSpecOf(service);
   if (selector === undefined || type === "ExternalName") return;
   const { items } = await registry.list(PODS, { namespace: key.namespace });
   const pods = items.filter((pod) => matches(selector, pod)) as Pod[];
@@ -98,7 +98,7 @@ async function write(
 
 function labelsFor(service: KubeObject): StringMap {
   const { [HEADLESS_LABEL]: _own, ...labels } = service.metadata.labels ?? {};
-  return { ...labels, [MANAGED_BY]: "endpoint-controller", ...(isHeadless(specOf(service)) && { [HEADLESS_LABEL]: "" }) };
+  return { ...labels, [MANAGED_BY]: "endpoint-controller", ...(isHeadless(serviceSpecOf(service)) && { [HEADLESS_LABEL]: "" }) };
 }
 
 async function read(registry: Registry, type: typeof PODS, key: ObjectKey): Promise<KubeObject | undefined> {

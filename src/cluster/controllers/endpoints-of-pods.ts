@@ -1,6 +1,6 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../kube/object/types.ts";
 import type { Pod } from "../kinds/pod-types.ts";
-import { isHeadless, specOf } from "../kinds/services.ts";
+import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
@@ -9,7 +9,7 @@ import { isHeadless, specOf } from "../kinds/services.ts";
 export function subsetsOf(service: KubeObject, pods: readonly Pod[]): EndpointSubset[] {
   return pods.filter(isPlaced).flatMap((pod) => {
     const address = addressOf(service, pod);
-    const list = isReady(pod) || specOf(service).publishNotReadyAddresses === true ? "addresses" : "notReadyAddresses";
+    const list = isReady(pod) || serviceSpecOf(service).publishNotReadyAddresses === true ? "addresses" : "notReadyAddresses";
     return portsOf(service, pod).map((ports) => ({ [list]: [address], ports }));
   });
 }
@@ -36,8 +36,8 @@ function addressOf(service: KubeObject, { metadata, spec = {}, status }: Pod): E
 
 /** The ports of one subset each; a headless Service without ports has one subset that names none. */
 function portsOf(service: KubeObject, pod: Pod): EndpointPort[][] {
-  const { ports = [] } = specOf(service);
-  if (ports.length === 0) return isHeadless(specOf(service)) ? [[]] : [];
+  const { ports = [] } = serviceSpecOf(service);
+  if (ports.length === 0) return isHeadless(serviceSpecOf(service)) ? [[]] : [];
   return ports.flatMap((port) => {
     const number = portNumber(port, pod);
     return number === undefined ? [] : [[endpointPort(port, number)]];

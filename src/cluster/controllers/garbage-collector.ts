@@ -7,8 +7,8 @@ import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, policyOfFinalizers } from "../../apiserver/verbs/write/delete-step.ts";
 import type { PropagationPolicy } from "../../apiserver/verbs/write/delete-step.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 import { createOwnership, ownersOf } from "./ownership.ts";
 import type { Ownership } from "./ownership.ts";
@@ -18,7 +18,7 @@ import type { Ownership } from "./ownership.ts";
  * them from owners that leave orphans. An owner is who has the name and the uid; of kinds that this server does not know it
  * never says that somebody is gone. Source: the garbage collector of the controller manager.
  */
-export async function startGarbageCollector({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+export async function startGarbageCollector({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const ownership = createOwnership();
   const collector: Collector = { registry, ownership, types: new Map(registry.definitions.map(({ type }) => [kindOf(type), type])) };
   const worker = createKeyWorker({ name: "garbage collector", logger, reconcile: (uid) => reconcile(collector, uid) });
@@ -29,7 +29,7 @@ export async function startGarbageCollector({ registry, store, logger }: Control
     for (const uid of affected(ownership, event)) worker.add(uid);
   };
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
-  return createController(worker, [watch]);
+  return createClusterController(worker, [watch]);
 }
 
 interface Collector {

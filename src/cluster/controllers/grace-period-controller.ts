@@ -4,12 +4,12 @@ import { keyOf } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /** What this controller works with. */
-export interface GracePeriodOptions extends ControllerOptions {
+export interface GracePeriodOptions extends ClusterControllerOptions {
   readonly clock: Clock;
 }
 
@@ -17,7 +17,7 @@ export interface GracePeriodOptions extends ControllerOptions {
  * Ends objects whose grace period is over, as a node does with its Pods once their containers have stopped. Nothing runs
  * here, so the time that an object asked for is the time that it gets.
  */
-export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<Controller> {
+export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<ClusterController> {
   const ending = new Map<string, { readonly object: KubeObject; readonly timer: Timer }>();
   const forget = (key: string) => {
     ending.get(key)?.timer.cancel();
@@ -42,7 +42,7 @@ export async function startGracePeriodController({ registry, store, logger, cloc
   const present = await store.list({ prefix: "/" });
   for (const { key, object } of present.objects) note(key, object);
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
-  const controller = createController(worker, [watch]);
+  const controller = createClusterController(worker, [watch]);
   return {
     settled: controller.settled,
     stop() {

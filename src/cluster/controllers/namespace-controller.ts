@@ -4,15 +4,15 @@ import { isEngineError } from "../../base/errors.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /**
  * Empties namespaces that are being deleted, then lets them go. Contents that finalizers keep are waited for.
  * Source: the namespace controller.
  */
-export async function startNamespaceController({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+export async function startNamespaceController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "namespace", logger, reconcile: (name) => reconcile(registry, name) });
   const onEvent = ({ type, object }: StoreEvent) => {
     if (isTerminating(object) && type !== "deleted") worker.add(object.metadata.name!);
@@ -22,7 +22,7 @@ export async function startNamespaceController({ registry, store, logger }: Cont
   const present = await store.list({ prefix: storePrefix(NAMESPACES) });
   for (const { object } of present.objects) if (isTerminating(object)) worker.add(object.metadata.name!);
   const watch = await store.watch({ prefix: "/", after: present.revision, onEvent });
-  return createController(worker, [watch]);
+  return createClusterController(worker, [watch]);
 }
 
 function isTerminating({ kind, metadata }: KubeObject): boolean {

@@ -9,8 +9,8 @@ import type { StoreEvent } from "../../apiserver/store/store.ts";
 import { hasAggregationRule } from "../rbac/aggregation.ts";
 import type { AggregatedRole } from "../rbac/aggregation.ts";
 import { CLUSTER_ROLES } from "../rbac/resources.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /** The name under which the rules are owned. Source: the ClusterRole aggregation controller. */
@@ -21,7 +21,7 @@ const PREFIX = storePrefix(CLUSTER_ROLES);
  * ClusterRoles with an `aggregationRule` have the rules of the ClusterRoles that it selects, each once, by the names of these.
  * Source: the ClusterRole aggregation controller.
  */
-export async function startRoleAggregation({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+export async function startRoleAggregation({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const reconcile = async (name: string) => {
     const roles = (await store.list({ prefix: PREFIX })).objects.map(({ object }) => object);
     const role = roles.find(({ metadata }) => metadata.name === name);
@@ -41,7 +41,7 @@ export async function startRoleAggregation({ registry, store, logger }: Controll
   for (const { object } of present.objects) note(object);
   checkAll();
   const watch = await store.watch({ prefix: PREFIX, after: present.revision, onEvent });
-  return createController(worker, [watch]);
+  return createClusterController(worker, [watch]);
 }
 
 /** The version of the role is demanded, so that a rule that its author has just changed is not overlooked. */

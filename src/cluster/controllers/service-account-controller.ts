@@ -5,15 +5,15 @@ import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
 import { SERVICE_ACCOUNTS } from "../kinds/service-accounts.ts";
-import { createController } from "./controller.ts";
-import type { Controller, ControllerOptions } from "./controller.ts";
+import { createClusterController } from "./controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /** The account that every namespace has. */
 const DEFAULT_ACCOUNT = "default";
 
 /** Every namespace has a ServiceAccount `default`, for as long as it is in use. Source: the service accounts controller. */
-export async function startServiceAccountController({ registry, store, logger }: ControllerOptions): Promise<Controller> {
+export async function startServiceAccountController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "service accounts", logger, reconcile: (namespace) => ensureAccount(registry, namespace) });
   const present = await store.list({ prefix: storePrefix(NAMESPACES) });
   for (const { object } of present.objects) worker.add(object.metadata.name!);
@@ -27,7 +27,7 @@ export async function startServiceAccountController({ registry, store, logger }:
     await store.watch({ prefix: storePrefix(NAMESPACES), after: present.revision, onEvent: onNamespace }),
     await store.watch({ prefix: storePrefix(SERVICE_ACCOUNTS), after: present.revision, onEvent: onAccount }),
   ];
-  return createController(worker, watches);
+  return createClusterController(worker, watches);
 }
 
 async function ensureAccount(registry: Registry, namespace: string): Promise<void> {

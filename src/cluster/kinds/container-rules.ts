@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { duplicate, forbidden, invalid, notFound, notSupported, required } from "../../apiserver/types/field-error.ts";
+import { duplicate, forbidden, invalid, fieldNotFound, notSupported, required } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsLabel } from "../../apiserver/types/objects/names.ts";
 import type { TextRule } from "../../apiserver/types/objects/names.ts";
@@ -146,7 +146,7 @@ function mountErrors({ volumeMounts = [] }: Container, field: string, volumes: R
     const taken = places.has(mountPath);
     places.add(mountPath);
     return [
-      ...(name === "" ? [required(`${at}.name`)] : volumes.has(name) ? [] : [notFound(`${at}.name`, name)]),
+      ...(name === "" ? [required(`${at}.name`)] : volumes.has(name) ? [] : [fieldNotFound(`${at}.name`, name)]),
       ...(mountPath === "" ? [required(`${at}.mountPath`)] : []),
       ...(taken ? [invalid(`${at}.mountPath`, mountPath, "must be unique")] : []),
     ];

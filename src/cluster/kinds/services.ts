@@ -195,7 +195,10 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       ),
       { metadata: 1, spec: 2, status: 3 },
     ),
-    selectableFields: { "spec.clusterIP": (object) => specOf(object).clusterIP ?? "", "spec.type": (object) => specOf(object).type ?? "" },
+    selectableFields: {
+      "spec.clusterIP": (object) => serviceSpecOf(object).clusterIP ?? "",
+      "spec.type": (object) => serviceSpecOf(object).type ?? "",
+    },
     columns: SERVICE_COLUMNS,
     strategy: {
       nameRule: dns1035Label,
@@ -212,18 +215,18 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
 }
 
 /** `spec` of a stored or decoded Service. */
-export function specOf(object: KubeObject): ServiceSpec {
+export function serviceSpecOf(object: KubeObject): ServiceSpec {
   return object["spec"] as ServiceSpec;
 }
 
 function validate(object: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const [spec, before] = [specOf(object), old && specOf(old)];
+  const [spec, before] = [serviceSpecOf(object), old && serviceSpecOf(old)];
   return [...specErrors(spec), ...typeErrors(object, spec, before), ...(before === undefined ? [] : specUpdateErrors(spec, before))];
 }
 
 function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
-  const written = specOf(object);
-  const spec = withoutUnused(withAllocated(withDefaults(written), old && specOf(old)), old && specOf(old));
+  const written = serviceSpecOf(object);
+  const spec = withoutUnused(withAllocated(withDefaults(written), old && serviceSpecOf(old)), old && serviceSpecOf(old));
   return old === undefined ? { ...object, spec, status: {} } : { ...object, spec };
 }
 

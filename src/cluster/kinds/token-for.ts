@@ -24,7 +24,7 @@ export interface IssuedToken {
  *
  * @throws API_NOT_FOUND when there is no such ServiceAccount, API_BAD_REQUEST when its text is not `namespace/name`.
  */
-export async function bearerOf(registry: Registry, subject: TokenSubject): Promise<TokenBearer> {
+export async function tokenUserOf(registry: Registry, subject: TokenSubject): Promise<TokenBearer> {
   if ("user" in subject) {
     const { user: name, groups = [] } = subject;
     return { user: { name, groups: [...new Set([...groups, AUTHENTICATED])] } };

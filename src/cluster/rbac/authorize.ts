@@ -1,10 +1,10 @@
-import type { Attributes, Authorizer, Decision, PolicyRule } from "../../apiserver/access/authorization.ts";
+import type { Attributes, Authorizer, AccessDecision, PolicyRule } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import type { Grant, Policy } from "./policy.ts";
 import { MASTERS } from "./resources.ts";
 import { ruleAllows } from "./rules.ts";
 
-const REFUSED: Decision = { allowed: false, reason: "" };
+const REFUSED: AccessDecision = { allowed: false, reason: "" };
 /** The rules of anyone who may do everything. */
 export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
@@ -18,7 +18,7 @@ export const EVERYTHING: readonly PolicyRule[] = [
  * @example
  * authorize({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }, []); // { allowed: false, reason: "" }
  */
-export function authorize(user: UserInfo, attributes: Attributes, grants: Iterable<Grant>): Decision {
+export function authorize(user: UserInfo, attributes: Attributes, grants: Iterable<Grant>): AccessDecision {
   if (user.groups.includes(MASTERS)) return { allowed: true, reason: "" };
   for (const { rules, reason } of grants) {
     if (rules.some((rule) => ruleAllows(rule, attributes))) return { allowed: true, reason };

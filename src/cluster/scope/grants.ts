@@ -19,7 +19,7 @@ export interface ScopeOptions {
 export type Box = readonly Pattern[];
 
 /** Requests that go to one of the places and are one of the deeds. */
-export interface Grant {
+export interface ScopeGrant {
   readonly kind: Target["kind"];
   /** Of `management`: no coordinates. Of `cluster`: cluster, project, space. Of `virtualCluster`: project, virtual cluster. */
   readonly places: readonly Box[];
@@ -44,7 +44,7 @@ const EVERY_PATH: readonly Box[] = [[ALL, ALL]];
 const EVERYTHING = { resources: EVERY_RESOURCE, paths: EVERY_PATH };
 
 /** What is allowed without a scope. */
-export const UNLIMITED: readonly Grant[] = [
+export const UNLIMITED: readonly ScopeGrant[] = [
   { kind: "management", places: HERE, ...EVERYTHING },
   { kind: "cluster", places: [[ALL, ALL, ALL]], ...EVERYTHING },
   { kind: "virtualCluster", places: [[ALL, ALL]], ...EVERYTHING },
@@ -56,7 +56,7 @@ export const UNLIMITED: readonly Grant[] = [
  * @example
  * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1
  */
-export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): Grant[] {
+export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): ScopeGrant[] {
   const { roles = [], rules = [], allowPlatformCli = false } = scope;
   return [
     ...(allowPlatformCli ? roleGrants({ role: PLATFORM_CLI_ROLES[0]! }, options) : []),
@@ -69,7 +69,7 @@ export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): Grant[
 }
 
 /** What a role allows: the command line reads what is managed, or of it what belongs to the listed projects. */
-export function roleGrants({ role = "", projects = [], virtualClusters = [] }: ScopeRole, options: ScopeOptions = {}): Grant[] {
+export function roleGrants({ role = "", projects = [], virtualClusters = [] }: ScopeRole, options: ScopeOptions = {}): ScopeGrant[] {
   if (!PLATFORM_CLI_ROLES.includes(role)) return [];
   const unlimited = projects.length === 0 && virtualClusters.length === 0;
   const namespaces = unlimited ? [ALL] : namespacesOf(projects, options);
@@ -78,7 +78,7 @@ export function roleGrants({ role = "", projects = [], virtualClusters = [] }: S
   return resources.length === 0 ? [] : [{ kind: "management", places: HERE, resources, paths: [] }];
 }
 
-function projectGrants({ projects = [] }: AccessScope, options: ScopeOptions): Grant[] {
+function projectGrants({ projects = [] }: AccessScope, options: ScopeOptions): ScopeGrant[] {
   const names = projects.map(({ project = "" }) => project);
   const namespaces = namespacesOf(names, options);
   if (namespaces.length === 0) return [];
@@ -97,7 +97,7 @@ function namespacesOf(projects: readonly string[], { projectNamespacePrefix: pre
   return names.length === 0 ? [] : [these(...names.map((project) => prefix + project))];
 }
 
-function clusterGrants({ clusters = [], spaces = [] }: AccessScope): Grant[] {
+function clusterGrants({ clusters = [], spaces = [] }: AccessScope): ScopeGrant[] {
   const names = clusters.map(({ cluster = "" }) => cluster);
   const places: Box[] = [
     ...selected(names, ALL).map((cluster) => [cluster, ALL, ALL]),
@@ -106,7 +106,7 @@ function clusterGrants({ clusters = [], spaces = [] }: AccessScope): Grant[] {
   return places.length === 0 ? [] : [{ kind: "cluster", places, ...EVERYTHING }];
 }
 
-function virtualClusterGrants({ virtualClusters = [] }: AccessScope): Grant[] {
+function virtualClusterGrants({ virtualClusters = [] }: AccessScope): ScopeGrant[] {
   const places = pairs(virtualClusters.map(({ project = "", virtualCluster = "" }) => [project, virtualCluster]));
   return places.length === 0 ? [] : [{ kind: "virtualCluster", places, ...EVERYTHING }];
 }
@@ -132,17 +132,17 @@ function pairs(entries: readonly (readonly [project: string, name: string])[]): 
 }
 
 /** What a rule allows: requests that have to be like everything it lists. */
-export function ruleGrants(rule: ScopeRule, options: ScopeOptions = {}): Grant[] {
+export function ruleGrants(rule: ScopeRule, options: ScopeOptions = {}): ScopeGrant[] {
   const deeds = { resources: resourceBoxes(rule), paths: pathBoxes(rule) };
   return rulePlaces(rule, options).map((where) => ({ ...where, ...deeds }));
 }
 
-function rulePlaces(rule: ScopeRule, options: ScopeOptions): Pick<Grant, "kind" | "places">[] {
+function rulePlaces(rule: ScopeRule, options: ScopeOptions): Pick<ScopeGrant, "kind" | "places">[] {
   const { cluster = "", virtualClusters = [], requestTargets = [] } = rule;
   const limited = virtualClusters.length > 0;
   const wanted = (target: string): boolean => requestTargets.length === 0 || requestTargets.includes(target);
   const [management, inClusters, spaces, inVirtualClusters] = REQUEST_TARGETS.map(wanted);
-  const where: Pick<Grant, "kind" | "places">[] = [];
+  const where: Pick<ScopeGrant, "kind" | "places">[] = [];
   if (management && cluster === "" && !limited) where.push({ kind: "management", places: HERE });
   if ((inClusters || spaces) && !limited) {
     const name = cluster === "" || cluster === WILDCARD ? ALL : these(cluster);

@@ -1,4 +1,4 @@
-import { decode } from "../../apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../apiserver/types/objects/decode.ts";
 import { ACCESS_SCOPE } from "./shape.ts";
 import type { AccessScope } from "./types.ts";
 
@@ -16,7 +16,7 @@ export function parseScope(text: string): AccessScope | undefined {
     throw new NoScope(why);
   };
   try {
-    return decode(ACCESS_SCOPE, JSON.parse(text), { root: "AccessScope", onUnknownField: refuse, refuse });
+    return decodeObject(ACCESS_SCOPE, JSON.parse(text), { root: "AccessScope", onUnknownField: refuse, refuse });
   } catch (error) {
     if (error instanceof NoScope || error instanceof SyntaxError) return undefined;
     throw error;

@@ -8,7 +8,7 @@ import type { PolicyRule } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { alwaysAllowed } from "./always.ts";
 import { grantsOf } from "./grants.ts";
-import type { Box, Grant, ScopeOptions } from "./grants.ts";
+import type { Box, ScopeGrant, ScopeOptions } from "./grants.ts";
 import { parseScope } from "./parse.ts";
 import { WILDCARD, matches } from "./patterns/pattern.ts";
 import type { Pattern } from "./patterns/pattern.ts";
@@ -61,7 +61,7 @@ function scopeRules(text: string, { target, namespace, ...options }: RulesPlace)
   ]);
 }
 
-function isAt({ kind, places }: Grant, target: Target): boolean {
+function isAt({ kind, places }: ScopeGrant, target: Target): boolean {
   if (kind !== target.kind) return false;
   const { cluster = "", project = "", space = "", virtualCluster = "" }: Readonly<Record<string, string | undefined>> = { ...target };
   const place = { management: [], cluster: [cluster, project, space], virtualCluster: [project, virtualCluster] }[kind];

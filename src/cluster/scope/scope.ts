@@ -7,14 +7,14 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { alwaysAllowed } from "./always.ts";
 import { grantsOf } from "./grants.ts";
-import type { Box, Grant, ScopeOptions } from "./grants.ts";
+import type { Box, ScopeGrant, ScopeOptions } from "./grants.ts";
 import { parseScope } from "./parse.ts";
 import { matches } from "./patterns/pattern.ts";
 import { TextCache } from "./patterns/text-cache.ts";
 import type { AccessScope, Target } from "./types.ts";
 
 /** A scope that is ready to decide. */
-export interface Scope {
+export interface CompiledScope {
   /** Whether the scope lets a request pass; anyone who makes it needs the right besides. */
   allows(target: Target, attributes: Attributes): boolean;
 }
@@ -29,7 +29,7 @@ export const SCOPE_EXTRA = "platform/scope";
  * @example
  * compileScope({ clusters: [{ cluster: "c1" }] }).allows({ kind: "cluster", cluster: "c1" }, { verb: "get", path: "/metrics" }); // true
  */
-export function compileScope(scope: AccessScope | undefined, options: ScopeOptions = {}): Scope {
+export function compileScope(scope: AccessScope | undefined, options: ScopeOptions = {}): CompiledScope {
   if (scope === undefined) return { allows: () => true };
   const grants = grantsOf(scope, options);
   return {
@@ -39,7 +39,7 @@ export function compileScope(scope: AccessScope | undefined, options: ScopeOptio
   };
 }
 
-function grantAllows(grant: Grant, target: Target, attributes: Attributes): boolean {
+function grantAllows(grant: ScopeGrant, target: Target, attributes: Attributes): boolean {
   if (grant.kind !== target.kind) return false;
   const place = placeOf(target);
   if (!grant.places.some((box) => isIn(box, place))) return false;
@@ -64,13 +64,13 @@ function isIn(box: Box, point: readonly string[]): boolean {
   return box.every((pattern, at) => matches(pattern, point[at]!));
 }
 
-const CACHE = new TextCache<Scope>({ entries: 1000, characters: 4_000_000 });
+const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
  * The scopes that limit a user, in order; none when nothing limits him. A text that is no scope allows nothing, because one that is
  * not understood must not open anything.
  */
-export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly Scope[] {
+export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];
   return texts.map((text) => CACHE.get(`${JSON.stringify(options)} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
 }

@@ -7,9 +7,9 @@
 import { inEveryNamespace } from "../scope/every-namespace.ts";
 import { rulesWithin } from "../scope/rules.ts";
 import { SCOPE_EXTRA, allowedByScopes } from "../scope/scope.ts";
-import { isWithin } from "../scope/checks/subset.ts";
+import { isScopeWithin } from "../scope/checks/subset.ts";
 import type { AccessScope, Target } from "../scope/types.ts";
-import type { Attributes, Authorizer, Decision, ResourceAttributes } from "../../apiserver/access/authorization.ts";
+import type { Attributes, Authorizer, AccessDecision, ResourceAttributes } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { parseScope } from "../scope/parse.ts";
 import { EXTRA_CLUSTER_ROLES } from "./platform-tokens.ts";
@@ -57,7 +57,7 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
   return projectNamespacePrefix === undefined ? {} : { projectNamespacePrefix };
 }
 
-const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the token does not allow it" };
+const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
  * An authorizer that allows bearers of scoped tokens no more than their scopes do here. What leads out of a scope is refused
@@ -98,7 +98,7 @@ function handsOn({ verb, group, resource, subresource }: ResourceAttributes): bo
 /** Whether every scope covers everything in this cluster. */
 function reachesAll(user: UserInfo, target: Target): boolean {
   const everything = wholeOf(target);
-  return (user.extra?.[SCOPE_EXTRA] ?? NOTHING).every((text) => isWithin(everything, parseScope(text) ?? {}));
+  return (user.extra?.[SCOPE_EXTRA] ?? NOTHING).every((text) => isScopeWithin(everything, parseScope(text) ?? {}));
 }
 
 function wholeOf(target: Target): AccessScope | undefined {

@@ -13,7 +13,7 @@ import type { PlatformClaim } from "../scope/cluster-token.ts";
 import { SCOPE_EXTRA } from "../scope/scope.ts";
 import { ACCESS_SCOPE } from "../scope/shape.ts";
 import type { Target } from "../scope/types.ts";
-import { decode } from "../../apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../apiserver/types/objects/decode.ts";
 import { fields, list, mandatory, text } from "../../apiserver/types/objects/shape.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { unauthorized, statusOf } from "../../apiserver/types/status.ts";
@@ -180,7 +180,7 @@ function userOf({ sub, platform }: JsonObject): UserInfo {
 }
 
 function readClaim(platform: unknown): PlatformClaim {
-  const claim = decode(PLATFORM_CLAIM, platform, {
+  const claim = decodeObject(PLATFORM_CLAIM, platform, {
     root: "platform",
     onUnknownField: (path) => {
       throw unauthorized(`the token says something unknown: ${path}`);

@@ -13,7 +13,7 @@ import { declaredNames } from "./names.ts";
 import { findReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { parseExpression, walk } from "./syntax.ts";
-import type { Step, SyntaxProblem } from "./syntax.ts";
+import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 import { adviseOnToken } from "./token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 
@@ -72,7 +72,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
   return { text, reads: findReads(steps), warnings: warnings.map(({ message, hint }, index) => ({ message, hint, ...places[index]! })) };
 }
 
-function firstProblem(steps: readonly Step[]): SyntaxProblem | undefined {
+function firstProblem(steps: readonly SyntaxStep[]): SyntaxProblem | undefined {
   for (const step of steps) {
     const problem = refuseNode(step);
     if (problem !== undefined) return problem;

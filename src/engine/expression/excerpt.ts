@@ -6,7 +6,7 @@
 import { parseExpression } from "./syntax.ts";
 
 /** A place in a text, from 1. */
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -24,12 +24,12 @@ export function quote(text: string): string {
 }
 
 /** Line and column of an offset from 0. */
-export function placeOfOffset(text: string, offset: number): Place {
+export function placeOfOffset(text: string, offset: number): TextPosition {
   return placesOfOffsets(text, [offset])[0]!;
 }
 
 /** The same of many offsets, in ascending order: the text is read once. */
-export function placesOfOffsets(text: string, offsets: readonly number[]): Place[] {
+export function placesOfOffsets(text: string, offsets: readonly number[]): TextPosition[] {
   let [line, from] = [1, 0];
   let at = 0;
   return offsets.map((offset) => {
@@ -48,7 +48,7 @@ export function placesOfOffsets(text: string, offsets: readonly number[]): Place
  * @example
  * excerptOf("value.map(x => x)", { line: 1, column: 10 }); // "value.map▸(x => x)"
  */
-export function excerptOf(text: string, place: Place): string {
+export function excerptOf(text: string, place: TextPosition): string {
   const { line, at } = lineOf(text, place);
   const [from, to] = [Math.max(0, at - AROUND), at + AROUND];
   const before = (from > 0 ? "…" : "") + line.slice(from, at);
@@ -56,7 +56,7 @@ export function excerptOf(text: string, place: Place): string {
 }
 
 /** ` at line 1, column 10`, and what stands there when the message does not quote the whole expression on one line anyway. */
-export function showPlace(text: string, place: Place): string {
+export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);
   return ` at line ${line}, column ${column}${inSight ? "" : ` (${excerptOf(text, place)})`}`;
@@ -68,7 +68,7 @@ export function showPlace(text: string, place: Place): string {
  * @example
  * operandBefore("1 + value.a?.b(2).c", { line: 1, column: 18 }); // "value.a?.b(2)"
  */
-export function operandBefore(text: string, place: Place): string | undefined {
+export function operandBefore(text: string, place: TextPosition): string | undefined {
   const { line, at } = lineOf(text, place);
   let from = at;
   let depth = 0;
@@ -84,7 +84,7 @@ export function operandBefore(text: string, place: Place): string | undefined {
   return /^[\p{L}_$([]/u.test(operand) && operand.length <= OPERAND_MAX && !("message" in parseExpression(operand)) ? operand : undefined;
 }
 
-function lineOf(text: string, { line, column }: Place): { line: string; at: number } {
+function lineOf(text: string, { line, column }: TextPosition): { line: string; at: number } {
   const found = text.split(LINE_END)[line - 1] ?? "";
   return { line: found, at: Math.min(column - 1, found.length) };
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import type { AnyNode } from "acorn";
-import { DEPTH_MAX } from "./syntax.ts";
-import type { Step, SyntaxProblem } from "./syntax.ts";
+import { EXPRESSION_DEPTH_MAX } from "./syntax.ts";
+import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
 const NO_CODE = "Write the code itself: an expression cannot make code from text";
@@ -14,7 +14,7 @@ const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
 
 /** Global names that are known elsewhere and absent here, with a hint for each. */
-export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ...["eval"].map((name) => [name, NO_CODE] as const),
   ...["Promise", "queueMicrotask"].map((name) => [name, NO_WAITING] as const),
   ...["Timeout", "Interval", "Immediate"].map((name) => [`set${name}`, NO_WAITING] as const),
@@ -73,9 +73,9 @@ export const SCOPE: ReadonlySet<string> = new Set([
 ]);
 
 /** What is wrong with a node of an otherwise correct tree; offsets count as the tree's do. */
-export function refuseNode({ node, depth, inFunction }: Step): SyntaxProblem | undefined {
+export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
-  if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
+  if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };
   if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
   if ("async" in node && node.async === true) return { message: "async functions are not available", offset, hint: NO_WAITING };
   if (stampsPrivateNames(node)) return { message: "a class that extends another cannot have private members", offset, hint: PLAIN_MEMBERS };

@@ -6,10 +6,10 @@
  * @module
  */
 import type { AnyNode, Pattern } from "acorn";
-import type { Step } from "./syntax.ts";
+import type { SyntaxStep } from "./syntax.ts";
 
 /** Tells whether an identifier stands for a variable, not for a member, a key or a label. */
-export function isReference({ node, parent }: Step): boolean {
+export function isReference({ node, parent }: SyntaxStep): boolean {
   if (parent === undefined) return true;
   if (parent.type === "MemberExpression") return parent.object === node || parent.computed;
   if (HOLDS_KEY.has(parent.type)) return !("key" in parent) || parent.key !== node || ("computed" in parent && parent.computed);
@@ -20,7 +20,7 @@ const HOLDS_KEY: ReadonlySet<string> = new Set(["Property", "MethodDefinition", 
 const HOLDS_LABEL: ReadonlySet<string> = new Set(["LabeledStatement", "BreakStatement", "ContinueStatement", "MetaProperty"]);
 
 /** Every name that a parameter, variable, function, class or catch clause declares. */
-export function declaredNames(steps: readonly Step[]): Set<string> {
+export function declaredNames(steps: readonly SyntaxStep[]): Set<string> {
   const names = new Set<string>();
   for (const { node } of steps) for (const pattern of patternsOf(node)) collectNames(pattern, names);
   return names;

@@ -11,12 +11,12 @@ import { placesOfOffsets } from "./excerpt.ts";
 import { FINDINGS_MAX } from "./lints/finding.ts";
 import { declaredNames } from "./names.ts";
 import { memberName } from "./reads.ts";
-import type { Field, KnownShapes, Shape } from "./shape.ts";
+import type { KnownField, KnownShapes, KnownShape } from "./shape.ts";
 import { childrenOf, parseExpression, walk } from "./syntax.ts";
-import type { Offset, Step } from "./syntax.ts";
+import type { Offset, SyntaxStep } from "./syntax.ts";
 import type { ExpressionWarning } from "./check.ts";
 
-const UNKNOWN: Shape = { kind: "scalar" };
+const UNKNOWN: KnownShape = { kind: "scalar" };
 
 /** Methods of a list that call a function with its elements. */
 const OVER_ELEMENTS: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ const OVER_ELEMENTS: ReadonlySet<string> = new Set([
 interface Around {
   readonly shapes: KnownShapes;
   /** Parameters of callbacks. */
-  readonly names: ReadonlyMap<string, Shape>;
+  readonly names: ReadonlyMap<string, KnownShape>;
   /** What was tested before this place is reached, the outermost first. */
   readonly tests: readonly Stretch[];
 }
@@ -96,7 +96,7 @@ export function warnOfOptionalFields(text: string, shapes: KnownShapes): Express
   });
 }
 
-function placesOfNames(steps: readonly Step[]): Search["places"] {
+function placesOfNames(steps: readonly SyntaxStep[]): Search["places"] {
   const places = new Map<string, Offset[]>();
   for (const { node } of steps) {
     const name = node.type === "Identifier" ? node.name : node.type === "Literal" ? node.value : undefined;
@@ -174,7 +174,7 @@ function visitMember(node: MemberExpression, around: Around, found: Search & { r
 }
 
 /** The field that a chain reaches; undefined when nothing is known of it. */
-function fieldOf(node: AnyNode, around: Around): Field | undefined {
+function fieldOf(node: AnyNode, around: Around): KnownField | undefined {
   if (node.type === "ChainExpression") return fieldOf(node.expression, around);
   if (node.type === "Identifier") return present(node.name === "value" ? around.shapes.value : around.names.get(node.name));
   if (node.type !== "MemberExpression") return undefined;
@@ -189,7 +189,7 @@ function fieldOf(node: AnyNode, around: Around): Field | undefined {
   return owner?.kind === "object" && name !== undefined && Object.hasOwn(owner.fields, name) ? owner.fields[name] : undefined;
 }
 
-function present(shape: Shape | undefined): Field | undefined {
+function present(shape: KnownShape | undefined): KnownField | undefined {
   return shape && { shape, optional: false };
 }
 

@@ -7,7 +7,7 @@
  */
 import type { AnyNode, MemberExpression } from "acorn";
 import { isReference } from "./names.ts";
-import type { Step } from "./syntax.ts";
+import type { SyntaxStep } from "./syntax.ts";
 
 /** Paths of members below `context`, or all of it. */
 export type Reads = readonly (readonly string[])[] | "all";
@@ -18,7 +18,7 @@ export type Reads = readonly (readonly string[])[] | "all";
  * A path that is called loses its last name: a method sees the object it is called on. A declaration of the name `context` counts as a
  * use of all of it, so that nobody has to tell scopes apart.
  */
-export function findReads(steps: readonly Step[]): Reads {
+export function findReads(steps: readonly SyntaxStep[]): Reads {
   const paths: (readonly string[])[] = [];
   const inner = new Set<AnyNode>();
   for (const step of steps) {

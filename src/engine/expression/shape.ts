@@ -1,25 +1,25 @@
 /** What is known of a value. */
-export type Shape =
+export type KnownShape =
   /** Text, number or boolean; or nothing is known. */
   | { readonly kind: "scalar" }
-  | { readonly kind: "list"; readonly items: Shape }
+  | { readonly kind: "list"; readonly items: KnownShape }
   /** Any key can be absent. */
-  | { readonly kind: "map"; readonly entries: Shape }
+  | { readonly kind: "map"; readonly entries: KnownShape }
   /** Fields that are not named are unknown. */
-  | { readonly kind: "object"; readonly fields: Readonly<Record<string, Field>> };
+  | { readonly kind: "object"; readonly fields: Readonly<Record<string, KnownField>> };
 
 /** A field of an object. */
-export interface Field {
-  readonly shape: Shape;
+export interface KnownField {
+  readonly shape: KnownShape;
   /** Whether objects can be without it. */
   readonly optional: boolean;
 }
 
 /** What an expression starts from. */
 export interface KnownShapes {
-  readonly value: Shape;
+  readonly value: KnownShape;
   /** Of `context.virtualObject`, which is there. */
-  readonly virtualObject: Shape;
+  readonly virtualObject: KnownShape;
   /** Of `context.hostObject`. */
-  readonly hostObject: Field;
+  readonly hostObject: KnownField;
 }

@@ -23,7 +23,7 @@ const BEFORE = '"use strict";(';
 const AFTER = "\n)";
 
 /** What nests deeper than this could overflow the stack of anyone who walks or compiles it. */
-export const DEPTH_MAX = 200;
+export const EXPRESSION_DEPTH_MAX = 200;
 
 /** Each try parses the text once more. */
 const UNOPENED_TRIES = 20;
@@ -66,7 +66,7 @@ function findDeepParenthesis(text: string): SyntaxProblem | undefined {
   for (let offset = 0; offset < text.length; offset += 1) {
     if (text[offset] === "(") depth += 1;
     if (text[offset] === ")") depth -= 1;
-    if (depth > DEPTH_MAX) return { message: `it is nested deeper than ${DEPTH_MAX}`, offset };
+    if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };
   }
   return undefined;
 }
@@ -116,7 +116,7 @@ function unopened(text: string): SyntaxProblem | undefined {
 }
 
 /** A node with the node that holds it. */
-export interface Step {
+export interface SyntaxStep {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
@@ -125,9 +125,9 @@ export interface Step {
 }
 
 /** `root` and every node below it, in source order. */
-export function walk(root: AnyNode): Step[] {
-  const steps: Step[] = [];
-  const open: Step[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];
+export function walk(root: AnyNode): SyntaxStep[] {
+  const steps: SyntaxStep[] = [];
+  const open: SyntaxStep[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const { node, depth } = step;
     steps.push(step);

@@ -5,7 +5,7 @@ import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 import type { EndpointSlice, KubeObject, SliceEndpoint, SlicePort } from "../../kube/object/types.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitEndpoints } from "../reconcile/rules/address-policy.ts";
-import type { Admission, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import { controllerOf, SERVICE_NAME, serviceOfSlice, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
@@ -42,7 +42,7 @@ function translateBody(tenant: KubeObject, translator: Translator): Record<strin
   return { addressType, endpoints: translated, ports: ports ?? [] };
 }
 
-function admitBody(object: KubeObject, { settings }: Rules): Admission {
+function admitBody(object: KubeObject, { settings }: Rules): AllowedBody {
   if (!wellFormed(object)) {
     return { object, refusedAddresses: [], rejected: "endpoints or ports are not as a slice has them after the patches" };
   }

@@ -7,7 +7,7 @@ import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
 import { PLAIN_KIND } from "./plain-kind.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
-import type { Admission, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
+import type { AllowedBody, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 
@@ -36,7 +36,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
   return (object as Endpoints).subsets ?? NO_SUBSETS;
 }
 
-function admitBody(object: KubeObject, rules: Rules): Admission {
+function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
   if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "subsets is no list of address lists after the patches" };
   const admitted = admitAddresses(withoutEmpty(subsets), rules.settings.addressPolicy.check);

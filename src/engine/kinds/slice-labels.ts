@@ -8,7 +8,7 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import { keyOf, sameKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import type { Identity } from "../translate/identity.ts";
+import type { VClusterIdentity } from "../translate/identity.ts";
 import type { SliceCount } from "../reconcile/rules/rules.ts";
 
 /** Label of a slice with the name of its Service; a slice without it belongs to nobody. */
@@ -50,13 +50,13 @@ export interface SlicePair {
 }
 
 /** Counts the slices of one Service. `hostService` is the host key of that Service. */
-export function countSlices(identity: Identity, hostService: ObjectKey, pairs: readonly SlicePair[]): SliceCount {
+export function countSlices(identity: VClusterIdentity, hostService: ObjectKey, pairs: readonly SlicePair[]): SliceCount {
   const copied = pairs.filter((pair) => isCopied(identity, hostService, pair));
   return { total: pairs.length, copied: copied.length };
 }
 
 /** A copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
-function isCopied(identity: Identity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
+function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
   if (host === undefined || host.metadata.deletionTimestamp) return false;
   const source = ourMarkers(identity, host, ENDPOINT_SLICES);
   if (source === undefined) return false;

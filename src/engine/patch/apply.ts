@@ -25,24 +25,15 @@ import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.t
 import { guardResult } from "./guard.ts";
 import { closeObject, openObject } from "./opened.ts";
 import type { Tally } from "./outcome.ts";
-import { closeTally, failureOf, noExpression, openTally } from "./outcome.ts";
-import type { MetadataPlace, Place } from "./place.ts";
+import { closeTally, patchFailureOf, noExpression, openTally } from "./outcome.ts";
+import type { MetadataPlace, ValueRole } from "./place.ts";
 import { placesOf } from "./place.ts";
 import type { RewrittenReference } from "./reference.ts";
 import { rewriteReference } from "./reference.ts";
-import type {
-  CompiledExpression,
-  FoundReference,
-  NameRules,
-  OnError,
-  Outcome,
-  PatchContext,
-  PatchEngine,
-  PatchEvaluation,
-} from "./types.ts";
+import type { CompiledExpression, FoundReference, NameRules, OnError, Outcome, PatchContext, PatchEngine, PricedValue } from "./types.ts";
 
 /** How to apply patches. */
-export interface PatchOptions extends ObjectLimits {
+export interface ApplyPatchesOptions extends ObjectLimits {
   /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
   readonly direction: Direction;
   readonly engine: PatchEngine;
@@ -63,7 +54,7 @@ export interface PatchOptions extends ObjectLimits {
 }
 
 /** A patched object. */
-export interface Patched {
+export interface PatchedObject {
   readonly object: KubeObject;
   /** One record per patch, in the order in which they ran. */
   readonly outcomes: Outcome[];
@@ -74,7 +65,7 @@ export interface Patched {
 }
 
 /** One call of {@link applyPatches} on its way. */
-interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
+interface Run extends Required<Omit<ApplyPatchesOptions, keyof ObjectLimits>> {
   readonly budget: Budget;
   /** Namespace of the object as it came. */
   readonly sourceNamespace: string;
@@ -91,7 +82,7 @@ interface Run extends Required<Omit<PatchOptions, keyof ObjectLimits>> {
  * @example
  * const { object, outcomes } = applyPatches(patches, translated, { direction: "toHost", engine, context, names, markerPrefix, namespace });
  */
-export function applyPatches(patches: readonly CompiledPatch[], object: KubeObject, options: PatchOptions): Patched {
+export function applyPatches(patches: readonly CompiledPatch[], object: KubeObject, options: ApplyPatchesOptions): PatchedObject {
   const work = startWork(object, options);
   for (const patch of ordered(patches, options)) {
     const step = beginPatch(patch, work.run);
@@ -113,8 +104,8 @@ export function applyPatches(patches: readonly CompiledPatch[], object: KubeObje
 export function* applyPatchesInPieces(
   patches: readonly CompiledPatch[],
   object: KubeObject,
-  options: PatchOptions,
-): Generator<undefined, Patched> {
+  options: ApplyPatchesOptions,
+): Generator<undefined, PatchedObject> {
   const work = startWork(object, options);
   for (const patch of ordered(patches, options)) {
     const step = beginPatch(patch, work.run);
@@ -139,17 +130,17 @@ interface Work {
   current: KubeObject;
 }
 
-function startWork(object: KubeObject, options: PatchOptions): Work {
+function startWork(object: KubeObject, options: ApplyPatchesOptions): Work {
   const run = startRun(object, options);
   const opened = openObject(object, run.markerPrefix);
   return { run, opened, outcomes: [], current: opened.object };
 }
 
-function ordered(patches: readonly CompiledPatch[], { direction }: PatchOptions): readonly CompiledPatch[] {
+function ordered(patches: readonly CompiledPatch[], { direction }: ApplyPatchesOptions): readonly CompiledPatch[] {
   return direction === "toHost" ? patches : patches.toReversed();
 }
 
-function endWork({ run, opened, outcomes, current }: Work): Patched {
+function endWork({ run, opened, outcomes, current }: Work): PatchedObject {
   const kept = keepLast(current, run.failed, { last: run.lastWritten, markerPrefix: run.markerPrefix });
   return {
     object: closeObject(opened, kept),
@@ -159,7 +150,7 @@ function endWork({ run, opened, outcomes, current }: Work): Patched {
   };
 }
 
-function startRun(object: KubeObject, options: PatchOptions): Run {
+function startRun(object: KubeObject, options: ApplyPatchesOptions): Run {
   return {
     onError: "keep-last",
     lastWritten: () => undefined,
@@ -219,17 +210,17 @@ function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, 
 
 function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
   run.budget.checkFuel();
-  const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PatchEvaluation>) => {
+  const spend = ({ fuel = 0, charged = fuel, contextCharged }: Partial<PricedValue>) => {
     tally.fuel += fuel;
     run.budget.spendFuel(charged + (run.contextPaid === expression ? 0 : (contextCharged ?? 0)));
     // What stopped the engine has taken the context along.
     run.contextPaid = contextCharged === undefined ? undefined : expression;
   };
-  let evaluated: PatchEvaluation;
+  let evaluated: PricedValue;
   try {
     evaluated = run.engine.evaluate(expression, { value, valueExists: true, context: { ...run.context, path } });
   } catch (error) {
-    if (isEngineError(error)) spend(error.details as Partial<PatchEvaluation>);
+    if (isEngineError(error)) spend(error.details as Partial<PricedValue>);
     throw error;
   }
   spend(evaluated);
@@ -237,7 +228,7 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   return evaluated.value;
 }
 
-function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: Place }, run: Run, tally: Tally): unknown {
+function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; place: ValueRole }, run: Run, tally: Tally): unknown {
   try {
     const rewritten = rewrite(value, place.path);
     if (rewritten === undefined) return value;
@@ -250,7 +241,7 @@ function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; plac
     tally.changed += 1;
     return guarded.value;
   } catch (error) {
-    tally.errors.push(failureOf(error, place.path));
+    tally.errors.push(patchFailureOf(error, place.path));
     tally.matches += 1;
     const kept = containFailure(place, value, run);
     if (kept !== value && (place.role === "map" || place.role === "entry")) run.failed.push(place);

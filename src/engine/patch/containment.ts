@@ -14,7 +14,7 @@ import type { Direction } from "./patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { REMOVE } from "../path/path.ts";
 import { isMarkerKey } from "../translate/markers.ts";
-import type { MetadataPlace, Place } from "./place.ts";
+import type { MetadataPlace, ValueRole } from "./place.ts";
 import { isInList } from "./place.ts";
 import type { OnError } from "./types.ts";
 
@@ -22,7 +22,7 @@ import type { OnError } from "./types.ts";
 export const LEFT_OUT: unique symbol = Symbol("LEFT_OUT");
 
 /** The value that a place has after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
-export function containFailure(place: Place, value: unknown, policy: { direction: Direction; onError: OnError }): unknown {
+export function containFailure(place: ValueRole, value: unknown, policy: { direction: Direction; onError: OnError }): unknown {
   // Back to the tenant nothing flows from a value that failed, so it may as well stay.
   if (policy.direction === "toTenant" || policy.onError !== "keep-last") return value;
   switch (place.role) {

@@ -12,7 +12,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { isRecord, jsonEqual, typeInWords } from "../../base/json.ts";
 import { formatSteps, REMOVE } from "../path/path.ts";
 import { isMarkerKey } from "../translate/markers.ts";
-import type { MapField, Place } from "./place.ts";
+import type { MapField, ValueRole } from "./place.ts";
 import { PROTECTED_METADATA } from "./place.ts";
 import type { PatchFailure } from "./types.ts";
 
@@ -31,7 +31,7 @@ const NOTHING_DENIED: readonly PatchFailure[] = [];
  * @example
  * guardResult({ role: "field", path: "spec.x" }, { before: 1, result: null, markerPrefix: "sync.platform/" }).value; // REMOVE
  */
-export function guardResult(place: Place, change: { before: unknown; result: unknown; markerPrefix: string }): Guarded {
+export function guardResult(place: ValueRole, change: { before: unknown; result: unknown; markerPrefix: string }): Guarded {
   const { before, result, markerPrefix } = change;
   switch (place.role) {
     case "metadata":

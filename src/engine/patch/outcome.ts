@@ -20,7 +20,7 @@ export function openTally(): Tally {
 const MESSAGE_LENGTH_MAX = 1000;
 
 /** The record of what was thrown at `place`. A broken invariant, or anything but an EngineError, is a bug and thrown on. */
-export function failureOf(error: unknown, place: string): PatchFailure {
+export function patchFailureOf(error: unknown, place: string): PatchFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   const { code, message } = error;
   const text = message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX)}…` : message;

@@ -5,7 +5,7 @@ import type { Segment } from "../path/path.ts";
 export type MapField = "labels" | "annotations";
 
 /** What a matched value is to the object it stands in; `path` is its concrete path. */
-export type Place =
+export type ValueRole =
   /** A field that the engine owns, or a part of one; and the object itself. */
   | { readonly role: "protected"; readonly path: string }
   | { readonly role: "metadata"; readonly path: string }
@@ -17,7 +17,7 @@ export type Place =
   | { readonly role: "field"; readonly path: string };
 
 /** A place whose last written value can be kept. */
-export type MetadataPlace = Extract<Place, { role: "map" | "entry" }>;
+export type MetadataPlace = Extract<ValueRole, { role: "map" | "entry" }>;
 
 /** What identifies the kind of an object; no patch changes it. */
 const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
@@ -48,7 +48,7 @@ const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^
  * @example
  * placeOf("metadata.labels.app"); // { role: "entry", path: "metadata.labels.app", field: "labels", key: "app" }
  */
-export function placeOf(path: string): Place {
+export function roleOf(path: string): ValueRole {
   if (!NEEDS_A_LOOK.test(path)) return { role: "field", path };
   const known = MAP_OR_ENTRY.exec(path);
   if (known !== null) return mapOrEntry(path, known[1] as MapField, known[2] ?? known[3]);
@@ -66,14 +66,14 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 }
 
 /**
- * {@link placeOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
+ * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
  * begins with a name that decides the role, no text is looked at, and so none is put together from its pieces.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"
  */
-export function placesOf([first]: readonly Segment[]): (path: string) => Place {
-  if (first?.kind !== "key" || NEEDS_A_LOOK.test(first.key)) return placeOf;
+export function placesOf([first]: readonly Segment[]): (path: string) => ValueRole {
+  if (first?.kind !== "key" || NEEDS_A_LOOK.test(first.key)) return roleOf;
   return (path) => ({ role: "field", path });
 }
 

@@ -26,7 +26,7 @@ export interface PatchScope {
 export type CompiledExpression = object;
 
 /** A value with its price. */
-export interface PatchEvaluation {
+export interface PricedValue {
   /** JSON data. */
   readonly value: unknown;
   /** The expression's own steps. */
@@ -45,7 +45,7 @@ export interface PatchEvaluation {
  */
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
-  evaluate(expression: CompiledExpression, scope: PatchScope): PatchEvaluation;
+  evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
   /** Tells whether the expression can see anything of `context.hostObject`. Left out, every one can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }

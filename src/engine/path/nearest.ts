@@ -7,7 +7,7 @@ import { isRecord } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
 import { formatSegments, formatSteps } from "./syntax/format.ts";
 import { childAt, memberOf, stepOfIndex } from "./node.ts";
-import type { Segment, Step } from "./syntax/segment.ts";
+import type { Segment, PathStep } from "./syntax/segment.ts";
 
 /** More slips in one path are not mended, and not more keys than this are compared with one name. */
 const CORRECTIONS_MAX = 3;
@@ -23,7 +23,7 @@ export interface Nearest {
 
 /** How far some segments lead: the first of the deepest nodes. */
 interface Reach {
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   readonly node: unknown;
 }
 
@@ -46,7 +46,7 @@ export function nearestPath(path: { readonly segments: readonly Segment[]; reado
 
 function reachOf(segments: readonly Segment[], root: unknown): Reach {
   let best: Reach = { steps: [], node: root };
-  const visit = (node: unknown, steps: readonly Step[]): void => {
+  const visit = (node: unknown, steps: readonly PathStep[]): void => {
     if (steps.length > best.steps.length) best = { steps, node };
     const segment = segments[steps.length];
     if (segment === undefined) return;
@@ -59,7 +59,7 @@ function reachOf(segments: readonly Segment[], root: unknown): Reach {
   return best;
 }
 
-function stepsOf(node: unknown, segment: Segment): Step[] {
+function stepsOf(node: unknown, segment: Segment): PathStep[] {
   if (segment.kind === "wildcard") {
     if (Array.isArray(node)) return [...node.keys()].filter((at) => childAt(node, at) !== undefined);
     return isRecord(node) ? Object.keys(node).filter((key) => node[key] !== undefined) : [];

@@ -7,7 +7,7 @@
  * @module
  */
 import { isRecord } from "../../base/json.ts";
-import type { Step } from "./syntax/segment.ts";
+import type { PathStep } from "./syntax/segment.ts";
 
 /** What an update answers to have the matched member or element removed. */
 export const REMOVE: unique symbol = Symbol("REMOVE");
@@ -18,20 +18,20 @@ export function memberOf(node: unknown, key: string): unknown {
 }
 
 /** The child at one concrete step, else `undefined`: numbers select list elements, texts object members. */
-export function childAt(node: unknown, step: Step): unknown {
+export function childAt(node: unknown, step: PathStep): unknown {
   if (typeof step === "string") return memberOf(node, step);
   return Array.isArray(node) && Object.hasOwn(node, step) ? node[step] : undefined;
 }
 
 /** The child that an index selects: a list element, from the end when negative, or the member of that name; else `undefined`. */
-export function stepOfIndex(node: unknown, index: number): Step | undefined {
+export function stepOfIndex(node: unknown, index: number): PathStep | undefined {
   if (!Array.isArray(node)) return memberOf(node, String(index)) === undefined ? undefined : String(index);
   const at = index < 0 ? node.length + index : index;
   return childAt(node, at) === undefined ? undefined : at;
 }
 
 /** A copy of `node` with the child at `step`, which exists, replaced or removed. */
-export function withChild(node: unknown, step: Step, value: unknown): unknown {
+export function withChild(node: unknown, step: PathStep, value: unknown): unknown {
   if (typeof step === "string") {
     const copy = { ...(node as Record<string, unknown>) };
     setMember(copy, step, value);
@@ -42,7 +42,7 @@ export function withChild(node: unknown, step: Step, value: unknown): unknown {
 }
 
 /** `node` with some of its children replaced or removed; itself when all of them are what they were. */
-export function withChildren(node: unknown, children: readonly (readonly [Step, unknown])[]): unknown {
+export function withChildren(node: unknown, children: readonly (readonly [PathStep, unknown])[]): unknown {
   const changed = children.filter(([step, value]) => !Object.is(value, childAt(node, step)));
   if (changed.length === 0) return node;
   if (Array.isArray(node)) {

@@ -27,7 +27,7 @@ export { parseConcrete } from "./syntax/concrete.ts";
 export { formatSteps } from "./syntax/format.ts";
 export { nearestPath } from "./nearest.ts";
 export { REMOVE } from "./node.ts";
-export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type Step } from "./syntax/segment.ts";
+export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type PathStep } from "./syntax/segment.ts";
 export type { Match };
 
 /** A compiled path. Immutable; compile once, use often. */

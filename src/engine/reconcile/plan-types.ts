@@ -98,7 +98,7 @@ export interface Plan {
 }
 
 /** Makes the plan for one key: its state, and what differs from a plan without anything. */
-export type Answer = (state: PlanState, parts?: Partial<Plan>) => Plan;
+export type MakePlan = (state: PlanState, parts?: Partial<Plan>) => Plan;
 /** The input of a plan for an object that is to be copied. */
 export type CopyInput = ForwardInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
 

@@ -13,7 +13,7 @@ import { strippedCopy } from "./copy/host-copy.ts";
 import { bodyIsAsWritten, isCopyOf, withMarkerLabels } from "./copy/ownership.ts";
 import { planCopy } from "./copy/plan-copy.ts";
 import { deletion } from "./plan-types.ts";
-import type { Answer, Confirm, Note, Operation, Plan, PlanInput } from "./plan-types.ts";
+import type { MakePlan, Confirm, Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules } from "./rules/rules.ts";
 
 /** Decides what to do about one key. Applying the operations and planning again yields none. */
@@ -44,7 +44,7 @@ function* planEverywhere(rules: Rules, input: PlanInput): Generator<undefined, P
 
 function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const hostKey = rules.translator.toHost(input.key, rules.kind.resource);
-  const answer: Answer = (state, parts = {}) => ({ state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts });
+  const answer: MakePlan = (state, parts = {}) => ({ state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts });
   const { tenant } = input;
   if (tenant === undefined) return planAbsent(rules, input, answer);
 
@@ -66,18 +66,18 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
   }
 }
 
-function planAbsent(rules: Rules, input: PlanInput, answer: Answer): Plan {
+function planAbsent(rules: Rules, input: PlanInput, answer: MakePlan): Plan {
   if (!rules.enabled) return answer("left");
   return planRemoval(rules, input, answer, "The tenant object is gone", "absent");
 }
 
-function planRemoval(rules: Rules, { host, key }: PlanInput, answer: Answer, reason: string, confirm: Confirm): Plan {
+function planRemoval(rules: Rules, { host, key }: PlanInput, answer: MakePlan, reason: string, confirm: Confirm): Plan {
   if (host === undefined || !isCopyOf(rules, host, key) || host.metadata.deletionTimestamp) return answer("absent");
   return answer("absent", { operations: [deletion(host, reason, confirm)] });
 }
 
 /** What is still as we wrote it goes; what the host's controller has changed already stays, without our marks. */
-function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Answer): Plan {
+function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: MakePlan): Plan {
   if (host === undefined || host.metadata.deletionTimestamp) return answer("left");
   if (!isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
   const asWritten = isCopyOf(rules, host, key) && bodyIsAsWritten(rules, host, tenant!);

@@ -84,7 +84,7 @@ export function usedParts(reads: Reads): ContextUse {
 export type ContextSource = Omit<EvaluationContext["vcluster"] & EvaluationContext, "vcluster" | "path">;
 
 /** What a projection of `context` depends on. */
-export function sourceOf({ vcluster, hostObject, virtualObject }: EvaluationContext): ContextSource {
+export function contextSourceOf({ vcluster, hostObject, virtualObject }: EvaluationContext): ContextSource {
   const { name, namespace, config } = vcluster;
   return { name, namespace, config, hostObject, virtualObject };
 }

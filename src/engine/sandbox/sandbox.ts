@@ -16,8 +16,8 @@ import type { CheckedExpression } from "../expression/check.ts";
 import { usedParts } from "./context.ts";
 import type { EvaluationContext } from "./context.ts";
 import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
-import type { EngineOptions, TrapReason } from "./quickjs/engine.ts";
-import { compileBudgetFailure, compileFailure, failureOf } from "./outcome/failures.ts";
+import type { QuickJsInstanceOptions, TrapReason } from "./quickjs/engine.ts";
+import { compileBudgetFailure, compileFailure, evaluationError } from "./outcome/failures.ts";
 import type { FuelBudget } from "./fuel.ts";
 import { createHostCall } from "./host-call.ts";
 import { Instance } from "./realm/instance.ts";
@@ -28,7 +28,7 @@ import { loadRealm } from "./realm/load.ts";
 import type { LoadedRealm } from "./realm/load.ts";
 import type { Priced, Stopped, Thrown } from "./outcome/outcome.ts";
 import { replacementFuel } from "./realm/price.ts";
-import { placeOf } from "./source.ts";
+import { positionInText } from "./source.ts";
 
 export { createFuelBudget } from "./fuel.ts";
 export type { EvaluationContext, FuelBudget, SandboxLimits };
@@ -155,7 +155,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 
 class QuickJsSandbox implements Sandbox {
   readonly limits: SandboxLimits;
-  readonly #options: EngineOptions;
+  readonly #options: QuickJsInstanceOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
   /** Every expression that this sandbox has compiled, also those whose text it no longer remembers. */
@@ -198,7 +198,7 @@ class QuickJsSandbox implements Sandbox {
       const { value, fuel, charged, contextCharged } = outcome;
       return { value, fuel, charged, contextCharged };
     }
-    throw failureOf(expression.text, outcome, { limits, budget, fuel, value });
+    throw evaluationError(expression.text, outcome, { limits, budget, fuel, value });
   }
 
   readsHostObject(expression: Expression): boolean {
@@ -276,7 +276,7 @@ class QuickJsSandbox implements Sandbox {
     if (problem === undefined) return Object.assign(compiled, { compileFuel: fuel });
     if (problem === "fuel" && budget !== undefined && given < this.limits.fuel) throw compileBudgetFailure(checked.text, budget, fuel);
     if (typeof problem === "string") throw compileFailure(checked.text, `it is too much work for the compiler (${problem})`);
-    throw compileFailure(checked.text, problem.message, placeOf(problem.stack, checked.text));
+    throw compileFailure(checked.text, problem.message, positionInText(problem.stack, checked.text));
   }
 
   #tryToCompile(

@@ -33,7 +33,7 @@ export function probeSource(text: string): string {
 const FRAME = new RegExp(`^    at (?:.* \\()?${EXPRESSION_FILE}:(\\d+):(\\d+)\\)?$`, "m");
 
 /** The innermost place in the expression itself that a stack trace names, from 1; undefined when `text` has no such place. */
-export function placeOf(stack: string, text: string): { line: number; column: number } | undefined {
+export function positionInText(stack: string, text: string): { line: number; column: number } | undefined {
   const match = FRAME.exec(stack);
   if (match === null) return undefined;
   const [line, column] = [Math.max(1, Number(match[1]) - LINES_BEFORE), Number(match[2])];

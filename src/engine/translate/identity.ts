@@ -7,11 +7,11 @@
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { formatKind, readMarkers } from "./markers.ts";
-import type { Source } from "./markers.ts";
+import type { CopySource } from "./markers.ts";
 import type { Translator } from "./translator.ts";
 
 /** One virtual cluster, as far as it is known. The rules of a configuration are one. */
-export interface Identity {
+export interface VClusterIdentity {
   readonly translator: Pick<Translator, "vcluster" | "markerPrefix" | "hostNamespace" | "targetNamespaces">;
   /** uid of the tenant cluster's `kube-system` namespace; undefined while it is not known, and then it tells nothing apart. */
   readonly clusterUid?: string | undefined;
@@ -32,7 +32,7 @@ export type Whose = "ours" | "former" | "foreign";
  * @example
  * whose({ translator, clusterUid: "4f0c" }, { ...source, vclusterNamespace: "another-namespace" }); // "foreign"
  */
-export function whose(identity: Identity, source: Source): Whose {
+export function whose(identity: VClusterIdentity, source: CopySource): Whose {
   const { name, namespace } = identity.translator.vcluster;
   const said = source.vclusterNamespace;
   if (source.vcluster !== name || (said !== undefined && said !== namespace)) return "foreign";
@@ -43,7 +43,7 @@ export function whose(identity: Identity, source: Source): Whose {
 }
 
 /** Tells whether copies of this virtual cluster can be in the host namespace that the markers name. */
-function isInOurPlace({ translator }: Identity, { namespace, hostNamespace }: Source): boolean {
+function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespace }: CopySource): boolean {
   if (hostNamespace === translator.vcluster.namespace || hostNamespace === translator.hostNamespace(namespace)) return true;
   const targets = translator.targetNamespaces();
   return targets !== "all" && targets.includes(hostNamespace);
@@ -57,7 +57,7 @@ export function readCopyMarkers(
   prefix: string,
   object: KubeObject,
   resource: Pick<ResourceType, "apiVersion" | "kind">,
-): Source | undefined {
+): CopySource | undefined {
   const source = readMarkers(prefix, object);
   const { name, namespace = "" } = object.metadata;
   const itself = source?.kind === formatKind(resource) && source.hostName === name && source.hostNamespace === namespace;
@@ -71,15 +71,15 @@ export function readCopyMarkers(
  * ourMarkers(rules, host, ENDPOINTS)?.name; // "db"
  */
 export function ourMarkers(
-  identity: Identity,
+  identity: VClusterIdentity,
   object: KubeObject,
   resource: Pick<ResourceType, "apiVersion" | "kind">,
-): Source | undefined {
+): CopySource | undefined {
   const source = readCopyMarkers(identity.translator.markerPrefix, object, resource);
   return source !== undefined && whose(identity, source) === "ours" ? source : undefined;
 }
 
 /** Tells whether this virtual cluster's syncer wrote a host object. */
-export function isOurs(identity: Identity, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
+export function isOurs(identity: VClusterIdentity, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
   return ourMarkers(identity, object, resource) !== undefined;
 }

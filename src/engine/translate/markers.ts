@@ -17,7 +17,7 @@ import { safeConcat } from "./name.ts";
 export const DEFAULT_MARKER_PREFIX = "sync.platform/";
 
 /** What the markers of a host object say. */
-export interface Source {
+export interface CopySource {
   /** Name of the virtual cluster. */
   readonly vcluster: string;
   /** Kind of both objects, as {@link formatKind} writes it. */
@@ -51,14 +51,14 @@ const REQUIRED = {
   uid: "object-uid",
   hostName: "object-host-name",
   hostNamespace: "object-host-namespace",
-} as const satisfies Partial<Record<keyof Source, string>>;
+} as const satisfies Partial<Record<keyof CopySource, string>>;
 
 const OPTIONAL = {
   vclusterNamespace: "vcluster-namespace",
   clusterUid: "cluster-uid",
   resourceVersion: "object-resource-version",
   configHash: "config-hash",
-} as const satisfies Partial<Record<keyof Source, string>>;
+} as const satisfies Partial<Record<keyof CopySource, string>>;
 
 /** The keys of all markers below one prefix. */
 interface MarkerKeys {
@@ -120,11 +120,11 @@ export function formatKind(kind: Pick<ResourceType, "apiVersion" | "kind">): str
  * @example
  * writeMarkers("sync.platform/", source).labels; // { "sync.platform/managed-by": "blue", "sync.platform/namespace": "shop" }
  */
-export function writeMarkers(prefix: string, source: Source): { labels: Record<string, string>; annotations: Record<string, string> } {
+export function writeMarkers(prefix: string, source: CopySource): { labels: Record<string, string>; annotations: Record<string, string> } {
   const keys = keysBelow(prefix);
   const annotations: Record<string, string> = {};
   for (const [field, key] of [...keys.required, ...keys.optional]) {
-    const value = source[field as keyof Source];
+    const value = source[field as keyof CopySource];
     if (value !== undefined) annotations[key] = value;
   }
   return { labels: { [keys.managedBy]: managedByValue(source.vcluster), [keys.namespaceLabel]: source.namespace }, annotations };
@@ -141,14 +141,14 @@ const LAST_READ_MAX = 4;
 interface Read {
   readonly prefix: string;
   readonly object: KubeObject;
-  readonly source: Source | undefined;
+  readonly source: CopySource | undefined;
 }
 
 const lastRead: Read[] = [];
 let nextRead = 0;
 
 /** What the markers of `object` say; undefined unless all of them are there and agree with each other. The object must not change. */
-export function readMarkers(prefix: string, object: KubeObject): Source | undefined {
+export function readMarkers(prefix: string, object: KubeObject): CopySource | undefined {
   for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
   const source = parseMarkers(prefix, object);
   lastRead[nextRead] = { prefix, object, source };
@@ -156,7 +156,7 @@ export function readMarkers(prefix: string, object: KubeObject): Source | undefi
   return source;
 }
 
-function parseMarkers(prefix: string, object: KubeObject): Source | undefined {
+function parseMarkers(prefix: string, object: KubeObject): CopySource | undefined {
   const { labels = {}, annotations = {} } = object.metadata;
   const keys = keysBelow(prefix);
   const vcluster = own(annotations, keys.vcluster);
@@ -173,7 +173,7 @@ function parseMarkers(prefix: string, object: KubeObject): Source | undefined {
     if (value !== undefined) source[field] = value;
   }
   const complete = source["name"] !== "" && own(labels, keys.namespaceLabel) === source["namespace"];
-  return complete ? (source as unknown as Source) : undefined;
+  return complete ? (source as unknown as CopySource) : undefined;
 }
 
 function own(map: StringMap, key: string): string | undefined {

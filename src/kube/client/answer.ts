@@ -90,7 +90,7 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
 }
 
 /** The Status of an answer, if it is one. */
-export function statusOf(answer: Answer): Status | undefined {
+export function statusInAnswer(answer: Answer): Status | undefined {
   const body = parse(answer.text);
   return isRecord(body) && body["kind"] === "Status" ? (body as unknown as Status) : undefined;
 }
@@ -106,7 +106,7 @@ export function statusOf(answer: Answer): Status | undefined {
 export function errorFromAnswer(answer: Answer, now: number): EngineError {
   const { status, request } = answer;
   const message = `The API server answered ${status} to ${request}: ${excerpt(answer.text)}`;
-  const known = statusOf(answer) ?? { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
+  const known = statusInAnswer(answer) ?? { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
   return errorFromStatus({ ...known, code: status, details: withRetryAfter(known, answer.retryAfter, now) });
 }
 

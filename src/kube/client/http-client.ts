@@ -24,7 +24,7 @@ import { keyOf, type ObjectKey } from "../object/key.ts";
 import { groupOf } from "../object/resource.ts";
 import type { ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { checkDeleted, errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusOf } from "./answer.ts";
+import { checkDeleted, errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusInAnswer } from "./answer.ts";
 import type { Answer, Expected } from "./answer.ts";
 import { resolveConnection } from "./connection.ts";
 import type { KubeConfigView } from "./connection.ts";
@@ -270,7 +270,7 @@ function closed(): EngineError {
 
 /** Tells an absent object from an absent resource: of a path that it does not know the server says so in plain text. */
 function isAbsent(answer: Answer): boolean {
-  return answer.status === 404 && statusOf(answer)?.reason === "NotFound";
+  return answer.status === 404 && statusInAnswer(answer)?.reason === "NotFound";
 }
 
 function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): ObjectList {

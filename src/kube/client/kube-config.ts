@@ -9,6 +9,9 @@ import { isRecord } from "../../base/json.ts";
 import { resolveConnection } from "./connection.ts";
 import type { KubeConfigView } from "./connection.ts";
 
+/** Environment variables by name. `process.env` is one. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Where a kubeconfig comes from. */
 export type KubeConfigSource =
   /** One file, or several that are merged as kubectl does: of entries with the same name the first counts. */
@@ -16,7 +19,7 @@ export type KubeConfigSource =
   /** The text itself; its relative paths start at `directory`, by default the working directory. */
   | { readonly text: string; readonly directory?: string; readonly context?: string }
   /** The service account of the Pod this runs in, whose API server its environment names. */
-  | { readonly inCluster: true; readonly environment: Readonly<Record<string, string | undefined>> };
+  | { readonly inCluster: true; readonly environment: Environment };
 
 /** A kubeconfig as data. */
 interface Entries {
@@ -164,7 +167,7 @@ function withPaths(user: User, raw: Record<string, unknown>, directory: string):
   return { ...user, ...file, ...exec };
 }
 
-async function readServiceAccount(environment: Readonly<Record<string, string | undefined>>): Promise<Entries> {
+async function readServiceAccount(environment: Environment): Promise<Entries> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = environment;
   if (!host) throw new EngineError("CONFIG_VALUE", "This does not run in a Pod: KUBERNETES_SERVICE_HOST is not set");
   const [caFile, tokenFile] = [`${ACCOUNT_DIRECTORY}/ca.crt`, `${ACCOUNT_DIRECTORY}/token`];

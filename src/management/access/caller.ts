@@ -22,13 +22,13 @@ export function isReserved(name: string): boolean {
 }
 
 /** For whom a key stands. */
-export interface Subject {
+export interface KeySubject {
   readonly kind: "user" | "team" | "subject";
   readonly name: string;
 }
 
 /** The group that stands for one user, team or subject. */
-export function groupOfSubject({ kind, name }: Subject): string {
+export function groupOfSubject({ kind, name }: KeySubject): string {
   return `platform:${kind}:${name}`;
 }
 
@@ -40,7 +40,7 @@ export function standsForSubject(group: string): boolean {
 }
 
 /** A subject's user name. Teams and subjects have names that no user can have. */
-export function userNameOf(subject: Subject): string {
+export function userNameOf(subject: KeySubject): string {
   return subject.kind === "user" ? subject.name : groupOfSubject(subject);
 }
 
@@ -52,7 +52,7 @@ const OTHERS = /^platform:(team|subject):(.+)$/;
  * @example
  * subjectOfUserName("platform:team:ops"); // { kind: "team", name: "ops" }
  */
-export function subjectOfUserName(name: string): Subject | undefined {
+export function subjectOfUserName(name: string): KeySubject | undefined {
   const other = OTHERS.exec(name);
   if (other !== null) return { kind: other[1] as "team" | "subject", name: other[2]! };
   return isReserved(name) ? undefined : { kind: "user", name };
@@ -60,7 +60,7 @@ export function subjectOfUserName(name: string): Subject | undefined {
 
 /** Somebody who asks for something. */
 export interface Caller {
-  readonly subject: Subject | undefined;
+  readonly subject: KeySubject | undefined;
   readonly groups: readonly string[];
   /** Names of the teams to which he belongs. */
   readonly teams: ReadonlySet<string>;

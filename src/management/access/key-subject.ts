@@ -1,13 +1,13 @@
 import type { KeySpec } from "../kinds/owned-access-key.ts";
-import type { Caller, Subject } from "./caller.ts";
+import type { Caller, KeySubject } from "./caller.ts";
 
 /** For whom a key stands: its user, team or subject; undefined when it names none of them, or more than one. */
-export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpec, "user" | "team" | "subject">): Subject | undefined {
+export function keySubjectOf({ user = "", team = "", subject = "" }: Pick<KeySpec, "user" | "team" | "subject">): KeySubject | undefined {
   const named = [
     { kind: "user", name: user },
     { kind: "team", name: team },
     { kind: "subject", name: subject },
-  ].filter(({ name }) => name !== "") as Subject[];
+  ].filter(({ name }) => name !== "") as KeySubject[];
   return named.length === 1 ? named[0] : undefined;
 }
 

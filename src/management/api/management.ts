@@ -25,10 +25,10 @@ import { createSignInRoutes } from "../sign-in/routes.ts";
 import { DEFAULT_MANAGEMENT_CONFIG } from "../config/config.ts";
 import type { ManagementConfig } from "../config/effective.ts";
 import { createInternalRecords } from "../records/internal-records.ts";
-import { BODY_VALUES_MAX } from "../config/limits.ts";
+import { MANAGEMENT_BODY_VALUES_MAX } from "../config/limits.ts";
 import { openManagementApi } from "./management-api.ts";
 import type { ManagementApi } from "./management-api.ts";
-import { createReadiness, keepLooking } from "./readiness.ts";
+import { createServerReadiness, keepLooking } from "./readiness.ts";
 import type { QuotaLimits } from "../access/quota/quota.ts";
 import { sharedCertificate } from "../replicas/shared-certificate.ts";
 import type { Sharing } from "../replicas/sharing.ts";
@@ -173,7 +173,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const tls = options.tls === false ? undefined : (options.tls ?? (await makeCertificate(name, options)));
   let adminKey: string | undefined;
   const relieve = reliefOf(store, sharing);
-  const notReady = createReadiness({ store, relieve, clock, logger });
+  const notReady = createServerReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
     // A key that is made and cannot be told, as when the port is taken, would be nobody's.
@@ -193,7 +193,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...(tls && { tls }),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
-    limits: { bodyValues: BODY_VALUES_MAX, ...limits },
+    limits: { bodyValues: MANAGEMENT_BODY_VALUES_MAX, ...limits },
     ...(audit && { audit }),
   });
   const endLooking = relieve && keepLooking(notReady, clock);

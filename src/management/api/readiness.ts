@@ -6,7 +6,7 @@ import { statusOf } from "../../apiserver/types/status.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 
 /** What readiness is asked of. */
-export interface ReadinessOptions {
+export interface ServerReadinessOptions {
   readonly store: Pick<Store, "demandWritable">;
   /** Called whenever the store is found to have no room left: frees what can be. Default: nothing can be. */
   readonly relieve?: (() => Promise<void>) | undefined;
@@ -24,7 +24,7 @@ const FOUND_MS = 1_000;
  * Why the server cannot serve, in words for strangers, or undefined: it tries the way that writes go when somebody asks, once a
  * second at most.
  */
-export function createReadiness({ store, relieve, clock, logger }: ReadinessOptions): () => Promise<string | undefined> {
+export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {
   let [reason, foundUntil] = [undefined as string | undefined, -Infinity];
   let asking: Promise<string | undefined> | undefined;
   const ask = async () => {
@@ -60,7 +60,7 @@ export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () 
   return () => over.abort();
 }
 
-async function failureOf(store: ReadinessOptions["store"], clock: Clock): Promise<unknown> {
+async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): Promise<unknown> {
   const over = new AbortController();
   const tried = store.demandWritable().then(
     () => undefined,

@@ -10,7 +10,8 @@ import { defaultOf } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
 import { effectiveConfig } from "./effective.ts";
-import type { Environment, ManagementConfig, WrittenConfig } from "./effective.ts";
+import type { ManagementConfig, WrittenConfig } from "./effective.ts";
+import type { Environment } from "../../kube/client/kube-config.ts";
 import { checkRules } from "./rules/rules.ts";
 import { withoutFound } from "./secrets.ts";
 

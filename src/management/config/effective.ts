@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Environment } from "../../kube/client/kube-config.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { AUDIT_SIZE_MB } from "./schema/audit-schema.ts";
 import type { CONNECTOR } from "./schema/auth-schema.ts";
@@ -12,9 +13,6 @@ import type { METRICS } from "./schema/cost-schema.ts";
 import { DIRECTORY_PROVIDER_A, NAME_ID_DEFAULT, OIDC, SOURCE_HOST_B_URL } from "./schema/provider-schema.ts";
 import { effectiveRequirements } from "./rules/requirements.ts";
 import type { WrittenRequirements } from "./rules/requirements.ts";
-
-/** Variables of the process that the configuration falls back to. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variable that holds the address of the vault when `vault.address` is left out. */
 export const VAULT_ADDRESS_VARIABLE = "VAULT_ADDR";

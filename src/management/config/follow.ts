@@ -20,7 +20,7 @@ export interface FollowFailure {
 }
 
 /** What is followed and where it goes. */
-export interface FollowOptions extends ManagementConfigOptions {
+export interface FollowConfigOptions extends ManagementConfigOptions {
   /** Reads the file. A failure is told like a bad file. */
   read(): Promise<string>;
   readonly clock: Clock;
@@ -51,14 +51,14 @@ export interface FollowedConfig {
  * const followed = followConfigFile({ read, clock, text, onChange, onUnchanged, onProblem });
  * await followed.stop();
  */
-export function followConfigFile(options: FollowOptions): FollowedConfig {
+export function followConfigFile(options: FollowConfigOptions): FollowedConfig {
   const follower = new Follower(options);
   follower.start();
   return follower;
 }
 
 class Follower implements FollowedConfig {
-  readonly #options: FollowOptions;
+  readonly #options: FollowConfigOptions;
   /** Digest of the text that was read last, or the failure to read it. */
   #seen: string;
   /** The same of the last look: who writes a file in place may be in the middle of it. */
@@ -68,7 +68,7 @@ class Follower implements FollowedConfig {
   #timer: Timer | undefined;
   #stopped = false;
 
-  constructor(options: FollowOptions) {
+  constructor(options: FollowConfigOptions) {
     this.#options = options;
     this.#seen = seenText(options.text);
     const result = parseManagementConfig(options.text, options);

@@ -2,7 +2,7 @@
  * Fields and items in the body of one request, by default. Each costs the server some microseconds that nobody else gets, more than
  * they cost an API server that is written in Go.
  */
-export const BODY_VALUES_MAX = 10_000;
+export const MANAGEMENT_BODY_VALUES_MAX = 10_000;
 /** Longest password that is taken, in characters. */
 export const PASSWORD_LENGTH_MAX = 1_024;
 /** Keys of sign-ins that one user has; the oldest end when there are more. */

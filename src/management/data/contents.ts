@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
-import { decode } from "../../apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../apiserver/types/objects/decode.ts";
 import type { ObjectShape } from "../../apiserver/types/objects/shape.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
@@ -10,7 +10,8 @@ import { sharedSecrets } from "../kinds/shared-secret.ts";
 import { teams } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 import { USER_SHAPE } from "../kinds/user.ts";
-import { INTERNAL_PREFIX, STATE_KEY } from "./copy-state.ts";
+import { STATE_KEY } from "./copy-state.ts";
+import { INTERNAL_PREFIX } from "../records/internal-records.ts";
 
 /** Everything that the management API has stored, at one revision: objects, and what the server keeps for itself. */
 export interface Contents {
@@ -87,7 +88,7 @@ function formFaults(shape: ObjectShape, object: KubeObject): readonly string[] {
   };
   try {
     const onUnknownField = (path: string) => void faults.push(`it has an unknown field ${path}`);
-    decode(shape, object, { root: String(object.kind), internal: true, onUnknownField, refuse });
+    decodeObject(shape, object, { root: String(object.kind), internal: true, onUnknownField, refuse });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     faults.push("it has a field of another type");

@@ -1,12 +1,9 @@
 import { EngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Store } from "../../apiserver/store/store.ts";
+import { INTERNAL_PREFIX, INTERNAL_VERSION } from "../records/internal-records.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Where the server keeps in a store what is no object of anybody. */
-export const INTERNAL_PREFIX = "/internal.platform/";
-/** The apiVersion of what is there. */
-export const INTERNAL_VERSION = "internal.platform/v1";
 /** Where a copy says what it is. Data that a server has begun with, and what was restored to the end, say nothing. */
 export const STATE_KEY = `${INTERNAL_PREFIX}copystate/copy`;
 

@@ -9,7 +9,7 @@ import { canonicalJson } from "../../base/json.ts";
 import type { StoredObject } from "../../apiserver/store/store.ts";
 
 /** How many rows of one kind there are, and their digest. */
-export interface Part {
+export interface ManifestPart {
   readonly count: number;
   /** SHA-256 over keys, revisions in the backup and contents, in hexadecimal. */
   readonly digest: string;
@@ -24,7 +24,7 @@ export interface Manifest {
   /** The revision of the manifest: nothing is written into the backup after it. */
   readonly at: number;
   /** By the place of each kind in the store, as `/management.platform/teams/`. */
-  readonly parts: Readonly<Record<string, Part>>;
+  readonly parts: Readonly<Record<string, ManifestPart>>;
   /** SHA-256 of `server.json`; null when the backup has none. */
   readonly serverFile: string | null;
 }
@@ -80,11 +80,11 @@ function strangerFault(key: string, id: string | undefined): string {
   return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that are not a backup" : `another backup, ${id}`}`;
 }
 
-const NONE: Part = { count: 0, digest: "" };
+const NONE: ManifestPart = { count: 0, digest: "" };
 
 function partFault(
   name: string,
-  { wanted = NONE, found = NONE }: { wanted: Part | undefined; found: Part | undefined },
+  { wanted = NONE, found = NONE }: { wanted: ManifestPart | undefined; found: ManifestPart | undefined },
 ): readonly string[] {
   if (found.count < wanted.count) return [`${name}: ${found.count} of ${wanted.count} rows are left`];
   if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, and ${wanted.count} were backed up`];

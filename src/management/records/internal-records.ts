@@ -27,10 +27,10 @@ export interface InternalRecords {
   follow(kind: string, listener: (name: string, data: string | undefined) => void): Promise<{ stop(): void }>;
 }
 
-/** Before the keys of all records. */
+/** Every key of what the server keeps for itself begins with it: such data is no object of any caller. */
 export const INTERNAL_PREFIX = "/internal.platform/";
-/** `apiVersion` of all records. */
-const INTERNAL_VERSION = "internal.platform/v1";
+/** `apiVersion` of what the server keeps for itself. */
+export const INTERNAL_VERSION = "internal.platform/v1";
 
 /**
  * Records in a store.

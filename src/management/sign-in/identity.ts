@@ -27,7 +27,8 @@ export interface Identity {
 }
 
 /** Whether somebody may sign in. `reason` is for him to read. */
-export type Admission = { readonly admitted: true; readonly identity: Identity } | { readonly admitted: false; readonly reason: string };
+export type SignInDecision =
+  { readonly admitted: true; readonly identity: Identity } | { readonly admitted: false; readonly reason: string };
 
 /** One provider as it is set up. */
 export interface Configured<Settings> {
@@ -37,14 +38,14 @@ export interface Configured<Settings> {
 }
 
 /** Nobody signs in, for this reason. */
-export function refused(reason: string): Admission {
+export function refused(reason: string): SignInDecision {
   return { admitted: false, reason };
 }
 
 /** Somebody signs in. Members that are undefined are left out. */
 export function admitted(
   identity: { readonly [Name in keyof Identity]: Identity[Name] | undefined } & Pick<Identity, "userId">,
-): Admission {
+): SignInDecision {
   const present = Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined));
   return { admitted: true, identity: present as unknown as Identity };
 }
@@ -64,7 +65,7 @@ function isReserved(name: string): boolean {
  * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });
  * // { admitted: true, identity: { userId: "1", username: "jane", groups: ["dev"], connector: "a" } }
  */
-export function withoutReserved(admission: Admission): Admission {
+export function withoutReserved(admission: SignInDecision): SignInDecision {
   if (!admission.admitted) return admission;
   const { identity } = admission;
   if (isReserved(identity.username)) return refused(`user names that begin with ${RESERVED.join(" or ")} are reserved`);

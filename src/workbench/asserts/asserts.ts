@@ -126,7 +126,7 @@ interface Property {
 }
 
 /** A failure, with the place in the object that it speaks of when there is one: a concrete path, or the path as it was written. */
-export interface Finding {
+export interface AssertFinding {
   readonly failure: TestFailure;
   readonly at?: string;
 }
@@ -137,7 +137,7 @@ export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure
 }
 
 /** As {@link checkAssert}, with the place in the object. */
-export function findFailure(assert: Assert, subject: AssertSubject): Finding | undefined {
+export function findFailure(assert: Assert, subject: AssertSubject): AssertFinding | undefined {
   try {
     return check(assert, subject);
   } catch (error) {
@@ -146,7 +146,7 @@ export function findFailure(assert: Assert, subject: AssertSubject): Finding | u
   }
 }
 
-function check(assert: Assert, subject: AssertSubject): Finding | undefined {
+function check(assert: Assert, subject: AssertSubject): AssertFinding | undefined {
   const { name, definition } = assert;
   const negated = definition.not !== (name === "notEqual" || name === "notExists");
   if (name === "unchanged") return checkFrame(assert, subject, negated);
@@ -172,12 +172,12 @@ function check(assert: Assert, subject: AssertSubject): Finding | undefined {
 }
 
 /** What is not there is easily nothing: of a path that the kind cannot have, that is no answer. */
-function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): Finding | undefined {
+function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): AssertFinding | undefined {
   const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
   return slip === undefined ? undefined : { failure: { message: `Cannot look at ${canonical}: ${slip}`, place } };
 }
 
-function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): Finding | undefined {
+function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): AssertFinding | undefined {
   const { place, paths } = assert;
   const { object, baseline } = subject;
   for (const path of paths) {
@@ -202,7 +202,7 @@ function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): F
 function checkPresence(
   { place }: Assert,
   { path, found, negated }: { path: Path; found: readonly Match[]; negated: boolean },
-): Finding | undefined {
+): AssertFinding | undefined {
   if (found.length > 0 !== negated) return undefined;
   const [match] = found;
   const at = match?.path ?? path.canonical;

@@ -1,6 +1,6 @@
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import { formatSteps } from "../../engine/path/path.ts";
-import type { Path, Step } from "../../engine/path/path.ts";
+import type { Path, PathStep } from "../../engine/path/path.ts";
 
 /** A place that two documents do not agree about. A side that has nothing there lacks its member. */
 export interface Difference {
@@ -23,7 +23,7 @@ export function differences(before: unknown, after: unknown): readonly Differenc
   return found;
 }
 
-function compare(steps: readonly Step[], { before, after }: { before: unknown; after: unknown }, found: Difference[]): void {
+function compare(steps: readonly PathStep[], { before, after }: { before: unknown; after: unknown }, found: Difference[]): void {
   if (jsonEqual(before, after)) return;
   const [left, right] = [membersOf(before, after), membersOf(after, before)];
   if (left === undefined || right === undefined) {
@@ -40,7 +40,7 @@ function compare(steps: readonly Step[], { before, after }: { before: unknown; a
 }
 
 /** The children of a map or list; of what is absent beside a map with members, none. */
-function membersOf(value: unknown, other: unknown): ReadonlyMap<Step, unknown> | undefined {
+function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknown> | undefined {
   if (Array.isArray(value) && Array.isArray(other)) return new Map(value.entries());
   if (isRecord(value) && isRecord(other)) return new Map(Object.entries(value));
   if (isRecord(value) && other === undefined && Object.keys(value).length > 0) return new Map(Object.entries(value));
@@ -53,7 +53,7 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<Step, unknown> |
  * @example
  * isWithin("subsets[0].addresses[3].ip", "subsets[0].addresses[3]"); // true
  */
-export function isWithin(path: string, outer: string): boolean {
+export function isPathWithin(path: string, outer: string): boolean {
   if (outer === "$" || path === outer) return true;
   return path.startsWith(outer) && /[.[]/.test(path.charAt(outer.length));
 }
@@ -68,5 +68,5 @@ export function differencesExcept(before: unknown, after: unknown, except: reado
   const all = differences(before, after);
   if (all.length === 0) return all;
   const allowed = except.flatMap((path) => [...path.find(before), ...path.find(after)].map((match) => match.path));
-  return all.filter(({ path }) => !allowed.some((outer) => isWithin(path, outer)));
+  return all.filter(({ path }) => !allowed.some((outer) => isPathWithin(path, outer)));
 }

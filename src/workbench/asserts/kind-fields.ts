@@ -6,9 +6,9 @@
 import { isRecord, typeInWords } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
 import { KIND_SHAPES, SECTION_OF_KIND } from "../../engine/config/patches/kind-shapes.ts";
-import type { Shape } from "../../engine/expression/shape.ts";
+import type { KnownShape } from "../../engine/expression/shape.ts";
 import { formatSteps } from "../../engine/path/path.ts";
-import type { Segment, Step } from "../../engine/path/path.ts";
+import type { Segment, PathStep } from "../../engine/path/path.ts";
 
 /** Every object has them, and no patch reaches them. */
 const OF_ALL_KINDS = ["apiVersion", "kind"];
@@ -47,7 +47,7 @@ export function misfitOf(object: unknown): string | undefined {
   return shape && misfitAt(object, shape, []);
 }
 
-function misfitAt(value: unknown, shape: Shape, steps: readonly Step[]): string | undefined {
+function misfitAt(value: unknown, shape: KnownShape, steps: readonly PathStep[]): string | undefined {
   if (shape.kind === "scalar" || value === undefined) return undefined;
   const wrong = (wanted: string) => `${formatSteps(steps)} is ${typeInWords(value)} in place of ${wanted}`;
   if (shape.kind === "list") {
@@ -66,7 +66,7 @@ function misfitAt(value: unknown, shape: Shape, steps: readonly Step[]): string 
 }
 
 /** What is in a list is there: null stands for nothing in the place of a whole field only. */
-function isItem(steps: readonly Step[]): boolean {
+function isItem(steps: readonly PathStep[]): boolean {
   return typeof steps.at(-1) === "number";
 }
 
@@ -78,16 +78,16 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | und
   return undefined;
 }
 
-function shapeOf(kind: unknown): Shape | undefined {
+function shapeOf(kind: unknown): KnownShape | undefined {
   const section = typeof kind === "string" && Object.hasOwn(SECTION_OF_KIND, kind) ? SECTION_OF_KIND[kind] : undefined;
   return section && KIND_SHAPES[section];
 }
 
-function fieldOf({ fields }: Extract<Shape, { kind: "object" }>, name: string): Shape | undefined {
+function fieldOf({ fields }: Extract<KnownShape, { kind: "object" }>, name: string): KnownShape | undefined {
   return Object.hasOwn(fields, name) ? fields[name]!.shape : undefined;
 }
 
 /** The field that a name was probably meant to be; undefined for a name that the kind has, and for one like no other. */
-function nearly({ fields }: Extract<Shape, { kind: "object" }>, name: string): string | undefined {
+function nearly({ fields }: Extract<KnownShape, { kind: "object" }>, name: string): string | undefined {
   return Object.hasOwn(fields, name) || OF_ALL_KINDS.includes(name) ? undefined : suggest(name, Object.keys(fields));
 }

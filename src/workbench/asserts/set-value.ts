@@ -1,7 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import { isRecord, typeInWords } from "../../base/json.ts";
 import { compilePath, formatSteps, parseConcrete, REMOVE } from "../../engine/path/path.ts";
-import type { Step } from "../../engine/path/path.ts";
+import type { PathStep } from "../../engine/path/path.ts";
 import { setOwn } from "../../schema/node.ts";
 
 /**
@@ -26,7 +26,7 @@ export function setValue(document: unknown, path: string, value: unknown): unkno
   return place(document, parseConcrete(path), { path, value, depth: 0 });
 }
 
-function place(node: unknown, steps: readonly Step[], site: { path: string; value: unknown; depth: number }): unknown {
+function place(node: unknown, steps: readonly PathStep[], site: { path: string; value: unknown; depth: number }): unknown {
   if (site.depth === steps.length) return site.value;
   const step = steps[site.depth]!;
   const next = { ...site, depth: site.depth + 1 };
@@ -45,7 +45,7 @@ function place(node: unknown, steps: readonly Step[], site: { path: string; valu
   return copy;
 }
 
-function at(steps: readonly Step[], depth: number): string {
+function at(steps: readonly PathStep[], depth: number): string {
   return formatSteps(steps.slice(0, depth));
 }
 

@@ -21,7 +21,7 @@ import { checkLaws } from "../laws/check-laws.ts";
 import type { LawOptions } from "../laws/check-laws.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 import { placeValue, plainSituation } from "../laws/trips/situations.ts";
-import { KIND_SHAPES } from "../laws/samples/shapes.ts";
+import { SAMPLE_SHAPES } from "../laws/samples/shapes.ts";
 import { findWords } from "../laws/samples/words.ts";
 import { mergeJson } from "../patch-tests/suite/merge-json.ts";
 import { completeObject } from "../patch-tests/suite/suite.ts";
@@ -181,7 +181,7 @@ function place({ list, rules, patch }: PatchParts, direction: Direction, given: 
       details: { hint: "Give one in options.object" },
     });
   }
-  const options = { resource, shape: KIND_SHAPES[list], segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };
+  const options = { resource, shape: SAMPLE_SHAPES[list], segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };
   const { steps, path } = found === undefined ? plainSituation(options) : { steps: parseConcrete(found.path), path: found.path };
   const object = placeValue(around, steps, value) as KubeObject;
   if (!isPlain) return { subject: object, isAlone: false, object, at: path, namespace };

@@ -19,15 +19,15 @@ import type { Breach, Law, LawContext } from "./laws.ts";
 import { bareObject, createListTrip } from "./trips/list-trip.ts";
 import { patchesThatMeet } from "./meeting.ts";
 import type { LawName, ListReport, PairReport, PairVerdict } from "./report.ts";
-import { accepts, KIND_SHAPES } from "./samples/shapes.ts";
-import type { Shape } from "./samples/shapes.ts";
+import { accepts, SAMPLE_SHAPES } from "./samples/shapes.ts";
+import type { SampleShape } from "./samples/shapes.ts";
 import { shrinkValue } from "./samples/simpler.ts";
 import { drawSituation, placeValue, plainSituation } from "./trips/situations.ts";
 import type { Situation, SituationOptions } from "./trips/situations.ts";
 import { findWords } from "./samples/words.ts";
 
 /** How a list is checked. */
-export interface ListOptions extends PairOptions {
+export interface CheckListOptions extends PairOptions {
   /** What each of its patches does alone. */
   readonly pairs: readonly PairReport[];
 }
@@ -47,7 +47,7 @@ const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates",
 const SURROUNDED = 0.3;
 
 /** Checks the patches of one list together, one object between two yields. Patches that do not meet cost nothing. */
-export function* checkList(patches: readonly CompiledPatch[], options: ListOptions): Generator<void, CheckedList> {
+export function* checkList(patches: readonly CompiledPatch[], options: CheckListOptions): Generator<void, CheckedList> {
   const meeting = patchesThatMeet(patches);
   const check = new ListCheck(meeting, options);
   if (check.mayDiffer) {
@@ -60,7 +60,7 @@ export function* checkList(patches: readonly CompiledPatch[], options: ListOptio
 /** One patch with the values that it may meet. */
 interface Member {
   readonly patch: CompiledPatch;
-  readonly shape: Shape;
+  readonly shape: SampleShape;
   readonly edges: Iterator<unknown>;
   readonly situation: SituationOptions;
 }
@@ -73,7 +73,7 @@ interface Finding {
 }
 
 class ListCheck {
-  readonly #options: ListOptions;
+  readonly #options: CheckListOptions;
   readonly #patches: readonly CompiledPatch[];
   readonly #members: readonly Member[];
   readonly #context: LawContext;
@@ -85,7 +85,7 @@ class ListCheck {
   #runs = 0;
   #cutShort = false;
 
-  constructor(patches: readonly CompiledPatch[], options: ListOptions) {
+  constructor(patches: readonly CompiledPatch[], options: CheckListOptions) {
     const { list, rules, objects, rounds, seed, forgiveFuel } = options;
     const { resource } = rules.kind;
     const texts = patches.flatMap(({ definition }) => [definition.expression, definition.reverseExpression]);
@@ -98,12 +98,12 @@ class ListCheck {
     this.#members = patches.map((patch) => {
       const { shape } = domainOf(patch, list, valuesAt(patch, objects));
       const { segments } = patch.path;
-      const situation = { resource, shape: KIND_SHAPES[list], segments, sources: this.#sources, looksAtObject: true };
+      const situation = { resource, shape: SAMPLE_SHAPES[list], segments, sources: this.#sources, looksAtObject: true };
       return { patch, shape, edges: edgeValues(shape, this.#sources), situation };
     });
     // What is broad is put in place before what lies in it.
     this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
-    this.#place = plainSituation({ resource, shape: KIND_SHAPES[list], segments: [], sources: this.#sources, looksAtObject: false });
+    this.#place = plainSituation({ resource, shape: SAMPLE_SHAPES[list], segments: [], sources: this.#sources, looksAtObject: false });
     this.#context = { trip, rounds, shape: undefined, forgiveFuel };
     this.#findings = LAWS_KNOWN.flatMap((law) => {
       const verdict = OF_LISTS[law.name];

@@ -10,8 +10,8 @@ import { isWellFormed } from "./samples/formats.ts";
 import { LAWS_KNOWN } from "./laws.ts";
 import type { Breach, Law, LawContext, Trial } from "./laws.ts";
 import type { LawCounterExample, LawName, LawResult, PairReport, PairVerdict, PatchListName } from "./report.ts";
-import { accepts, KIND_SHAPES } from "./samples/shapes.ts";
-import type { Shape } from "./samples/shapes.ts";
+import { accepts, SAMPLE_SHAPES } from "./samples/shapes.ts";
+import type { SampleShape } from "./samples/shapes.ts";
 import { shrinkValue } from "./samples/simpler.ts";
 import { drawSituation, plainSituation } from "./trips/situations.ts";
 import type { Situation, SituationOptions } from "./trips/situations.ts";
@@ -73,8 +73,8 @@ class PairCheck {
   readonly #context: LawContext;
   readonly #random: Random;
   readonly #sources: Sources & { seen: unknown[] };
-  readonly #shape: Shape;
-  readonly #hostShape: Shape | undefined;
+  readonly #shape: SampleShape;
+  readonly #hostShape: SampleShape | undefined;
   readonly #edges: Iterator<unknown>;
   readonly #situations: readonly Situation[];
   readonly #findings: readonly Finding[];
@@ -103,7 +103,7 @@ class PairCheck {
   #makeSituations(looksAtObject: boolean): readonly Situation[] {
     const options: SituationOptions = {
       resource: this.#options.rules.kind.resource,
-      shape: KIND_SHAPES[this.#options.list],
+      shape: SAMPLE_SHAPES[this.#options.list],
       segments: this.#patch.path.segments,
       sources: this.#sources,
       looksAtObject,

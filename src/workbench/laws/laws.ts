@@ -7,7 +7,7 @@ import { isRecord, jsonEqual } from "../../base/json.ts";
 import { alternate, stepOf } from "./trips/alternate.ts";
 import type { LawName, LawStep } from "./report.ts";
 import { accepts } from "./samples/shapes.ts";
-import type { Shape } from "./samples/shapes.ts";
+import type { SampleShape } from "./samples/shapes.ts";
 import type { Situation } from "./trips/situations.ts";
 import type { Arrival, Trip } from "./trips/trip.ts";
 import { explainEdit, explainFailure, explainJourney, explainSecondWrite, explainType, explainUnrest } from "./wording.ts";
@@ -24,7 +24,7 @@ export interface LawContext {
   /** Journeys that may change something before it rests. */
   readonly rounds: number;
   /** What the tenant may hold; undefined when that is not known. */
-  readonly shape: Shape | undefined;
+  readonly shape: SampleShape | undefined;
   /** A failure for want of fuel says nothing: the limit is lower than the one that holds. */
   readonly forgiveFuel: boolean;
 }

@@ -11,8 +11,8 @@ import type { Outcome, PatchFailure } from "../../engine/patch/types.ts";
 import type { Patched } from "../../engine/patcher.ts";
 import { nearestPath } from "../../engine/path/path.ts";
 import { findFailure } from "../asserts/asserts.ts";
-import type { AssertSubject, Finding } from "../asserts/asserts.ts";
-import { differences, isWithin } from "../asserts/differences.ts";
+import type { AssertSubject, AssertFinding } from "../asserts/asserts.ts";
+import { differences, isPathWithin } from "../asserts/differences.ts";
 import type { RegexMatcher } from "../asserts/regex.ts";
 import { shown } from "../asserts/shown.ts";
 import type { PatchExpectation, SuiteTest, TestCase } from "./suite/suite.ts";
@@ -41,7 +41,7 @@ export interface TestRun {
  *
  * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.
  */
-export function checkRun(run: TestRun): readonly Finding[] {
+export function checkRun(run: TestRun): readonly AssertFinding[] {
   return [
     ...checkOverall(run),
     ...checkError(run),
@@ -54,7 +54,7 @@ export function checkRun(run: TestRun): readonly Finding[] {
 }
 
 /** A test that states nothing shows that nothing fails; where nothing was found, nothing could. */
-function checkReach({ test, entry, patched }: TestRun): Finding[] {
+function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   const { result, error, references } = test.definition;
   const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
   if (states || patched.outcomes.some(({ matches }) => matches > 0)) return [];
@@ -63,7 +63,7 @@ function checkReach({ test, entry, patched }: TestRun): Finding[] {
 }
 
 /** An address that the policy left out is missed where nobody thinks of the policy. */
-function withRefusals({ failure, ...rest }: Finding, { refusedAddresses }: Patched): Finding {
+function withRefusals({ failure, ...rest }: AssertFinding, { refusedAddresses }: Patched): AssertFinding {
   if (refusedAddresses.length === 0) return { failure, ...rest };
   const told = refusedAddresses.map(({ ip, reason }) => `${shown(ip)} was left out: ${reason}`);
   return { failure: { ...failure, message: `${failure.message} (${told.join("; ")})` }, ...rest };
@@ -82,7 +82,7 @@ function overallOf({ outcomes, rejected }: Patched): Overall {
 
 const BAD: readonly string[] = ["error", "denied", "rejected"];
 
-function checkOverall({ test, entry, patched }: TestRun): Finding[] {
+function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
   const found = overallOf(patched);
   const { result, error } = test.definition;
   if (result !== undefined) {
@@ -103,7 +103,7 @@ function checkOverall({ test, entry, patched }: TestRun): Finding[] {
   return [{ failure: { message: `Expected an object that may be written, found that ${patched.rejected}`, place: (entry ?? test).place } }];
 }
 
-function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => boolean, test: SuiteTest, entry?: TestCase): Finding[] {
+function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => boolean, test: SuiteTest, entry?: TestCase): AssertFinding[] {
   return outcomes.flatMap((outcome) => {
     const { patch, path, code, message, place } = outcome;
     if (code === undefined || isExcused(outcome)) return [];
@@ -125,7 +125,7 @@ function tellOutcomes({ outcomes, rejected }: Patched): string {
   return told.length === 0 ? " (there are no patches for this kind)" : ` (${told.join(", ")})`;
 }
 
-function checkError({ test, patched, matches }: TestRun): Finding[] {
+function checkError({ test, patched, matches }: TestRun): AssertFinding[] {
   const { error } = test.definition;
   const failures = failuresOf(patched);
   // That nothing failed at all is told already.
@@ -154,7 +154,7 @@ function failuresOf({ outcomes }: Patched): readonly PatchFailure[] {
   return outcomes.flatMap(({ failures = [] }) => failures);
 }
 
-function checkPatch({ path, definition, place }: PatchExpectation, { input, patched, patches, test }: TestRun): Finding[] {
+function checkPatch({ path, definition, place }: PatchExpectation, { input, patched, patches, test }: TestRun): AssertFinding[] {
   const outcome = patched.outcomes.find((candidate) => candidate.path === path.canonical);
   if (outcome === undefined) {
     const known = patches.map((patch) => patch.path.canonical);
@@ -166,7 +166,7 @@ function checkPatch({ path, definition, place }: PatchExpectation, { input, patc
   const patch = { index: outcome.patch, path: outcome.path };
   const told = outcome.message === undefined ? "" : `: ${outcome.code}: ${outcome.message}`;
   const ends = outcome.outcome === "noMatch" && test.direction === "toHost" ? nearest(path, input) : "";
-  const wrong = (what: string, expected: unknown, actual: unknown, more = ""): Finding => ({
+  const wrong = (what: string, expected: unknown, actual: unknown, more = ""): AssertFinding => ({
     failure: {
       message: `Expected patch ${outcome.patch} (${outcome.path}) to have ${what}, found ${shown(actual)}${more}`,
       place,
@@ -176,7 +176,7 @@ function checkPatch({ path, definition, place }: PatchExpectation, { input, patc
     },
     ...(outcome.place !== undefined && { at: outcome.place }),
   });
-  const found: Finding[] = [];
+  const found: AssertFinding[] = [];
   for (const field of ["outcome", "matches", "changed", "code"] as const) {
     const wanted = definition[field];
     if (wanted === undefined || wanted === outcome[field]) continue;
@@ -192,7 +192,7 @@ function nearest(path: PatchExpectation["path"], input: unknown): string {
   return `: the path ends at ${reached}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`;
 }
 
-function checkCase({ test, entry, patched }: TestRun): Finding[] {
+function checkCase({ test, entry, patched }: TestRun): AssertFinding[] {
   if (entry === undefined || test.casePath === undefined) return [];
   const { definition, hasOut, place } = entry;
   const found = test.casePath.find(patched.object);
@@ -201,7 +201,7 @@ function checkCase({ test, entry, patched }: TestRun): Finding[] {
   const at = match?.path ?? test.casePath.canonical;
   if (!hasOut) {
     const failures = failuresOf(patched);
-    const wanted = failures.filter(({ place: failed }) => isWithin(at, failed) || isWithin(failed, at) || match === undefined);
+    const wanted = failures.filter(({ place: failed }) => isPathWithin(at, failed) || isPathWithin(failed, at) || match === undefined);
     const isTold = failures.length === 0 && patched.rejected === undefined;
     if (isTold || wanted.some(({ code }) => code === definition.error)) return [];
     const actual = wanted[0]?.code;
@@ -214,11 +214,11 @@ function checkCase({ test, entry, patched }: TestRun): Finding[] {
   return [{ failure: { message, place, expected, actual }, at }];
 }
 
-function checkAsserts({ test, patched, baseline, matches }: TestRun): Finding[] {
+function checkAsserts({ test, patched, baseline, matches }: TestRun): AssertFinding[] {
   return test.asserts.flatMap((assert) => findFailure(assert, { object: patched.object, baseline, matches }) ?? []);
 }
 
-function checkExpected({ test, patched, update }: TestRun): Finding[] {
+function checkExpected({ test, patched, update }: TestRun): AssertFinding[] {
   const { expected } = test;
   if (expected === undefined || jsonEqual(expected.object, patched.object)) return [];
   if ("file" in expected && update) return [];
@@ -233,7 +233,7 @@ function checkExpected({ test, patched, update }: TestRun): Finding[] {
   return [{ failure: { message, place, expected: object, actual: patched.object }, at: first!.path }];
 }
 
-function checkReferences({ test, patched }: TestRun): Finding[] {
+function checkReferences({ test, patched }: TestRun): AssertFinding[] {
   const wanted = test.definition.references;
   if (wanted === undefined) return [];
   const found = patched.references.map(({ apiVersion, kind, tenant, host }) => ({
@@ -253,10 +253,10 @@ function checkReferences({ test, patched }: TestRun): Finding[] {
   return [{ failure: { message, place: test.placeOf("references"), expected: wanted, actual: found } }];
 }
 
-function checkCost({ test, patched }: TestRun): Finding[] {
+function checkCost({ test, patched }: TestRun): AssertFinding[] {
   const { maxFuel, maxMatches } = test;
   const fuel = fuelOf(patched);
-  const found: Finding[] = [];
+  const found: AssertFinding[] = [];
   if (maxFuel !== undefined && fuel > maxFuel) {
     const message = `Expected at most ${maxFuel} fuel for all patches, found ${fuel}`;
     found.push({ failure: { message, place: test.placeOf("maxFuel"), expected: maxFuel, actual: fuel } });

@@ -7,7 +7,7 @@ import type { CompiledPatch } from "../../engine/patch/compile.ts";
 import type { CompiledExpression, PatchScope } from "../../engine/patch/types.ts";
 import { parseConcrete } from "../../engine/path/path.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
-import { isWithin } from "../asserts/differences.ts";
+import { isPathWithin } from "../asserts/differences.ts";
 
 /** One evaluation of a patch's expression. */
 export interface PatchEvaluation {
@@ -61,6 +61,6 @@ function reaches({ path }: CompiledPatch, concrete: string): boolean {
 /** The last evaluation that made the value at a place, or something in or around it. */
 export function evaluationAt(evaluations: readonly PatchEvaluation[], place: string): PatchEvaluation | undefined {
   return evaluations.findLast(({ patch, scope: { context } }) => {
-    return isWithin(place, context.path) || isWithin(context.path, place) || patch.path.canonical === place;
+    return isPathWithin(place, context.path) || isPathWithin(context.path, place) || patch.path.canonical === place;
   });
 }

@@ -6,7 +6,7 @@ import { patcherOf } from "../../engine/patcher.ts";
 import type { Patched } from "../../engine/patcher.ts";
 import { remembered } from "../../engine/reconcile/rules/remembered.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
-import type { Finding } from "../asserts/asserts.ts";
+import type { AssertFinding } from "../asserts/asserts.ts";
 import { misfitOf } from "../asserts/kind-fields.ts";
 import { checkRun, fuelOf } from "./checks.ts";
 import { evaluationAt, watched } from "./evaluations.ts";
@@ -152,7 +152,7 @@ function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input:
 
 /** Adds to each failure which patch made the value, and how. The object is patched once more for that, which only failures pay. */
 async function explain(
-  findings: readonly Finding[],
+  findings: readonly AssertFinding[],
   { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },
 ): Promise<readonly TestFailure[]> {
   const { rules, evaluations } = watched(withOwnNames(options.rules.rules, options.objects));

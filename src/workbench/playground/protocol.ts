@@ -26,12 +26,12 @@ export interface PlaygroundState {
   readonly tenant: string;
   /** The host object as somebody edited it. Default: as the syncer wrote it. */
   readonly host?: string;
-  /** Default {@link DEFAULT_VCLUSTER}. */
+  /** Default {@link SAMPLE_VCLUSTER}. */
   readonly vcluster?: ShownVCluster;
 }
 
 /** The virtual cluster of a state that names none. */
-export const DEFAULT_VCLUSTER: ShownVCluster = { name: "my-vcluster", namespace: "team-x" };
+export const SAMPLE_VCLUSTER: ShownVCluster = { name: "my-vcluster", namespace: "team-x" };
 
 /** What became of one patch, with what people want to know of it. */
 export interface ShownOutcome extends Outcome {

@@ -11,9 +11,9 @@ import { toJson } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { PATCH_TEST_API_VERSION } from "../patch-tests/suite/schema.ts";
-import { DEFAULT_VCLUSTER } from "./protocol.ts";
+import { SAMPLE_VCLUSTER } from "./protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownBack, ShownOutcome } from "./protocol.ts";
-import { readObjects } from "./worker/read-objects.ts";
+import { readObjectsOfText } from "./worker/read-objects.ts";
 
 /**
  * A patch test file that expects what the playground shows: outcomes, matches, at most this fuel, the host object, and the edits that
@@ -27,7 +27,7 @@ export function testFileOf(state: PlaygroundState, answer: PlaygroundAnswer): st
   const { name = "example" } = tenant.metadata;
   const objects = otherObjects(state, tenant);
   const file = {
-    context: { vcluster: { ...(state.vcluster ?? DEFAULT_VCLUSTER) } },
+    context: { vcluster: { ...(state.vcluster ?? SAMPLE_VCLUSTER) } },
     objects: { tenant, ...objects },
     tests: [
       forthTest(answer.host, answer.outcomes),
@@ -55,7 +55,7 @@ function configOf(text: string): string {
 
 /** Objects of the tenant cluster beside the shown one, by names that tell them apart. */
 function otherObjects({ tenant: text }: PlaygroundState, shown: KubeObject): Record<string, KubeObject> {
-  const objects = readObjects(text, { file: "tenant", report: new Report() }).map(({ object }) => object);
+  const objects = readObjectsOfText(text, { file: "tenant", report: new Report() }).map(({ object }) => object);
   const isShown = (object: KubeObject) => object.kind === shown.kind && object.metadata.name === shown.metadata.name;
   const others = objects.filter((object) => !isShown(object));
   return Object.fromEntries(others.map((object, index) => [`${object.kind.toLowerCase()}-${keyOf(object).name}-${index + 1}`, object]));
@@ -92,7 +92,7 @@ function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[
 }
 
 /** Commands for a shell that write the texts into files and render them. */
-export function commandLineOf({ config, tenant, vcluster = DEFAULT_VCLUSTER }: PlaygroundState): string {
+export function commandLineOf({ config, tenant, vcluster = SAMPLE_VCLUSTER }: PlaygroundState): string {
   const { name, namespace } = vcluster;
   return [
     hereDocument("vcluster.yaml", config),
@@ -113,7 +113,7 @@ function shellWord(text: string): string {
 }
 
 /** A module that renders the object and exports what it comes to. */
-export function typeScriptOf({ config, vcluster = DEFAULT_VCLUSTER }: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
+export function typeScriptOf({ config, vcluster = SAMPLE_VCLUSTER }: PlaygroundState, { tenant }: PlaygroundAnswer): string | undefined {
   if (tenant === undefined) return undefined;
   const object: unknown = load(tenant);
   if (!isRecord(object)) return undefined;

@@ -3,12 +3,12 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { misfitOf } from "../asserts/kind-fields.ts";
 import { setValue } from "../asserts/set-value.ts";
 import type { Side } from "../simulator/model/cluster.ts";
-import type { Place, Places } from "./places.ts";
+import type { ObjectPlace, ObjectPlaces } from "./places.ts";
 import type { Action } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
 /** Does what a user does. Answers why it could not be done; undefined when it was. */
-export async function act(world: SequenceWorld, places: Places, action: Action): Promise<string | undefined> {
+export async function act(world: SequenceWorld, places: ObjectPlaces, action: Action): Promise<string | undefined> {
   const place = places.find(action.side, action.object);
   world.ledger.author = action.side;
   try {
@@ -22,7 +22,7 @@ export async function act(world: SequenceWorld, places: Places, action: Action):
 /** Puts an object there before anything happens. */
 export async function give(
   world: SequenceWorld,
-  places: Places,
+  places: ObjectPlaces,
   { side, object }: { side: Side; object: string },
 ): Promise<string | undefined> {
   return act(world, places, { side, verb: "apply", object, set: {} });
@@ -30,8 +30,8 @@ export async function give(
 
 async function perform(
   world: SequenceWorld,
-  places: Places,
-  { action, place }: { action: Action; place: Place },
+  places: ObjectPlaces,
+  { action, place }: { action: Action; place: ObjectPlace },
 ): Promise<string | undefined> {
   const { side, verb, object: name } = action;
   const { writer } = world.ledger.clusters[side];

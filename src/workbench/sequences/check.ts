@@ -4,19 +4,19 @@ import type { RegexMatcher } from "../asserts/regex.ts";
 import type { TestFailure } from "../asserts/results.ts";
 import { formatSeconds } from "./durations.ts";
 import { subjectText } from "./world/ledger.ts";
-import type { Places } from "./places.ts";
+import type { ObjectPlaces } from "./places.ts";
 import type { Statement, WriteLimit } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
 /** What statements are checked against. */
 export interface Checked {
   readonly world: SequenceWorld;
-  readonly places: Places;
+  readonly places: ObjectPlaces;
   readonly matches: RegexMatcher;
 }
 
 /** What of one statement does not hold now. */
-export function check(statement: Statement, checked: Checked): readonly TestFailure[] {
+export function checkStatement(statement: Statement, checked: Checked): readonly TestFailure[] {
   const { world, places } = checked;
   switch (statement.kind) {
     case "quiescent":

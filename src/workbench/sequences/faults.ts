@@ -1,11 +1,11 @@
 import { formatSeconds } from "./durations.ts";
 import type { RequestFault } from "./world/broken-requests.ts";
-import type { Places } from "./places.ts";
+import type { ObjectPlaces } from "./places.ts";
 import type { Fault } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
 /** Breaks something from now on. The answer tells, at any later time, whether the fault still waits for what it breaks. */
-export function inject(world: SequenceWorld, places: Places, fault: Fault): () => boolean {
+export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
   switch (fault.kind) {
     case "watchExpired":
       world.tell("fault", `the watches of the ${fault.side} cluster expire`);
@@ -46,7 +46,7 @@ export function inject(world: SequenceWorld, places: Places, fault: Fault): () =
 
 const never = () => false;
 
-function wait(world: SequenceWorld, places: Places, fault: RequestFault): () => boolean {
+function wait(world: SequenceWorld, places: ObjectPlaces, fault: RequestFault): () => boolean {
   if (fault.kind === "rival") {
     const { resource, key } = places.find("host", fault.object);
     world.wire.broken.add(fault, key && { resource, key });

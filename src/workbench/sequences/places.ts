@@ -9,7 +9,7 @@ import type { SequenceWorld } from "./world/world.ts";
 import { SEQUENCE_KINDS } from "./world/world.ts";
 
 /** Where the object of a name stands in one cluster. */
-export interface Place {
+export interface ObjectPlace {
   readonly side: Side;
   readonly resource: ResourceType;
   /** Undefined when its namespace has no counterpart in the host cluster. */
@@ -19,14 +19,14 @@ export interface Place {
 }
 
 /** Finds the objects that a sequence names. */
-export interface Places {
+export interface ObjectPlaces {
   /**
    * In the tenant cluster a name means the object as it is written. In the host cluster it means the copy, but for objects that the
    * sequence applies to the host: these mean themselves.
    *
    * @throws CONFIG_VALUE when no cluster of a sequence has objects of this kind.
    */
-  find(side: Side, name: string): Place;
+  find(side: Side, name: string): ObjectPlace;
   /** The object of a name as a cluster has it by now. */
   present(side: Side, name: string): KubeObject | undefined;
   /** The object as it is written, with a namespace. */
@@ -34,7 +34,7 @@ export interface Places {
 }
 
 /** The places of the objects of one sequence, in its world. What asks for an unknown object or kind throws CONFIG_VALUE. */
-export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): Places {
+export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): ObjectPlaces {
   const applied = sequence.events.flatMap((event) =>
     "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],
   );
@@ -54,7 +54,7 @@ export function createPlaces(sequence: Sequence, objects: NamedObjects, world: S
     return { resource, object: { ...object, metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }) } } };
   }
 
-  function find(side: Side, name: string): Place {
+  function find(side: Side, name: string): ObjectPlace {
     const { resource, object } = written(name);
     const own = keyOf(object);
     const key = side === "tenant" || atHost.has(name) || !resource.namespaced ? own : world.engine.translator.toHost(own, resource);

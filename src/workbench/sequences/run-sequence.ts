@@ -13,7 +13,7 @@ import type { Side } from "../simulator/model/cluster.ts";
 import type { CreateCore } from "../simulator/model/replica.ts";
 import { act, give } from "./actions.ts";
 import { shownLines } from "./world/chronicle.ts";
-import { check } from "./check.ts";
+import { checkStatement } from "./check.ts";
 import type { Checked } from "./check.ts";
 import { formatSeconds } from "./durations.ts";
 import { inject } from "./faults.ts";
@@ -145,7 +145,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
       failures.push(...restless({ atMs, statements }, world).map(withStory));
       break;
     }
-    for (const statement of statements) failures.push(...check(statement, checked).map(withStory));
+    for (const statement of statements) failures.push(...checkStatement(statement, checked).map(withStory));
   }
   for (const [event, isUnmet] of unmet)
     if (failures.length === 0 && isUnmet()) wrong("Nothing met this fault until the end of the sequence", event.place);

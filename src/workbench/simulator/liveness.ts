@@ -1,6 +1,6 @@
 import { REFERENCED_NAMES, SLICE_SUFFIXES } from "./model/objects.ts";
 import { checkConvergence } from "./oracles/convergence.ts";
-import type { Replica } from "./model/replica.ts";
+import type { SimulatedReplica } from "./model/replica.ts";
 import type { World } from "./world.ts";
 
 /** Looks at the clock after which a world that is still not at rest never will be. Each is up to a minute of virtual time. */
@@ -95,7 +95,7 @@ async function drain(world: World): Promise<boolean> {
 }
 
 /** Everything that one replica can do now, once. */
-async function advance(world: World, replica: Replica): Promise<boolean> {
+async function advance(world: World, replica: SimulatedReplica): Promise<boolean> {
   let moved = false;
   for (const cache of replica.caches) {
     for (; !cache.idle; moved = true) cache.deliver();

@@ -8,14 +8,14 @@ import type { Planner } from "../../engine/reconcile/machine.ts";
 import { plan } from "../../engine/reconcile/plan.ts";
 import type { SyncHooks } from "../../engine/sync/run/turn.ts";
 import { createSimulatedCluster } from "./model/cluster.ts";
-import type { Change, SimulatedCluster, Side } from "./model/cluster.ts";
+import type { StoreChange, SimulatedCluster, Side } from "./model/cluster.ts";
 import { referencedOf, resourcesOf } from "./model/generation.ts";
 import type { Generation, Setting } from "./model/generation.ts";
-import type { Author, Happening, Oracle, Violation, Write } from "./model/history.ts";
+import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/history.ts";
 import type { TenantName } from "./model/names.ts";
 import { checkPlan } from "./model/check-plan.ts";
 import { rememberPlans } from "./model/remembered-plans.ts";
-import { Replica } from "./model/replica.ts";
+import { SimulatedReplica } from "./model/replica.ts";
 import type { CreateCore, Flight } from "./model/replica.ts";
 import { createTimeline } from "./model/timeline.ts";
 import type { Timeline } from "./model/timeline.ts";
@@ -48,7 +48,7 @@ export class World {
   readonly options: WorldOptions;
   readonly resources: readonly ResourceType[];
   readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
-  readonly replicas: Replica[] = [];
+  readonly replicas: SimulatedReplica[] = [];
   readonly late: LateWrite[] = [];
   readonly clock: Clock;
   readonly timeline: Timeline = createTimeline();
@@ -69,7 +69,7 @@ export class World {
   violation: Violation | undefined;
   /** Copies of referenced objects that came from a write which nobody heard of: only the next start finds them. */
   readonly unheardCopies = new Set<string>();
-  #author: Author = { kind: "tenant" };
+  #author: WriteAuthor = { kind: "tenant" };
 
   constructor(options: WorldOptions, clusters: Record<Side, SimulatedCluster>, clock: Clock) {
     this.options = options;
@@ -89,7 +89,7 @@ export class World {
     const { clusters, resources, clock, generation } = this;
     const given = { ...(hooks && { hooks }), ...(createCore && { createCore }), planner: this.#planner };
     this.replicas[index]?.crash();
-    this.replicas[index] = new Replica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
+    this.replicas[index] = new SimulatedReplica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
   }
 
   #watch(planner: Planner): Planner {
@@ -107,11 +107,11 @@ export class World {
   }
 
   /** Replicas that can do something now. */
-  get awake(): readonly Replica[] {
+  get awake(): readonly SimulatedReplica[] {
     return this.replicas.filter((replica) => this.isAwake(replica));
   }
 
-  isAwake({ pausedUntil }: Replica): boolean {
+  isAwake({ pausedUntil }: SimulatedReplica): boolean {
     return pausedUntil <= this.now;
   }
 
@@ -138,7 +138,7 @@ export class World {
   ): Promise<Response> {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
-    if (this.isDown(side)) return responseTo(request, unreachable(side));
+    if (this.isDown(side)) return responseTo(request, simulatedOutage(side));
     if (request.type === "get" && this.#isFollowed(request.resource ?? turn.resource)) this.reads += 1;
     this.#author = { kind: "replica", id, generation, since, ...by };
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
@@ -151,7 +151,7 @@ export class World {
     return this.resources.some((resource) => resource.plural === plural);
   }
 
-  changed(side: Side, resource: ResourceType, { type, object, before }: Change): void {
+  changed(side: Side, resource: ResourceType, { type, object, before }: StoreChange): void {
     const action = type === "ADDED" ? "create" : type === "DELETED" ? "delete" : "update";
     const { step, now: at } = this;
     const author = this.#author;
@@ -174,7 +174,7 @@ export class World {
 }
 
 /** The failure of a request to a cluster that does not answer. */
-export function unreachable(side: Side): EngineError {
+export function simulatedOutage(side: Side): EngineError {
   return new EngineError("API_UNAVAILABLE", `Cannot reach the ${side} cluster`);
 }
 

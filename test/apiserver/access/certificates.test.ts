@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createServerCertificate } from "../../../src/apiserver/access/certificates.ts";
-import { bits, explicit, integer, objectId, octets, sequence, time, utf8 } from "../../../src/apiserver/access/der.ts";
+import { bits, explicit, integer, objectId, octets, sequence, derTime, utf8 } from "../../../src/apiserver/access/der.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 
@@ -59,8 +59,8 @@ describe("DER", () => {
     { what: "bits", got: bits(Buffer.from([0x06]), 1), want: "03020106" },
     { what: "an empty sequence", got: sequence(), want: "3000" },
     { what: "a numbered place", got: explicit(3, sequence()), want: "a3023000" },
-    { what: "a time before 2050", got: time(Date.UTC(2026, 0, 2, 3, 4, 5)), want: "170d3236303130323033303430355a" },
-    { what: "a time after 2049", got: time(Date.UTC(2050, 0, 1)), want: "180f32303530303130313030303030305a" },
+    { what: "a time before 2050", got: derTime(Date.UTC(2026, 0, 2, 3, 4, 5)), want: "170d3236303130323033303430355a" },
+    { what: "a time after 2049", got: derTime(Date.UTC(2050, 0, 1)), want: "180f32303530303130313030303030305a" },
     { what: "a long value", got: octets(Buffer.alloc(300)).subarray(0, 4), want: "0482012c" },
   ])("$what", ({ got, want }) => {
     expect(got.toString("hex")).toBe(want);

@@ -14,7 +14,7 @@ import {
 } from "../../../src/apiserver/types/fields/field-set.ts";
 import type { FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
 import { canonicalStep, fieldStep, formatPath, keyStep, valueStep } from "../../../src/apiserver/types/fields/step.ts";
-import { DEPTH_MAX } from "../../../src/apiserver/types/objects/json-data.ts";
+import { JSON_DEPTH_MAX } from "../../../src/apiserver/types/objects/json-data.ts";
 
 const step = fc.oneof(
   fc.constantFrom("a", "b", "constructor", "__proto__", "x.y/z", "").map(fieldStep),
@@ -113,8 +113,8 @@ describe("FieldsV1", () => {
 
   test("may be as deep as any data, and no deeper", () => {
     const deep = (depth: number): unknown => (depth === 1 ? {} : { "f:a": deep(depth - 1) });
-    expect(decodeFieldsV1(deep(DEPTH_MAX))).toBeDefined();
-    expect(decodeFieldsV1(deep(DEPTH_MAX + 1))).toBeUndefined();
+    expect(decodeFieldsV1(deep(JSON_DEPTH_MAX))).toBeDefined();
+    expect(decodeFieldsV1(deep(JSON_DEPTH_MAX + 1))).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decode } from "../../../src/apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
 import {
   always,
   any,
@@ -41,7 +41,7 @@ const SHAPE = fields({
 
 function read(value: unknown) {
   const unknown: string[] = [];
-  const object = decode(SHAPE, value, {
+  const object = decodeObject(SHAPE, value, {
     root: "Thing",
     onUnknownField: (path) => unknown.push(path),
     refuse: (why) => {

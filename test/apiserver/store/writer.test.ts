@@ -1,10 +1,10 @@
 /** How often a write is tried again. */
 import { expect, test } from "vitest";
-import type { Connection } from "../../../src/apiserver/store/etcd/client/connection.ts";
+import type { EtcdConnection } from "../../../src/apiserver/store/etcd/client/connection.ts";
 import { EtcdClient } from "../../../src/apiserver/store/etcd/client/client.ts";
 import { layoutOf } from "../../../src/apiserver/store/etcd/contents.ts";
 import { Replica } from "../../../src/apiserver/store/etcd/replica.ts";
-import { Writer } from "../../../src/apiserver/store/etcd/writer.ts";
+import { EtcdWriter } from "../../../src/apiserver/store/etcd/writer.ts";
 import { createFakeClock, settle } from "../../support/fake-clock.ts";
 
 const GIVE_UP_MS = 10_000;
@@ -24,7 +24,7 @@ function start({ told }: { readonly told: boolean }) {
     return { responses: [range(9), range(8), range(0)] };
   };
   const client = new EtcdClient({
-    connection: { post } as unknown as Connection,
+    connection: { post } as unknown as EtcdConnection,
     credentials: undefined,
     clock,
     chance: { fraction: () => 0.5 },
@@ -32,7 +32,7 @@ function start({ told }: { readonly told: boolean }) {
   });
   const nothing = async () => {};
   const fence = { kv: { key: Buffer.from(layout.fence).toString("base64"), mod_revision: "9", version: "2" } };
-  const writer = new Writer({
+  const writer = new EtcdWriter({
     ...{ client, layout, replica, cipher: undefined, clock, processId: "p", giveUpMs: GIVE_UP_MS },
     ...{ reach: nothing, isLost: () => false, readAgain: nothing },
     catchUp: async () => void (told && replica.take([fence])),

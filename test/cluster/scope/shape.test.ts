@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decode } from "../../../src/apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
 import type { ObjectShape, Shape } from "../../../src/apiserver/types/objects/shape.ts";
 import { compileScope } from "../../../src/cluster/scope/scope.ts";
 import { ACCESS_SCOPE } from "../../../src/cluster/scope/shape.ts";
@@ -12,7 +12,10 @@ function read(value: unknown): { scope: AccessScope; unknown: string[] } {
   const refuse = (why: string): never => {
     throw new Error(why);
   };
-  return { scope: decode(ACCESS_SCOPE, value, { root: "AccessScope", onUnknownField: (path) => unknown.push(path), refuse }), unknown };
+  return {
+    scope: decodeObject(ACCESS_SCOPE, value, { root: "AccessScope", onUnknownField: (path) => unknown.push(path), refuse }),
+    unknown,
+  };
 }
 
 const WHOLE = {

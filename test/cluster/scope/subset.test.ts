@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileScope } from "../../../src/cluster/scope/scope.ts";
-import { isWithin } from "../../../src/cluster/scope/checks/subset.ts";
+import { isScopeWithin } from "../../../src/cluster/scope/checks/subset.ts";
 import type { AccessScope, ScopeRule, Target } from "../../../src/cluster/scope/types.ts";
 import { accessScope, scopedRequest } from "./arbitrary.ts";
 import type { ScopedRequest } from "./request.ts";
@@ -60,7 +60,7 @@ describe("isWithin", () => {
       why: "rules that only together cover a square",
     },
   ])("holds: $why", ({ inner, outer }) => {
-    expect(isWithin(inner, outer)).toBe(true);
+    expect(isScopeWithin(inner, outer)).toBe(true);
   });
 
   test.each<Pair & { why: string }>([
@@ -94,7 +94,7 @@ describe("isWithin", () => {
       why: "a square of which a corner is missing",
     },
   ])("does not hold: $why", ({ inner, outer }) => {
-    expect(isWithin(inner, outer)).toBe(false);
+    expect(isScopeWithin(inner, outer)).toBe(false);
   });
 
   test("implies that no request is allowed by the inner and refused by the outer scope", () => {
@@ -105,7 +105,7 @@ describe("isWithin", () => {
         accessScope,
         fc.array(scopedRequest, { minLength: 20, maxLength: 40 }),
         (inner, outer, requests) => {
-          if (!isWithin(inner, outer)) return;
+          if (!isScopeWithin(inner, outer)) return;
           held += 1;
           const [asked, allowed] = [compileScope(inner), compileScope(outer)];
           const beyond = requests.filter(
@@ -156,7 +156,7 @@ describe("isWithin", () => {
         const [asked, allowed] = [compileScope(inner), compileScope(outer)];
         const holds = all.every(({ target, attributes }) => !asked.allows(target, attributes) || allowed.allows(target, attributes));
         seen[`${holds}`] += 1;
-        expect(isWithin(inner, outer)).toBe(holds);
+        expect(isScopeWithin(inner, outer)).toBe(holds);
       }),
       { numRuns: 1000 },
     );
@@ -171,7 +171,7 @@ describe("isWithin", () => {
         const part = Object.fromEntries(
           Object.entries(scope).map(([field, value]) => [field, Array.isArray(value) ? value.filter(keep) : value && keep()]),
         ) as AccessScope;
-        expect(isWithin(part, scope)).toBe(true);
+        expect(isScopeWithin(part, scope)).toBe(true);
       }),
       { numRuns: 1000 },
     );
@@ -185,8 +185,8 @@ describe("isWithin", () => {
             .reverse()
             .map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]),
         ) as AccessScope;
-        expect(isWithin(turned, scope)).toBe(true);
-        expect(isWithin(scope, turned)).toBe(true);
+        expect(isScopeWithin(turned, scope)).toBe(true);
+        expect(isScopeWithin(scope, turned)).toBe(true);
       }),
       { numRuns: 1000 },
     );
@@ -197,18 +197,18 @@ describe("isWithin", () => {
       { projects: [{ project: "a" }] },
       rules({ namespaces: ["q-a"] }, { requestTargets: ["Cluster", "ProjectSpace"] }),
     ];
-    expect(isWithin(inner, outer)).toBe(false);
-    expect(isWithin(inner, outer, { projectNamespacePrefix: "q-" })).toBe(true);
+    expect(isScopeWithin(inner, outer)).toBe(false);
+    expect(isScopeWithin(inner, outer, { projectNamespacePrefix: "q-" })).toBe(true);
   });
 
   test("says no where it would take too long, and yes to what the other scope has too", () => {
     const wide = (count: number, ...verbs: string[]) =>
       rules(...Array.from({ length: count }, (_item, at) => ({ verbs: [`a${at}`, ...verbs], namespaces: [`n${at}`] })));
     const turned = (count: number) => ({ rules: wide(count, "get").rules?.toReversed() ?? [] });
-    expect(isWithin(wide(3000), wide(3000, "get"))).toBe(false);
-    expect(isWithin(wide(100), wide(100, "get"))).toBe(true);
-    expect(isWithin(wide(3000, "get"), turned(3000))).toBe(true);
-    expect(isWithin(turned(3000), { ...wide(3000, "get"), clusters: [{ cluster: "c" }] })).toBe(true);
-    expect(isWithin({ ...turned(100), projects: [{ project: "q" }] }, rules({ namespaces: ["n1"] }))).toBe(false);
+    expect(isScopeWithin(wide(3000), wide(3000, "get"))).toBe(false);
+    expect(isScopeWithin(wide(100), wide(100, "get"))).toBe(true);
+    expect(isScopeWithin(wide(3000, "get"), turned(3000))).toBe(true);
+    expect(isScopeWithin(turned(3000), { ...wide(3000, "get"), clusters: [{ cluster: "c" }] })).toBe(true);
+    expect(isScopeWithin({ ...turned(100), projects: [{ project: "q" }] }, rules({ namespaces: ["n1"] }))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isInList, placeOf, placesOf } from "../../../src/engine/patch/place.ts";
+import { isInList, roleOf, placesOf } from "../../../src/engine/patch/place.ts";
 import { compilePath } from "../../../src/engine/path/path.ts";
 
 const PLACES = [
@@ -25,7 +25,7 @@ const PLACES = [
 
 describe("the role of a place", () => {
   test.each(PLACES)("$path: $want", ({ path, want }) => {
-    expect(placeOf(path)).toEqual({ path, ...want });
+    expect(roleOf(path)).toEqual({ path, ...want });
   });
 
   test.each(PLACES)("$path: the same through the path that matched it", ({ path, want }) => {

@@ -5,7 +5,7 @@ import type { Direction, PatchDefinition, ReferenceDefinition } from "../../../s
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { OnError, Outcome } from "../../../src/engine/patch/types.ts";
 import { compilePath, parseConcrete } from "../../../src/engine/path/path.ts";
-import type { Step } from "../../../src/engine/path/path.ts";
+import type { PathStep } from "../../../src/engine/path/path.ts";
 import { formatKind, isMarkerKey } from "../../../src/engine/translate/markers.ts";
 import { createMapping } from "../../../src/engine/translate/mapping.ts";
 import { createNameRules } from "../../../src/engine/patch/names.ts";
@@ -225,7 +225,7 @@ describe("one patch", () => {
 });
 
 /** Every leaf of `one` that is not at or below a match, and not above one, is in `other`. Empty maps of metadata count as absent. */
-function expectSameOutside(one: unknown, other: unknown, matches: readonly Step[][]): void {
+function expectSameOutside(one: unknown, other: unknown, matches: readonly PathStep[][]): void {
   for (const { steps, value } of leaves(one)) {
     if (matches.some((match) => match.every((step, index) => step === steps[index]))) continue;
     if (matches.some((match) => steps.every((step, index) => step === match[index]))) continue;
@@ -234,7 +234,7 @@ function expectSameOutside(one: unknown, other: unknown, matches: readonly Step[
   }
 }
 
-function leaves(node: unknown, steps: readonly Step[] = []): { steps: readonly Step[]; value: unknown }[] {
+function leaves(node: unknown, steps: readonly PathStep[] = []): { steps: readonly PathStep[]; value: unknown }[] {
   if (typeof node !== "object" || node === null || Object.keys(node).length === 0) return [{ steps, value: node }];
   if (Array.isArray(node)) return node.flatMap((item, index) => leaves(item, [...steps, index]));
   return Object.entries(node).flatMap(([name, value]) => leaves(value, [...steps, name]));

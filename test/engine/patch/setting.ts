@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Direction, PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import { CONFIG_MAPS, SECRETS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import type { Patched, PatchOptions } from "../../../src/engine/patch/apply.ts";
+import type { PatchedObject, ApplyPatchesOptions } from "../../../src/engine/patch/apply.ts";
 import { applyPatches, applyPatchesInPieces } from "../../../src/engine/patch/apply.ts";
 import { compilePatches } from "../../../src/engine/patch/compile.ts";
 import { createNameRules } from "../../../src/engine/patch/names.ts";
@@ -19,7 +19,7 @@ const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAP
 export const engine = createPlainEngine((name) => translator.dns(name));
 
 /** Options for one direction; expressions see `object` as the object of the side it comes from. */
-function optionsFor(direction: Direction, object: KubeObject): PatchOptions {
+function optionsFor(direction: Direction, object: KubeObject): ApplyPatchesOptions {
   return {
     direction,
     engine,
@@ -35,7 +35,11 @@ function optionsFor(direction: Direction, object: KubeObject): PatchOptions {
 }
 
 /** Compiles and applies, with the plain engine unless another one is given. In pieces the same comes out. */
-export function run(definitions: readonly PatchDefinition[], object: KubeObject, options: Partial<PatchOptions> = {}): Patched {
+export function run(
+  definitions: readonly PatchDefinition[],
+  object: KubeObject,
+  options: Partial<ApplyPatchesOptions> = {},
+): PatchedObject {
   const all = { ...optionsFor(options.direction ?? "toHost", object), ...options };
   const patches = compilePatches(definitions, { engine: all.engine });
   const patched = applyPatches(patches, object, all);
@@ -44,14 +48,14 @@ export function run(definitions: readonly PatchDefinition[], object: KubeObject,
   return patched;
 }
 
-function inPieces(pieces: Generator<undefined, Patched>): Patched {
+function inPieces(pieces: Generator<undefined, PatchedObject>): PatchedObject {
   let step = pieces.next();
   while (!step.done) step = pieces.next();
   return step.value;
 }
 
 /** Records what was found, as the syncer does once it follows a reference. */
-export function recordReferences({ references }: Patched): void {
+export function recordReferences({ references }: PatchedObject): void {
   for (const { apiVersion, kind, tenant, host } of references) mapping.record(formatKind({ apiVersion, kind }), tenant, host);
 }
 

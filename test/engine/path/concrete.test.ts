@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { formatSteps, parseConcrete, type Step } from "../../../src/engine/path/path.ts";
+import { formatSteps, parseConcrete, type PathStep } from "../../../src/engine/path/path.ts";
 import { refusalOf } from "./support.ts";
 
 describe("formatSteps and parseConcrete", () => {
-  test.each<{ steps: Step[]; text: string; why: string }>([
+  test.each<{ steps: PathStep[]; text: string; why: string }>([
     { steps: ["subsets", 0, "addresses", 3, "ip"], text: "subsets[0].addresses[3].ip", why: "elements stand in brackets" },
     { steps: ["metadata", "annotations", "example.com/x"], text: 'metadata.annotations["example.com/x"]', why: "a dot needs quotes" },
     { steps: ["metadata", "labels", "team/name"], text: "metadata.labels.team/name", why: "a slash alone needs none" },

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import fixtures from "../../../fixtures/paths.json" with { type: "json" };
-import { compilePath, formatSteps, parseConcrete, type Segment, type Step } from "../../../src/engine/path/path.ts";
+import { compilePath, formatSteps, parseConcrete, type Segment, type PathStep } from "../../../src/engine/path/path.ts";
 import { formatSegments } from "../../../src/engine/path/syntax/format.ts";
 import { documents, documentsWithPath, objectOf, placesOf, valueAt } from "./support.ts";
 
@@ -90,20 +90,20 @@ describe("find", () => {
 });
 
 /** The rules once more, as plainly as they can be said. */
-function placesByTheRules(root: unknown, segments: readonly Segment[]): Step[][] {
+function placesByTheRules(root: unknown, segments: readonly Segment[]): PathStep[][] {
   return placesOf(root).filter((steps) => {
     if (steps.length !== segments.length) return false;
     return steps.every((step, at) => selects(segments[at]!, step, follow(root, steps.slice(0, at))));
   });
 }
 
-function selects(segment: Segment, step: Step, parent: unknown): boolean {
+function selects(segment: Segment, step: PathStep, parent: unknown): boolean {
   if (segment.kind === "wildcard") return parent !== undefined;
   if (segment.kind === "key") return segment.key === step;
   if (typeof step === "string") return String(segment.index) === step;
   return (segment.index < 0 ? (parent as unknown[]).length + segment.index : segment.index) === step;
 }
 
-function follow(root: unknown, steps: readonly Step[]): unknown {
-  return steps.reduce<unknown>((node, step) => (node as Record<Step, unknown> | undefined)?.[step], root);
+function follow(root: unknown, steps: readonly PathStep[]): unknown {
+  return steps.reduce<unknown>((node, step) => (node as Record<PathStep, unknown> | undefined)?.[step], root);
 }

@@ -7,7 +7,7 @@ import { query } from "json-p3";
 import { JSONPath } from "jsonpath-plus";
 import { describe, expect, test } from "vitest";
 import { formatSegments } from "../../../src/engine/path/syntax/format.ts";
-import { compilePath, formatSteps, type Segment, type Step } from "../../../src/engine/path/path.ts";
+import { compilePath, formatSteps, type Segment, type PathStep } from "../../../src/engine/path/path.ts";
 import { documents, documentsWithPath, placesOf } from "./support.ts";
 
 /** The path as RFC 9535 writes it. Indexes select no members there, and generated paths hold them for lists only. */
@@ -21,7 +21,7 @@ function standardText(segments: readonly Segment[]): string {
 
 function located(text: string, document: unknown): { path: string; value: unknown }[] {
   const nodes = query(text, document as Parameters<typeof query>[1]).nodes;
-  return nodes.map(({ location, value }) => ({ path: formatSteps(location as Step[]), value }));
+  return nodes.map(({ location, value }) => ({ path: formatSteps(location as PathStep[]), value }));
 }
 
 /** Some wildcard may meet an object where an index follows; the standard and we differ there by decision. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { isEngineError } from "../../../src/base/errors.ts";
-import type { Segment, Step } from "../../../src/engine/path/path.ts";
+import type { Segment, PathStep } from "../../../src/engine/path/path.ts";
 
 /** The facts of a refusal. */
 export interface Refusal {
@@ -109,7 +109,7 @@ export function documentsWithPath(options: { keys: "adversarial" | "plain" }): f
     let node = document;
     const segments = (places.length === 0 ? ["absent"] : places[choose(places.length)]!).map((step): Segment => {
       const parent = node;
-      node = (parent as Record<Step, unknown> | null)?.[step];
+      node = (parent as Record<PathStep, unknown> | null)?.[step];
       if (choose(3) === 0) return { kind: "wildcard" };
       if (typeof step === "string") return { kind: "key", key: step };
       return { kind: "index", index: choose(4) === 0 ? step - (parent as unknown[]).length : step };
@@ -119,9 +119,9 @@ export function documentsWithPath(options: { keys: "adversarial" | "plain" }): f
 }
 
 /** The steps to every node but the root, in document order, found without the code under test. */
-export function placesOf(root: unknown): Step[][] {
-  const places: Step[][] = [];
-  const visit = (node: unknown, steps: Step[]): void => {
+export function placesOf(root: unknown): PathStep[][] {
+  const places: PathStep[][] = [];
+  const visit = (node: unknown, steps: PathStep[]): void => {
     if (steps.length > 0) places.push(steps);
     if (Array.isArray(node)) node.forEach((child, at) => visit(child, [...steps, at]));
     else if (typeof node === "object" && node !== null) for (const [key, child] of Object.entries(node)) visit(child, [...steps, key]);
@@ -131,11 +131,11 @@ export function placesOf(root: unknown): Step[][] {
 }
 
 /** What stands at one place, found without the code under test: own members and elements only; `undefined` is absent, `null` is not. */
-export function valueAt(root: unknown, steps: readonly Step[]): { found: boolean; value: unknown } {
+export function valueAt(root: unknown, steps: readonly PathStep[]): { found: boolean; value: unknown } {
   let value = root;
   for (const step of steps) {
     const leads = typeof value === "object" && value !== null && Array.isArray(value) === (typeof step === "number");
-    value = leads && Object.hasOwn(value as object, step) ? (value as Record<Step, unknown>)[step] : undefined;
+    value = leads && Object.hasOwn(value as object, step) ? (value as Record<PathStep, unknown>)[step] : undefined;
   }
   return { found: value !== undefined, value };
 }

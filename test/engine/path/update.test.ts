@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { formatSegments } from "../../../src/engine/path/syntax/format.ts";
-import { compilePath, parseConcrete, REMOVE, type Step } from "../../../src/engine/path/path.ts";
+import { compilePath, parseConcrete, REMOVE, type PathStep } from "../../../src/engine/path/path.ts";
 import { documentsWithPath, objectOf, placesOf, valueAt } from "./support.ts";
 
 /** What a change may answer, by the number of the match: the value itself, another one, or its removal. */
@@ -20,7 +20,10 @@ function findAndSet(document: unknown, places: readonly string[], decided: reado
   const root = { root: structuredClone(document) };
   const writes = places.map((place, at) => ({ steps: ["root", ...parseConcrete(place)], value: decided[at] }));
   for (const { steps, value } of writes.toReversed()) {
-    const parent = steps.slice(0, -1).reduce<unknown>((node, step) => (node as Record<Step, unknown>)[step], root) as Record<Step, unknown>;
+    const parent = steps.slice(0, -1).reduce<unknown>((node, step) => (node as Record<PathStep, unknown>)[step], root) as Record<
+      PathStep,
+      unknown
+    >;
     const last = steps.at(-1)!;
     if (value !== REMOVE) Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true });
     else if (Array.isArray(parent)) parent.splice(last as number, 1);

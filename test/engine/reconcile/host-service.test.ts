@@ -6,7 +6,7 @@ import type { KubeObject, Service, StringMap } from "../../../src/kube/object/ty
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
 import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 import { firstCopy, inputFor } from "./plan-support.ts";
 
@@ -27,7 +27,7 @@ function theirs(of = "shop/web", { vcluster = "blue" } = {}): Service {
   return hostService(annotations, { "vcluster.loft.sh/managed-by": vcluster, "vcluster.loft.sh/namespace": namespace });
 }
 
-function marked(said: Partial<Source> = {}): Service {
+function marked(said: Partial<CopySource> = {}): Service {
   const key = { namespace: "shop", name: "web" };
   const place = { hostName: PLACE.name, hostNamespace: PLACE.namespace };
   const { labels, annotations } = writeMarkers("sync.platform/", {

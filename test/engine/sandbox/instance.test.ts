@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { checkExpression } from "../../../src/engine/expression/check.ts";
 import { createHostCall } from "../../../src/engine/sandbox/host-call.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
-import type { Outcome } from "../../../src/engine/sandbox/outcome/outcome.ts";
+import type { EvaluationOutcome } from "../../../src/engine/sandbox/outcome/outcome.ts";
 import { loadRealm } from "../../../src/engine/sandbox/realm/load.ts";
 import type { LoadedRealm } from "../../../src/engine/sandbox/realm/load.ts";
 import { CONTEXT, createTestSandbox, readTable, toHostDns } from "./support.ts";
@@ -26,7 +26,11 @@ interface EvaluateOptions {
   readonly context?: typeof CONTEXT;
 }
 
-function evaluate(instance: Instance, text: string, { value = "abc", context = CONTEXT, fuel = 5_000_000 }: EvaluateOptions = {}): Outcome {
+function evaluate(
+  instance: Instance,
+  text: string,
+  { value = "abc", context = CONTEXT, fuel = 5_000_000 }: EvaluateOptions = {},
+): EvaluationOutcome {
   return instance.evaluate(checkExpression(text), { value, valueExists: true, context, fuel, resultBytes: MIB });
 }
 

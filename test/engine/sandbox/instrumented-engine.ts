@@ -8,7 +8,7 @@ import {
   Reader,
   SECTION,
   TYPE,
-  Writer,
+  ByteWriter,
   encodeUnsigned,
   readSections,
   skipOperands,
@@ -59,7 +59,7 @@ export function instrumentEngine(bytes: Uint8Array, options: { imported: number;
   const module = startModule();
   for (const { id } of sections) {
     const section = open(id);
-    const part = new Writer();
+    const part = new ByteWriter();
     if (id === SECTION.global) append(section, part, [COUNTER, ...points.map(() => COUNTER)]);
     else if (id === SECTION.function) append(section, part, added.map(encodeUnsigned));
     else if (id === SECTION.export)
@@ -107,7 +107,7 @@ function rewriteBodies(code: Reader, plan: Plan, points: Point[]): { bodies: Arr
 }
 
 function rewriteBody(body: Reader, { plan, points, number }: { plan: Plan; points: Point[]; number: number }): Uint8Array {
-  const out = new Writer();
+  const out = new ByteWriter();
   let copied = body.at;
   const count = (loop: number) => {
     out.append(body.bytes.subarray(copied, body.at));
@@ -138,13 +138,13 @@ function callDeeper(plan: Plan, { inner, parameters }: { inner: number; paramete
   return [noLocals, ...change(OP.i32Add), ...given, OP.call, ...encodeUnsigned(inner), ...change(OP.i32Subtract), OP.end];
 }
 
-function append(section: Reader, out: Writer, items: readonly (readonly number[])[]): void {
+function append(section: Reader, out: ByteWriter, items: readonly (readonly number[])[]): void {
   out.unsigned(section.unsigned() + items.length);
   out.append(section.bytes.subarray(section.at, section.end));
   for (const item of items) out.append(item);
 }
 
-function appendBodies(out: Writer, bodies: readonly ArrayLike<number>[]): void {
+function appendBodies(out: ByteWriter, bodies: readonly ArrayLike<number>[]): void {
   out.unsigned(bodies.length);
   for (const body of bodies) {
     out.unsigned(body.length);

@@ -9,19 +9,19 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { removeCopies } from "../../../src/engine/sync/inspect/cleanup.ts";
 import type { MarkedCopy } from "../../../src/engine/sync/inspect/marked-copies.ts";
 import { readMarkers, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { createTranslator } from "../../../src/engine/translate/translator.ts";
 
 const translator = createTranslator({ vcluster: { name: "blue", namespace: "vc-blue" } });
 const HOST = { name: "web-x-shop-x-blue", namespace: "vc-blue" };
 
-function copy(resourceVersion: string, metadata: KubeObject["metadata"] = {}, more: Partial<Source> = {}): KubeObject {
+function copy(resourceVersion: string, metadata: KubeObject["metadata"] = {}, more: Partial<CopySource> = {}): KubeObject {
   const source = { ...more, vcluster: "blue", kind: "v1/Endpoints", namespace: "shop", name: "web", uid: "u" };
   const markers = writeMarkers("sync.platform/", { ...source, hostName: HOST.name, hostNamespace: HOST.namespace });
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...HOST, ...markers, uid: "1", resourceVersion, ...metadata } };
 }
 
-function marking(resourceVersion: string, more: Partial<Source>): KubeObject {
+function marking(resourceVersion: string, more: Partial<CopySource>): KubeObject {
   return copy(resourceVersion, {}, more);
 }
 

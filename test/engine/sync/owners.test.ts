@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import { groupByOwner } from "../../../src/engine/sync/inspect/owners.ts";
 import type { MarkedCopy } from "../../../src/engine/sync/inspect/marked-copies.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { createTranslator } from "../../../src/engine/translate/translator.ts";
 import type { TranslatorOptions } from "../../../src/engine/translate/translator.ts";
 
 const SOURCE = { vcluster: "blue", kind: "v1/Endpoints", namespace: "team-a", name: "db", uid: "u" };
 
-function copy(hostNamespace: string, said: Partial<Source> = {}): MarkedCopy {
-  const source: Source = { ...SOURCE, hostName: "db", hostNamespace, ...said };
+function copy(hostNamespace: string, said: Partial<CopySource> = {}): MarkedCopy {
+  const source: CopySource = { ...SOURCE, hostName: "db", hostNamespace, ...said };
   return { resource: ENDPOINTS, object: { apiVersion: "v1", kind: "Endpoints", metadata: {} }, source };
 }
 

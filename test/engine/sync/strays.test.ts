@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createStrays } from "../../../src/engine/sync/state/strays.ts";
 import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { testRules } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
@@ -10,7 +10,7 @@ const OLD = { namespace: "old-shop", name: "web" };
 const rules = testRules({ translator: { mode: "multi-namespace", mappings: { shop: "new-shop" } } });
 
 /** A copy of shop/web by its markers, at any host key. */
-function copyAt(host: { namespace: string; name: string }, of: Partial<Source> = {}): KubeObject {
+function copyAt(host: { namespace: string; name: string }, of: Partial<CopySource> = {}): KubeObject {
   const kind = formatKind(rules.kind.resource);
   const place = { hostName: host.name, hostNamespace: host.namespace };
   const source = { vcluster: "blue", vclusterNamespace: "vc", kind, ...KEY, uid: "", ...place, ...of };

@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { isOurs, ourMarkers, whose } from "../../../src/engine/translate/identity.ts";
-import type { Identity } from "../../../src/engine/translate/identity.ts";
+import type { VClusterIdentity } from "../../../src/engine/translate/identity.ts";
 import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { createTranslator } from "../../../src/engine/translate/translator.ts";
 import type { TranslatorOptions } from "../../../src/engine/translate/translator.ts";
 
@@ -15,7 +15,7 @@ const PREFIX = "sync.platform/";
 const VC = { name: "blue", namespace: "v1" };
 
 /** As version 481069b wrote it: nothing says in which namespace the virtual cluster is. */
-const OLD: Source = {
+const OLD: CopySource = {
   vcluster: "blue",
   kind: "v1/Endpoints",
   namespace: "team-a",
@@ -25,10 +25,10 @@ const OLD: Source = {
   hostNamespace: "v1",
   clusterUid: "c1",
 };
-const NEW: Source = { ...OLD, vclusterNamespace: "v1" };
+const NEW: CopySource = { ...OLD, vclusterNamespace: "v1" };
 const { clusterUid: _uid, ...BARE } = OLD;
 
-function identity(known: Partial<Identity> = {}, options: Partial<TranslatorOptions> = {}): Identity {
+function identity(known: Partial<VClusterIdentity> = {}, options: Partial<TranslatorOptions> = {}): VClusterIdentity {
   return { translator: createTranslator({ vcluster: VC, ...options }), ...known };
 }
 
@@ -96,7 +96,7 @@ test("copies of an adopted cluster are ours, those of a third one are not", () =
 });
 
 describe("an object is ours", () => {
-  const copy = (source: Source = NEW): KubeObject => ({
+  const copy = (source: CopySource = NEW): KubeObject => ({
     apiVersion: "v1",
     kind: "Endpoints",
     metadata: { name: source.hostName, namespace: source.hostNamespace, ...writeMarkers(PREFIX, source) },
@@ -129,7 +129,7 @@ describe("an object is ours", () => {
 
   test("when the name of the virtual cluster is too long for a label", () => {
     const name = "v".repeat(80);
-    const me: Identity = { translator: createTranslator({ vcluster: { ...VC, name } }) };
+    const me: VClusterIdentity = { translator: createTranslator({ vcluster: { ...VC, name } }) };
     expect(isOurs(me, copy({ ...NEW, vcluster: name }), ENDPOINTS)).toBe(true);
   });
 });

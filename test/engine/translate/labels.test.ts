@@ -4,12 +4,12 @@ import { matchesSelector, selectorOf } from "../../../src/kube/object/selector.t
 import type { LabelSelector } from "../../../src/kube/object/selector.ts";
 import { createLabelRules } from "../../../src/engine/translate/labels.ts";
 import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 import { labelKey, labelMap } from "./arbitrary.ts";
 
 const PREFIX = "sync.platform/";
 const rules = createLabelRules({ vcluster: "suffix", prefix: PREFIX, translateRelease: true });
-const source: Source = {
+const source: CopySource = {
   vcluster: "suffix",
   kind: "v1/Endpoints",
   namespace: "shop",

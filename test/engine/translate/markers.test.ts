@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { Source } from "../../../src/engine/translate/markers.ts";
+import type { CopySource } from "../../../src/engine/translate/markers.ts";
 
 const PREFIX = "sync.platform/";
-const source: Source = {
+const source: CopySource = {
   vcluster: "blue",
   kind: "v1/Endpoints",
   namespace: "shop",
@@ -20,7 +20,7 @@ const source: Source = {
   configHash: "f00",
 };
 
-function copy(from: Source = source, resource = ENDPOINTS): KubeObject {
+function copy(from: CopySource = source, resource = ENDPOINTS): KubeObject {
   const { apiVersion, kind } = resource;
   return { apiVersion, kind, metadata: { name: from.hostName, namespace: from.hostNamespace, ...writeMarkers(PREFIX, from) } };
 }

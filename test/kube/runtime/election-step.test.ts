@@ -11,7 +11,7 @@ import {
   type ElectionStep,
 } from "../../../src/kube/runtime/election/election-step.ts";
 import {
-  microTime,
+  leaseTime,
   NO_NOTES,
   readLease,
   readNotes,
@@ -257,6 +257,6 @@ describe("a Lease", () => {
   });
 
   test("has times with microseconds", () => {
-    expect(microTime(WALL_MS + 7)).toBe("2026-01-01T00:01:00.007000Z");
+    expect(leaseTime(WALL_MS + 7)).toBe("2026-01-01T00:01:00.007000Z");
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import type { Environment, ManagementConfig } from "../../../src/management/config/effective.ts";
+import type { ManagementConfig } from "../../../src/management/config/effective.ts";
+import type { Environment } from "../../../src/kube/client/kube-config.ts";
 
 /** The configuration of a text without errors. */
 export function config(text: string, environment: Environment = {}): ManagementConfig {

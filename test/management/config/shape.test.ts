@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONFIG_STATUS } from "../../../src/management/config/shape.ts";
-import { decode } from "../../../src/apiserver/types/objects/decode.ts";
+import { decodeObject } from "../../../src/apiserver/types/objects/decode.ts";
 import type { ObjectShape, Shape } from "../../../src/apiserver/types/objects/shape.ts";
 import { config } from "./parsed.ts";
 
 function decoded(status: unknown) {
-  return decode(CONFIG_STATUS, status, {
+  return decodeObject(CONFIG_STATUS, status, {
     root: "ConfigStatus",
     onUnknownField: (path) => {
       throw new Error(`Unknown field ${path}`);

@@ -1,14 +1,14 @@
 /**
  * Admissions in one value, as tables compare them.
  */
-import type { Admission, Identity } from "../../../src/management/sign-in/identity.ts";
+import type { SignInDecision, Identity } from "../../../src/management/sign-in/identity.ts";
 
 /** The identity of an admission, or why there is none. */
-export function outcome(admission: Admission): Identity | string {
+export function outcome(admission: SignInDecision): Identity | string {
   return admission.admitted ? admission.identity : admission.reason;
 }
 
 /** The groups of an admission, or "refused". */
-export function groupsOrRefused(admission: Admission): readonly string[] | "refused" {
+export function groupsOrRefused(admission: SignInDecision): readonly string[] | "refused" {
   return admission.admitted ? admission.identity.groups : "refused";
 }

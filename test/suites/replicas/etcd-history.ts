@@ -7,7 +7,7 @@
 import { createCipher, parseEncryptionKeys } from "../../../src/management/data/encryption.ts";
 import { systemChance } from "../../../src/base/chance.ts";
 import { readLast, layoutOf } from "../../../src/apiserver/store/etcd/contents.ts";
-import { decodeText, encodeBase64, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
+import { decodeWireText, encodeWire, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
 import type { WireEvent, WireWatch } from "../../../src/apiserver/store/etcd/client/protocol.ts";
 import type { Etcd } from "../../support/etcd.ts";
 
@@ -37,18 +37,18 @@ export async function readHistory(etcd: Etcd, { prefix, encryptionKey }: History
   const present = new Set<string>();
   return (await eventsOf(etcd, layout.prefix)).flatMap((events): EtcdWritten[] => {
     const revision = Number(events[0]!.kv.mod_revision);
-    const last = events.find(({ kv }) => decodeText(kv.key) === layout.last);
-    const writer = last === undefined ? "" : readLast(decodeText(last.kv.value)).replace(/-\d+$/, "");
+    const last = events.find(({ kv }) => decodeWireText(kv.key) === layout.last);
+    const writer = last === undefined ? "" : readLast(decodeWireText(last.kv.value)).replace(/-\d+$/, "");
     return events.flatMap(({ type, kv }): EtcdWritten[] => {
-      const name = decodeText(kv.key);
-      if (name === layout.fence) return [{ revision, writer: decodeText(kv.value), key: "fence", type: "updated", object: undefined }];
+      const name = decodeWireText(kv.key);
+      if (name === layout.fence) return [{ revision, writer: decodeWireText(kv.value), key: "fence", type: "updated", object: undefined }];
       if (!name.startsWith(`${layout.objects}/`)) return [];
       const key = name.slice(layout.objects.length);
       if (type === "DELETE") {
         present.delete(key);
         return [{ revision, writer, key, type: "deleted", object: undefined }];
       }
-      const object = JSON.parse(cipher.open(key, decodeText(kv.value))) as Record<string, unknown>;
+      const object = JSON.parse(cipher.open(key, decodeWireText(kv.value))) as Record<string, unknown>;
       const known = present.has(key);
       present.add(key);
       return [{ revision, writer, key, type: known ? "updated" : "created", object }];
@@ -59,10 +59,10 @@ export async function readHistory(etcd: Etcd, { prefix, encryptionKey }: History
 /** The events of each revision that wrote something below a prefix. */
 async function eventsOf(etcd: Etcd, prefix: string): Promise<WireEvent[][]> {
   // So that there is a last one.
-  const mark = await etcd.ask("/v3/kv/put", { key: encodeBase64(`${prefix}end-of-history`), value: encodeBase64("") });
+  const mark = await etcd.ask("/v3/kv/put", { key: encodeWire(`${prefix}end-of-history`), value: encodeWire("") });
   const end = Number((mark["header"] as { revision: string }).revision);
   const abort = new AbortController();
-  const create_request = { key: encodeBase64(prefix), range_end: prefixEnd(prefix), start_revision: "1" };
+  const create_request = { key: encodeWire(prefix), range_end: prefixEnd(prefix), start_revision: "1" };
   const response = await fetch(`${etcd.url}/v3/watch`, { method: "POST", body: JSON.stringify({ create_request }), signal: abort.signal });
   const revisions = new Map<number, WireEvent[]>();
   for await (const { canceled, events = [] } of messagesOf(response.body!)) {

@@ -11,7 +11,7 @@ import { systemChance } from "../../../src/base/chance.ts";
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { createCipher, parseEncryptionKeys } from "../../../src/management/data/encryption.ts";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import { decodeText, encodeBase64, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
+import { decodeWireText, encodeWire, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
 import { startEtcd } from "../../support/etcd.ts";
 import type { Etcd } from "../../support/etcd.ts";
@@ -168,7 +168,7 @@ class Play {
 
   async #changed(mode: Mode, round: number, { ask, url }: { readonly ask: Ask; readonly url: string }): Promise<void> {
     const elsewhere = async (count: number) => {
-      for (let index = 0; index < count; index += 1) await ask("/v3/kv/put", { key: encodeBase64(`/others/${index}`), value: "" });
+      for (let index = 0; index < count; index += 1) await ask("/v3/kv/put", { key: encodeWire(`/others/${index}`), value: "" });
     };
     if (mode === "a few writes of others") return elsewhere(1 + this.#upTo(20));
     if (mode === "many writes of others") return elsewhere(200 + this.#upTo(800));
@@ -273,12 +273,12 @@ interface Demanded {
 }
 
 async function pairsIn(ask: Ask, prefix: string): Promise<{ readonly key: string; readonly value: string }[]> {
-  const { kvs = [] } = (await ask("/v3/kv/range", { key: encodeBase64(prefix), range_end: prefixEnd(prefix) })) as {
+  const { kvs = [] } = (await ask("/v3/kv/range", { key: encodeWire(prefix), range_end: prefixEnd(prefix) })) as {
     kvs?: { key: string; value: string }[];
   };
   return kvs;
 }
 
 async function teamsIn(ask: Ask): Promise<string[]> {
-  return (await pairsIn(ask, TEAMS)).map(({ key }) => decodeText(key).slice(TEAMS.length));
+  return (await pairsIn(ask, TEAMS)).map(({ key }) => decodeWireText(key).slice(TEAMS.length));
 }

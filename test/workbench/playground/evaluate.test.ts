@@ -5,7 +5,7 @@ import { createPatcher } from "../../../src/engine/patcher.ts";
 import { parseConfig } from "../../../src/engine/config/config.ts";
 import { evaluate } from "../../../src/workbench/playground/worker/evaluate.ts";
 import { tryPairs } from "../../../src/workbench/playground/worker/pairs.ts";
-import { DEFAULT_VCLUSTER } from "../../../src/workbench/playground/protocol.ts";
+import { SAMPLE_VCLUSTER } from "../../../src/workbench/playground/protocol.ts";
 import type { PlaygroundState } from "../../../src/workbench/playground/protocol.ts";
 import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
@@ -50,9 +50,9 @@ const places = async (change: Partial<PlaygroundState>) =>
 
 describe("toward the host", () => {
   test("writes what the patcher writes", async () => {
-    const parsed = parseConfig(CONFIG, { vcluster: DEFAULT_VCLUSTER });
+    const parsed = parseConfig(CONFIG, { vcluster: SAMPLE_VCLUSTER });
     if (!parsed.ok) throw new Error("the configuration is right");
-    const patcher = await createPatcher({ config: parsed.config, vcluster: DEFAULT_VCLUSTER });
+    const patcher = await createPatcher({ config: parsed.config, vcluster: SAMPLE_VCLUSTER });
     const { object, outcomes } = patcher.toHost(objectOf(TENANT));
     patcher.dispose();
     const answer = await answerTo();

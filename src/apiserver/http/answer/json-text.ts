@@ -6,7 +6,7 @@ const texts = new WeakMap<object, string>();
 const KEPT_LENGTH_MAX = 4 * 1024;
 
 /** The JSON text of a frozen object, made once per object however often it is read if it is short. */
-export function textOf(object: object): string {
+function jsonTextOf(object: object): string {
   let text = texts.get(object);
   if (text === undefined) {
     text = JSON.stringify(object);
@@ -121,18 +121,18 @@ function elementsText(elements: readonly object[], each: Each): Buffer | undefin
   for (const element of elements) {
     const one = each(element);
     if (!Object.isFrozen(one)) return undefined;
-    length += textOf(one).length + 1;
+    length += jsonTextOf(one).length + 1;
     if (length > ELEMENTS_BYTES_MAX) return undefined;
     shown.push(one);
   }
-  const text = Buffer.from(shown.map(textOf).join());
+  const text = Buffer.from(shown.map(jsonTextOf).join());
   elementsKept.set(first, { elements: shown, text, bytes: text.length });
   return text;
 }
 
 /** What is stored is read again and again; everything else is made for one answer. */
 function elementText(object: object): string {
-  return Object.isFrozen(object) ? textOf(object) : JSON.stringify(object);
+  return Object.isFrozen(object) ? jsonTextOf(object) : JSON.stringify(object);
 }
 
 /** The same, indented for people. */

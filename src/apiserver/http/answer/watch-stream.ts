@@ -5,7 +5,7 @@ import { lineOf } from "./json-text.ts";
 import type { WatchQueue, WatchRecord } from "../../verbs/watch/watch-queue.ts";
 
 /** How the records of a watch become bytes, and how long to wait between two pieces of them. */
-export interface WatchStreamOptions {
+export interface WatchBodyOptions {
   readonly toLine: (record: WatchRecord) => Buffer;
   /** See `AnswerWriter`. */
   readonly drained: (response: ServerResponse) => Promise<void>;
@@ -15,7 +15,7 @@ export interface WatchStreamOptions {
  * Writes a watch to a response, one JSON object per line, until the watch or the connection ends. While the connection is
  * full nothing is taken from the queue, which bounds what a slow reader can cost.
  */
-export async function streamWatch(response: ServerResponse, queue: WatchQueue, { toLine, drained }: WatchStreamOptions): Promise<void> {
+export async function streamWatch(response: ServerResponse, queue: WatchQueue, { toLine, drained }: WatchBodyOptions): Promise<void> {
   // The request's own "close" comes as soon as its body is read; only the response's tells that the reader has gone.
   response.once("close", queue.end);
   response.writeHead(200, { "Content-Type": "application/json" });

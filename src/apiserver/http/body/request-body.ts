@@ -3,7 +3,7 @@ import { isDeeperThan } from "../../../base/json.ts";
 import { toJson } from "../../../schema/node.ts";
 import { Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
-import { DEPTH_MAX } from "../../types/objects/json-data.ts";
+import { JSON_DEPTH_MAX } from "../../types/objects/json-data.ts";
 import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
 import type { ObjectShape } from "../../types/objects/shape.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
@@ -97,7 +97,7 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape,
   if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
   if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
   if (bytes.length === 0) return undefined;
-  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJson(bytes.toString());
+  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJsonBody(bytes.toString());
 }
 
 /** What a body is to be. */
@@ -111,7 +111,7 @@ export interface BodyForm {
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is no JSON or nested too deep. */
-export function parseJson(text: string): unknown {
+export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(text));
   } catch (error) {
@@ -143,7 +143,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectShape): unknown {
  * @throws API_BAD_REQUEST when the text is neither, nested too deep, or has aliases for more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
-  if (text.startsWith("{")) return parseJson(text);
+  if (text.startsWith("{")) return parseJsonBody(text);
   const report = new Report();
   const node = readYaml(text, { file: "body", report, aliasedValuesMax: valuesMax });
   const [problem] = report.problems;
@@ -152,6 +152,6 @@ export function parseYaml(text: string, valuesMax: number): unknown {
 }
 
 function checkedDepth(value: unknown): unknown {
-  if (isDeeperThan(value, DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${DEPTH_MAX}`);
+  if (isDeeperThan(value, JSON_DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${JSON_DEPTH_MAX}`);
   return value;
 }

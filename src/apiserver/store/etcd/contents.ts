@@ -21,10 +21,10 @@ import type { Cipher } from "../cipher.ts";
 import { countOpened } from "../memory-limits.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { StoredObject } from "../store.ts";
-import { stamped } from "../memory/store-view.ts";
+import { withRevision } from "../memory/store-view.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdFailure, unusable } from "./client/failure.ts";
-import { decodeText, encodeBase64, prefixEnd } from "./client/protocol.ts";
+import { decodeWireText, encodeWire, prefixEnd } from "./client/protocol.ts";
 import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./client/protocol.ts";
 
 /** Grows when older programs could no longer work with what newer ones write. */
@@ -35,7 +35,7 @@ const PAGE = 500;
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
-export interface Layout {
+export interface EtcdLayout {
   /** Ends in a slash. */
   readonly prefix: string;
   readonly last: string;
@@ -48,7 +48,7 @@ export interface Layout {
 }
 
 /** The places below a prefix; a slash is added where it ends in none. */
-export function layoutOf(text: string): Layout {
+export function layoutOf(text: string): EtcdLayout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
   const at = (name: string) => `${prefix}${name}`;
   return {
@@ -78,7 +78,7 @@ export interface LastWrite {
  */
 export function lastWrite(pair: WireKeyValue | undefined): LastWrite {
   if (pair === undefined) return { revision: 0, version: 0, id: "" };
-  return { revision: Number(pair.mod_revision), version: Number(pair.version), id: readLast(decodeText(pair.value)) };
+  return { revision: Number(pair.mod_revision), version: Number(pair.version), id: readLast(decodeWireText(pair.value)) };
 }
 
 /** The value of `last` for the write with this id. */
@@ -104,7 +104,7 @@ export function readLast(value: string): string {
  * @throws EtcdFailure; STORE_FAILED when somebody has deleted it.
  */
 export async function demandLast({ client, layout: { last, objects } }: Pick<LoadOptions, "client" | "layout">): Promise<void> {
-  const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeBase64(key), keys_only: true, limit: "1", ...more } });
+  const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeWire(key), keys_only: true, limit: "1", ...more } });
   const success = [ask(last), ask(`${objects}/`, { range_end: prefixEnd(`${objects}/`) })];
   const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
@@ -125,8 +125,8 @@ export interface ReadValue {
  *
  * @throws STORE_FAILED when it does not open with the keys at hand, or is no object.
  */
-export function readObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
-  const text = decodeText(value);
+export function readStoredObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
+  const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
     const hint = `Name the prefix of a cluster of this program, and its key; ${CHANGED_HINT}`;
@@ -135,7 +135,7 @@ export function readObject(key: string, { value, mod_revision }: WireKeyValue, c
   const revision = Number(mod_revision);
   const sealer = cipher?.keys?.sealerOf(text);
   const older = sealer === cipher?.keys?.first ? undefined : sealer;
-  return { stored: { key, object: stamped(object as KubeObject, revision), revision }, older };
+  return { stored: { key, object: withRevision(object as KubeObject, revision), revision }, older };
 }
 
 const KEY_HINT = "Start with the key that it was written with";
@@ -174,7 +174,7 @@ export interface EtcdContents {
 /** What is read, and how. */
 export interface LoadOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
   readonly memory: StoreMemory;
   /** The state to read. Default: the present one. */
@@ -191,7 +191,7 @@ export async function loadContents({ client, layout, cipher, memory, revision: w
   const older = new Map<string, string>();
   const count = countOpened(memory);
   const take = (key: string, pair: WireKeyValue) => {
-    const value = readObject(key, pair, cipher);
+    const value = readStoredObject(key, pair, cipher);
     count(value.stored.object);
     objects.push(value.stored);
     if (value.older !== undefined) older.set(key, value.older);
@@ -199,7 +199,7 @@ export async function loadContents({ client, layout, cipher, memory, revision: w
   const found = { fence: 0, last: lastWrite(undefined) };
   let revision = wanted;
   let page = PAGE;
-  for (let start = encodeBase64(layout.prefix); ;) {
+  for (let start = encodeWire(layout.prefix); ;) {
     const range = {
       key: start,
       range_end: prefixEnd(layout.prefix),
@@ -214,14 +214,14 @@ export async function loadContents({ client, layout, cipher, memory, revision: w
     const { header, kvs = [], more } = answer as WireRange;
     revision ||= Number(header?.revision);
     for (const pair of kvs) {
-      const key = decodeText(pair.key);
+      const key = decodeWireText(pair.key);
       if (key === layout.fence) found.fence = Number(pair.mod_revision);
       else if (key === layout.last) found.last = lastWrite(pair);
       else if (key.startsWith(`${layout.objects}/`)) take(key.slice(layout.objects.length), pair);
     }
     page = nextPage(page, kvs);
     if (more !== true) return { revision, objects, older, ...found };
-    start = encodeBase64(Buffer.concat([Buffer.from(kvs.at(-1)!.key, "base64"), Buffer.from([0])]));
+    start = encodeWire(Buffer.concat([Buffer.from(kvs.at(-1)!.key, "base64"), Buffer.from([0])]));
   }
 }
 
@@ -247,7 +247,7 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
  */
 export async function loadPast({ history, ...options }: LoadOptions & { readonly history: number }): Promise<EtcdContents> {
   const { header, kvs: [floor] = [] } = (await options.client.call("/v3/kv/range", {
-    key: encodeBase64(options.layout.floor),
+    key: encodeWire(options.layout.floor),
   })) as WireRange;
   const present = Number(header?.revision);
   return loadAt(options, Math.max(1, present - history, Number(floor?.mod_revision ?? 0)));
@@ -270,7 +270,7 @@ async function compactRevision({ client, layout }: LoadOptions): Promise<number>
     found = Number((message as WireWatch).compact_revision ?? 0);
     if (found > 0) stop.abort();
   };
-  const create_request = { key: encodeBase64(layout.last), start_revision: "1" };
+  const create_request = { key: encodeWire(layout.last), start_revision: "1" };
   try {
     await client.stream("/v3/watch", { create_request }, { onMessage, signal: stop.signal });
   } catch (error) {

@@ -9,7 +9,7 @@ import { noMetrics } from "../../../base/metrics.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { EtcdClient } from "./client/client.ts";
 import type { EtcdCredentials } from "./client/client.ts";
-import { Connection } from "./client/connection.ts";
+import { EtcdConnection } from "./client/connection.ts";
 import type { EtcdTls } from "./client/connection.ts";
 import { demandLast, layoutOf, loadContents, loadPast } from "./contents.ts";
 import type { EtcdContents } from "./contents.ts";
@@ -113,7 +113,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   const admit = options.admit ?? (async () => {});
   const times = { ...ETCD_TIMES, ...options.times };
   const { connectMs: connectTimeoutMs, requestMs: requestTimeoutMs, giveUpMs } = times;
-  const connection = new Connection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
+  const connection = new EtcdConnection({ endpoints, clock, connectTimeoutMs, requestTimeoutMs, ...(tls && { tls }) });
   const client = new EtcdClient({ connection, credentials, clock, chance, giveUpMs });
   const layout = layoutOf(prefix);
   const processId = chance.uuid();

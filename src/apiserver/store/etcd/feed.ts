@@ -2,16 +2,16 @@ import type { Clock } from "../../../base/clock.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EtcdClient } from "./client/client.ts";
-import type { Layout } from "./contents.ts";
+import type { EtcdLayout } from "./contents.ts";
 import { MissedWrite } from "./replica.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
-import { encodeBase64, prefixEnd } from "./client/protocol.ts";
+import { encodeWire, prefixEnd } from "./client/protocol.ts";
 import type { WireEvent, WireWatch } from "./client/protocol.ts";
 
 /** What a feed works with, and whom it tells. */
 export interface FeedOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The last revision that is known. */
@@ -123,7 +123,7 @@ export class Feed {
   #follow(): Promise<void> {
     const { client, layout, known } = this.#options;
     const create_request = {
-      key: encodeBase64(layout.prefix),
+      key: encodeWire(layout.prefix),
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
       // What was missed may be more than fits into memory at once.

@@ -19,7 +19,7 @@ import type { Cipher } from "../cipher.ts";
 import { unavailable } from "../../types/status.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { demandLast, loadContents } from "./contents.ts";
-import type { EtcdContents, Layout } from "./contents.ts";
+import type { EtcdContents, EtcdLayout } from "./contents.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
 import { glanceAt } from "./past/glance.ts";
 import type { Glance } from "./past/glance.ts";
@@ -31,7 +31,7 @@ import type { Replica } from "./replica.ts";
 /** What a recovery works with. */
 export interface RecoveryOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
   /** How much of all is read. */
   readonly memory: StoreMemory;

@@ -3,11 +3,11 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../cipher.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
-import { stamped, StoreView } from "../memory/store-view.ts";
+import { withRevision, StoreView } from "../memory/store-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
-import { lastWrite, readObject } from "./contents.ts";
-import type { EtcdContents, LastWrite, Layout, ReadValue } from "./contents.ts";
-import { decodeText } from "./client/protocol.ts";
+import { lastWrite, readStoredObject } from "./contents.ts";
+import type { EtcdContents, LastWrite, EtcdLayout, ReadValue } from "./contents.ts";
+import { decodeWireText } from "./client/protocol.ts";
 import type { WireEvent, WireKeyValue } from "./client/protocol.ts";
 import type { KnownState } from "./past/question.ts";
 import { OlderSeals } from "./older-seals.ts";
@@ -17,7 +17,7 @@ export interface ReplicaOptions {
   readonly contents: EtcdContents;
   readonly history: number;
   readonly memory: StoreMemory;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
 }
 
@@ -191,7 +191,7 @@ export class Replica {
     let [last, fence, applied]: [LastWrite | undefined, number, number] = [undefined, this.#fence, 0];
     let isFloor = false;
     for (const event of events) {
-      const name = decodeText(event.kv.key);
+      const name = decodeWireText(event.kv.key);
       if (name === layout.last) last = this.#nextLast(event);
       else if (name === layout.fence) fence = event.type === "DELETE" ? 0 : revision;
       else if (name === layout.floor) isFloor = true;
@@ -220,7 +220,7 @@ export class Replica {
   #recognise(own: OwnWrite): void {
     const stored = this.view.get(own.key);
     if (own.object === undefined || stored === undefined || own.stored !== undefined) return;
-    if (jsonEqual(stored.object, stamped(own.object, stored.revision))) own.stored = stored;
+    if (jsonEqual(stored.object, withRevision(own.object, stored.revision))) own.stored = stored;
   }
 
   /** Answers how many events came of it. */
@@ -239,7 +239,7 @@ export class Replica {
 
   #read(key: string, pair: WireKeyValue): ReadValue {
     try {
-      return readObject(key, pair, this.#options.cipher);
+      return readStoredObject(key, pair, this.#options.cipher);
     } catch (error) {
       throw new MissedWrite(messageOf(error), key);
     }
@@ -248,9 +248,9 @@ export class Replica {
   #eventOf(key: string, { event: { type }, revision, own }: Change, read: KubeObject | undefined): StoreEvent | undefined {
     const previous = this.view.get(key)?.object;
     if (type === "DELETE") {
-      return previous && { type: "deleted", key, revision, object: stamped(previous, revision), previous };
+      return previous && { type: "deleted", key, revision, object: withRevision(previous, revision), previous };
     }
-    const object = read ?? stamped(own!.object!, revision);
+    const object = read ?? withRevision(own!.object!, revision);
     return previous === undefined ? { type: "created", key, revision, object } : { type: "updated", key, revision, object, previous };
   }
 }

@@ -11,8 +11,8 @@ import type { StoreMemory } from "../memory-limits.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client/client.ts";
-import type { Connection } from "./client/connection.ts";
-import type { EtcdContents, Layout } from "./contents.ts";
+import type { EtcdConnection } from "./client/connection.ts";
+import type { EtcdContents, EtcdLayout } from "./contents.ts";
 import type { EtcdStore } from "./contract.ts";
 import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
 import { Feed } from "./feed.ts";
@@ -23,16 +23,16 @@ import type { KnownState, Present } from "./past/question.ts";
 import { raiseAbove } from "./past/raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
-import { Resealer } from "./resealer.ts";
+import { EtcdResealer } from "./resealer.ts";
 import { shareCalls } from "./client/share-calls.ts";
-import { Writer } from "./writer.ts";
+import { EtcdWriter } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
 
 /** What a replicated store is made of. */
 export interface ReplicatedStoreOptions {
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
@@ -62,8 +62,8 @@ export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
   readonly #replica: Replica;
   readonly #feed: Feed;
-  readonly #writer: Writer;
-  readonly #resealer: Resealer;
+  readonly #writer: EtcdWriter;
+  readonly #resealer: EtcdResealer;
   readonly #recovery: Recovery;
   readonly #present = shareCalls(() => this.#readPresent());
   readonly #restored = new Set<() => void>();
@@ -99,8 +99,8 @@ export class ReplicatedStore implements EtcdStore {
     const readAgain = () => this.#recovery.run("missed");
     const moving = { reach: (revision: number) => this.#reach(revision), catchUp: () => this.#catchUp(), readAgain };
     const isLost = () => this.#recovery.due;
-    this.#writer = new Writer({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
-    this.#resealer = new Resealer({
+    this.#writer = new EtcdWriter({ client, layout, replica, cipher, clock, processId, giveUpMs: times.giveUpMs, isLost, ...moving });
+    this.#resealer = new EtcdResealer({
       ...{ layout, replica, keys: cipher?.keys },
       call: (path, body) => this.#call(() => client.call(path, body) as Promise<WireRange>),
       catchUp: () => this.#catchUp(),

@@ -14,15 +14,15 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { SealingKeys } from "../cipher.ts";
 import type { StoredObject } from "../store.ts";
-import type { Layout } from "./contents.ts";
-import { decodeText, encodeBase64 } from "./client/protocol.ts";
+import type { EtcdLayout } from "./contents.ts";
+import { decodeWireText, encodeWire } from "./client/protocol.ts";
 import type { WireRange } from "./client/protocol.ts";
 import type { Replica } from "./replica.ts";
 import type { EtcdWrite } from "./writer.ts";
 
 /** What a resealer works with. Each function throws what the store throws. */
-export interface ResealerOptions {
-  readonly layout: Layout;
+export interface EtcdResealerOptions {
+  readonly layout: EtcdLayout;
   readonly replica: Replica;
   /** Undefined where keys have no ids: then there is nothing to do. */
   readonly keys: SealingKeys | undefined;
@@ -42,10 +42,10 @@ interface Sweep {
 }
 
 /** Seals again, step by step. Steps may run side by side, in one process and in several. */
-export class Resealer {
-  readonly #options: ResealerOptions;
+export class EtcdResealer {
+  readonly #options: EtcdResealerOptions;
 
-  constructor(options: ResealerOptions) {
+  constructor(options: EtcdResealerOptions) {
     this.#options = options;
   }
 
@@ -100,14 +100,14 @@ export class Resealer {
 
   async #readSweep(): Promise<Sweep | undefined> {
     const { layout, call } = this.#options;
-    const { kvs: [pair] = [] } = await call("/v3/kv/range", { key: encodeBase64(layout.swept) });
-    const [key = "", revision = "0"] = decodeText(pair?.value).split(" ");
+    const { kvs: [pair] = [] } = await call("/v3/kv/range", { key: encodeWire(layout.swept) });
+    const [key = "", revision = "0"] = decodeWireText(pair?.value).split(" ");
     return pair && { key, revision: Number(revision) };
   }
 
   async #writeSweep(value: string): Promise<void> {
     const { layout, call } = this.#options;
-    await call("/v3/kv/put", { key: encodeBase64(layout.swept), value: encodeBase64(value) });
+    await call("/v3/kv/put", { key: encodeWire(layout.swept), value: encodeWire(value) });
   }
 }
 

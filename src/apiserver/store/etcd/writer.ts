@@ -16,13 +16,13 @@ import type { Clock } from "../../../base/clock.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Cipher } from "../cipher.ts";
 import type { StoredObject, WriteTerms } from "../store.ts";
-import { stamped } from "../memory/store-view.ts";
+import { withRevision } from "../memory/store-view.ts";
 import type { EtcdClient } from "./client/client.ts";
-import { lastValue, readObject } from "./contents.ts";
-import type { Layout } from "./contents.ts";
+import { lastValue, readStoredObject } from "./contents.ts";
+import type { EtcdLayout } from "./contents.ts";
 import { EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
-import { Gate } from "./client/gate.ts";
-import { atRevision, encodeBase64, writtenSince } from "./client/protocol.ts";
+import { Semaphore } from "./client/gate.ts";
+import { atRevision, encodeWire, writtenSince } from "./client/protocol.ts";
 import type { WireTransaction } from "./client/protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
 import { shareCalls } from "./client/share-calls.ts";
@@ -39,7 +39,7 @@ export interface EtcdWrite extends WriteTerms {
 /** What a writer works with. */
 export interface WriterOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly replica: Replica;
   readonly cipher: Cipher | undefined;
   readonly clock: Clock;
@@ -66,11 +66,11 @@ interface Attempt extends EtcdWrite {
 }
 
 /** Carries out the writes of this process. */
-export class Writer {
+export class EtcdWriter {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());
   /** Each write that raises the fence makes void the others that are on their way: one at a time, so that they do not only void each other. */
-  readonly #raising = new Gate(1);
+  readonly #raising = new Semaphore(1);
   #count = 0;
 
   constructor(options: WriterOptions) {
@@ -104,10 +104,10 @@ export class Writer {
 
   #requestOf({ key, object }: EtcdWrite, before: KubeObject | undefined): object {
     const { cipher, layout } = this.#options;
-    const place = encodeBase64(`${layout.objects}${key}`);
+    const place = encodeWire(`${layout.objects}${key}`);
     if (object === undefined) return { request_delete_range: { key: place, prev_kv: before === undefined } };
     const text = JSON.stringify(object);
-    return { request_put: { key: place, value: encodeBase64(cipher === undefined ? text : cipher.seal(key, text)) } };
+    return { request_put: { key: place, value: encodeWire(cipher === undefined ? text : cipher.seal(key, text)) } };
   }
 
   async #carryOut(attempt: Attempt): Promise<StoredObject | undefined> {
@@ -143,8 +143,8 @@ export class Writer {
 
   #transaction({ key, expected, id, revokes, request }: Attempt, { fence, last }: Known): object {
     const { layout } = this.#options;
-    const put = (name: string, value: string) => ({ request_put: { key: encodeBase64(name), value: encodeBase64(value) } });
-    const revisionOf = (name: string) => ({ request_range: { key: encodeBase64(name), keys_only: true } });
+    const put = (name: string, value: string) => ({ request_put: { key: encodeWire(name), value: encodeWire(value) } });
+    const revisionOf = (name: string) => ({ request_range: { key: encodeWire(name), keys_only: true } });
     return {
       compare: [atRevision(`${layout.objects}${key}`, expected), atRevision(layout.fence, fence), writtenSince(layout.last, last)],
       // Before the object, so that the watch tells whose it is.
@@ -167,8 +167,8 @@ export class Writer {
     await this.#options.reach(revision).catch(() => {});
     if (own.stored !== undefined) return own.stored;
     const { response_delete_range: deleted } = responses!.at(-1)!;
-    const state = object ?? attempt.before ?? readObject(key, deleted!.prev_kvs![0]!, this.#options.cipher).stored.object;
-    return { key, object: stamped(state, revision), revision };
+    const state = object ?? attempt.before ?? readStoredObject(key, deleted!.prev_kvs![0]!, this.#options.cipher).stored.object;
+    return { key, object: withRevision(state, revision), revision };
   }
 
   /** True when a request that failed has been carried out all the same; when false it never will be. */
@@ -193,7 +193,7 @@ export class Writer {
 
   async #putFence(): Promise<number> {
     const { client, layout, processId } = this.#options;
-    const answer = await client.call("/v3/kv/put", { key: encodeBase64(layout.fence), value: encodeBase64(processId) });
+    const answer = await client.call("/v3/kv/put", { key: encodeWire(layout.fence), value: encodeWire(processId) });
     return Number((answer as WireTransaction).header?.revision);
   }
 }

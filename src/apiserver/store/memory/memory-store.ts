@@ -2,7 +2,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { demandRoom } from "../memory-limits.ts";
 import type { HeldObjects, StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
-import { stamped, StoreView } from "./store-view.ts";
+import { withRevision, StoreView } from "./store-view.ts";
 import type { StoreContents } from "./store-view.ts";
 import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
@@ -125,6 +125,6 @@ class StoreInMemory implements MemoryStore {
 
   #next(key: string, object: KubeObject): StoredObject {
     const revision = this.#view.revision + 1;
-    return { key, object: stamped(object, revision), revision };
+    return { key, object: withRevision(object, revision), revision };
   }
 }

@@ -216,7 +216,7 @@ export class StoreView implements HeldObjects {
 }
 
 /** The object as it is at a revision, frozen. */
-export function stamped(object: KubeObject, revision: number): KubeObject {
+export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }
 
@@ -240,7 +240,7 @@ function changeEvents(previous: KubeObject | undefined, { key, object, revision 
 }
 
 function deletion(key: string, previous: KubeObject, revision: number): StoreEvent {
-  return { type: "deleted", key, revision, object: stamped(previous, revision), previous };
+  return { type: "deleted", key, revision, object: withRevision(previous, revision), previous };
 }
 
 function keysOf(objects: Objects): SortedKeys {

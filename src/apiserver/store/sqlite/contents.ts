@@ -44,7 +44,7 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
     count(stored.object);
     objects.set(stored.key, stored);
   }
-  const revision = readRevision(database, source.path);
+  const revision = readLastRevision(database, source.path);
   return { revision, objects: [...objects.values()], events: readEvents(database, { objects, revision, source }) };
 }
 
@@ -53,7 +53,7 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
  *
  * @throws CONFIG_FILE when a row has a later one: what counts on its revision would take it for another state.
  */
-export function readRevision(database: DatabaseSync, path: string): number {
+export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
   const { last, newest } = database.prepare(sql).get() ?? {};
   if (typeof last === "number" && last >= Number(newest)) return last;

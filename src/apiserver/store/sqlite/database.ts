@@ -12,7 +12,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../../base/errors.ts";
-import { damagedFile, emptyFile, foreignFile, isLockedFile, newerFile, openFailure } from "./failures.ts";
+import { damagedFile, emptyDatabase, foreignFile, isLockedFile, newerFile, openFailure } from "./failures.ts";
 import { closeAsFound } from "./held-files.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
@@ -75,7 +75,7 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): D
 /** Before SQLite has it: beside a file of no bytes it removes the log, which may hold everything. */
 function demandContent(file: string, path: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined || size === 0) throw emptyFile(path, size === undefined ? "it does not exist" : "it is empty");
+  if (size === undefined || size === 0) throw emptyDatabase(path, size === undefined ? "it does not exist" : "it is empty");
 }
 
 /** SQLite looks for no log and takes no locks then, both of which are files to it. */
@@ -127,7 +127,7 @@ function checkWhole(database: DatabaseSync, file: string, path: string): void {
 }
 
 function checkTables(database: DatabaseSync, path: string): void {
-  if (isEmpty(database)) throw emptyFile(path, "it holds nothing");
+  if (isEmpty(database)) throw emptyDatabase(path, "it holds nothing");
   if (readNumberOrText(database, "PRAGMA application_id") !== APPLICATION_ID) throw foreignFile(path);
   const found = Number(readNumberOrText(database, "SELECT value FROM meta WHERE name = 'schema'"));
   if (found > SCHEMA) throw newerFile(path, { found, known: SCHEMA });

@@ -56,11 +56,11 @@ export function foreignFile(path: string): EngineError {
 }
 
 /** The file has to hold something, and does not. */
-export function emptyFile(path: string, reason: string): EngineError {
+export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Tells the error of {@link emptyFile} from others. */
+/** Tells the error of {@link emptyDatabase} from others. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }

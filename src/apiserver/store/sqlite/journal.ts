@@ -4,16 +4,16 @@ import type { StoreContents } from "../memory/store-view.ts";
 import type { StoreMemory } from "../memory-limits.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { StoreEvent } from "../store.ts";
-import { readContents, readRevision } from "./contents.ts";
+import { readContents, readLastRevision } from "./contents.ts";
 import type { Cipher } from "../cipher.ts";
 import { openDatabase } from "./database.ts";
 import type { OpenDatabaseOptions } from "./database.ts";
 import { isLasting, openFailure, writeFailure } from "./failures.ts";
 import { closeAsFound, HeldFiles } from "./held-files.ts";
-import { Resealer } from "./reseal.ts";
+import { SqliteResealer } from "./reseal.ts";
 
 /** One write that may or may not happen. */
-export interface Write {
+export interface JournalEntry {
   readonly type: StoreEvent["type"];
   readonly key: string;
   /** The object as JSON text; absent for a deletion. */
@@ -50,7 +50,7 @@ export interface Journal {
    * @throws STORE_FAILED when it cannot be stored; nothing of it is then. The next write is tried again, once the file is seen to be
    *   where this process is; after one that shows that the file is damaged no other is taken.
    */
-  commit(writes: readonly Write[], oldest?: number): readonly (number | undefined)[];
+  commit(writes: readonly JournalEntry[], oldest?: number): readonly (number | undefined)[];
   /**
    * Writes to the disk and changes nothing: after a failure as much as failed then.
    *
@@ -95,7 +95,7 @@ export function openJournal(options: JournalOptions): Journal {
   const { path, progress, readOnly = false } = options;
   const database = openDatabase(path, options);
   try {
-    const found = readRevision(database, path);
+    const found = readLastRevision(database, path);
     const next = progress?.opened(found) ?? found;
     if (next > found && !readOnly)
       database.exec(`BEGIN; UPDATE meta SET value = ${next} WHERE name = 'revision'; DELETE FROM history; COMMIT`);
@@ -121,7 +121,7 @@ class SqliteJournal implements Journal {
   readonly #database: DatabaseSync;
   readonly #options: JournalOptions;
   readonly #statements: Statements;
-  readonly #resealer: Resealer | undefined;
+  readonly #resealer: SqliteResealer | undefined;
   /** Undefined where nothing is written. */
   readonly #files: HeldFiles | undefined;
   #revision: number;
@@ -132,11 +132,11 @@ class SqliteJournal implements Journal {
     this.#database = database;
     this.#options = options;
     this.#statements = prepareStatements(database);
-    this.#revision = readRevision(database, options.path);
+    this.#revision = readLastRevision(database, options.path);
     const { path, cipher, readOnly } = options;
     const { keys } = cipher ?? {};
     if (cipher !== undefined && keys !== undefined)
-      this.#resealer = new Resealer(database, { path, cipher: { ...cipher, keys }, readOnly });
+      this.#resealer = new SqliteResealer(database, { path, cipher: { ...cipher, keys }, readOnly });
     if (readOnly !== true) this.#files = new HeldFiles(path);
   }
 
@@ -152,7 +152,7 @@ class SqliteJournal implements Journal {
     }
   }
 
-  commit(writes: readonly Write[], oldest = 0): readonly (number | undefined)[] {
+  commit(writes: readonly JournalEntry[], oldest = 0): readonly (number | undefined)[] {
     const characters = writes.reduce((sum, { body = "" }) => sum + body.length, 0);
     return this.#transact(characters, () => {
       let last = this.#revision;
@@ -209,7 +209,7 @@ class SqliteJournal implements Journal {
     else closeAsFound(this.#options.path, this.#database);
   }
 
-  #sweep(resealer: Resealer): ResealStep {
+  #sweep(resealer: SqliteResealer): ResealStep {
     this.#demandUsable();
     try {
       resealer.sweep();
@@ -225,7 +225,7 @@ class SqliteJournal implements Journal {
     return { result: undefined, last: this.#revision };
   }
 
-  #carryOut({ type, key, body: plain = "", expected = 0 }: Write, revision: number): boolean {
+  #carryOut({ type, key, body: plain = "", expected = 0 }: JournalEntry, revision: number): boolean {
     const { cipher } = this.#options;
     const body = cipher === undefined || plain === "" ? plain : cipher.seal(key, plain);
     const { insert, rememberCreated, rememberPrevious, update, remove } = this.#statements;
@@ -271,7 +271,7 @@ class SqliteJournal implements Journal {
     let found: number;
     try {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      found = readRevision(this.#database, this.#options.path);
+      found = readLastRevision(this.#database, this.#options.path);
     } catch (error) {
       throw this.#undo(error, characters);
     }

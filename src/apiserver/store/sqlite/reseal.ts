@@ -23,7 +23,7 @@ interface Row {
 }
 
 /** What a step will write. */
-export interface Replacement {
+export interface ResealedValue {
   readonly statement: StatementSync;
   readonly revision: number;
   readonly key: string;
@@ -31,7 +31,7 @@ export interface Replacement {
 }
 
 /** What a file is sealed again with. */
-export interface ResealerOptions {
+export interface SqliteResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
   /** Values are only counted. Default false. */
@@ -42,15 +42,15 @@ export interface ResealerOptions {
 const CHARACTERS_PER_STEP = 1024 * 1024;
 
 /** Goes through the values of a file once. */
-export class Resealer {
+export class SqliteResealer {
   readonly #database: DatabaseSync;
-  readonly #options: ResealerOptions;
+  readonly #options: SqliteResealerOptions;
   readonly #statements: ReturnType<typeof prepareStatements>;
   #table: "objects" | "history" | "none" = "objects";
   #key = "";
   #revision = 0;
 
-  constructor(database: DatabaseSync, options: ResealerOptions) {
+  constructor(database: DatabaseSync, options: SqliteResealerOptions) {
     this.#database = database;
     this.#options = options;
     this.#statements = prepareStatements(database);
@@ -81,8 +81,8 @@ export class Resealer {
   }
 
   /** The next values that have to be written, of at most so many that are looked at. @throws CONFIG_FILE when one does not open. */
-  next(most: number): readonly Replacement[] {
-    const found: Replacement[] = [];
+  next(most: number): readonly ResealedValue[] {
+    const found: ResealedValue[] = [];
     const { keys } = this.#options.cipher;
     const statement = this.#table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
     const rows = this.#read(most);

@@ -8,7 +8,7 @@ import type { StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Cipher } from "../cipher.ts";
 import { openJournal } from "./journal.ts";
-import type { Journal, Progress, Write } from "./journal.ts";
+import type { Journal, Progress, JournalEntry } from "./journal.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
 /** How writes are grouped. */
@@ -90,7 +90,7 @@ const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** A write that waits for its turn. */
 interface Pending {
-  readonly write: Write;
+  readonly write: JournalEntry;
   readonly terms: WriteTerms | undefined;
   /** The same write in memory, once it is on the disk. */
   readonly apply: () => Promise<StoredObject | undefined>;
@@ -150,7 +150,7 @@ class JournaledStore implements Store, Resealable {
   async update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined> {
     demandRoom(this.#view, this.#memory, key, object);
     const kept = keep(object);
-    const write: Write = { type: "updated", key, body: JSON.stringify(kept), expected };
+    const write: JournalEntry = { type: "updated", key, body: JSON.stringify(kept), expected };
     return this.#enqueue(write, terms, () => this.#view.update(key, kept, expected));
   }
 
@@ -191,7 +191,7 @@ class JournaledStore implements Store, Resealable {
     await this.#view.close();
   }
 
-  #enqueue(write: Write, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
+  #enqueue(write: JournalEntry, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
     assert(STORABLE.test(write.key), "keys are made of whole characters");
     this.#demandOpen();
     return new Promise((resolve, reject) => {

@@ -8,13 +8,13 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
-import { DEPTH_MAX } from "../objects/json-data.ts";
+import { JSON_DEPTH_MAX } from "../objects/json-data.ts";
 import { canonicalStep } from "./step.ts";
-import type { Step } from "./step.ts";
+import type { FieldStep } from "./step.ts";
 
 /** Fields, or what lies behind one step of such a set. */
 export interface FieldSet {
-  readonly [step: Step]: FieldSet;
+  readonly [step: FieldStep]: FieldSet;
 }
 
 /** No fields. As a part of a set: the field itself and nothing below it. */
@@ -40,16 +40,16 @@ export function includesSelf(part: FieldSet): boolean {
  * @example
  * fieldSet([["f:b", NO_FIELDS], ["f:a", NO_FIELDS]]); // { "f:a": {}, "f:b": {} }
  */
-export function fieldSet(members: readonly (readonly [Step, FieldSet])[], { self = false } = {}): FieldSet {
+export function fieldSet(members: readonly (readonly [FieldStep, FieldSet])[], { self = false } = {}): FieldSet {
   if (members.length === 0) return NO_FIELDS;
   const sorted = members.length === 1 ? members : [...members].sort(([left], [right]) => (left < right ? -1 : 1));
-  const set: Record<Step, FieldSet> = self ? { [SELF]: NO_FIELDS } : {};
+  const set: Record<FieldStep, FieldSet> = self ? { [SELF]: NO_FIELDS } : {};
   for (const [step, part] of sorted) set[step] = part;
   return set;
 }
 
 /** The parts behind each step. */
-function members(set: FieldSet): [Step, FieldSet][] {
+function members(set: FieldSet): [FieldStep, FieldSet][] {
   return Object.entries(set).filter(([step]) => step !== SELF);
 }
 
@@ -59,7 +59,7 @@ function members(set: FieldSet): [Step, FieldSet][] {
  * @example
  * fieldAt(["f:metadata", "f:name"]); // { "f:metadata": { "f:name": {} } }
  */
-export function fieldAt(path: readonly Step[]): FieldSet {
+export function fieldAt(path: readonly FieldStep[]): FieldSet {
   return path.reduceRight<FieldSet>((part, step) => ({ [step]: part }), NO_FIELDS);
 }
 
@@ -89,7 +89,7 @@ export function unionAll(sets: readonly FieldSet[]): FieldSet {
 function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
   const self = includesSelf(left) || includesSelf(right);
-  let result: Map<Step, FieldSet> | undefined;
+  let result: Map<FieldStep, FieldSet> | undefined;
   for (const step in right) {
     if (step === SELF) continue;
     const mine = left[step];
@@ -115,7 +115,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 /** Undefined when nothing is left. */
 function subtractPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
   const self = includesSelf(left) && !includesSelf(right);
-  let result: Map<Step, FieldSet> | undefined;
+  let result: Map<FieldStep, FieldSet> | undefined;
   // Not by those of the right set, which may be large and is subtracted from that of each manager.
   for (const step in left) {
     const part = left[step]!;
@@ -145,7 +145,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
 
 function commonPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
   const self = includesSelf(left) && includesSelf(right);
-  const result: [Step, FieldSet][] = [];
+  const result: [FieldStep, FieldSet][] = [];
   for (const [step, part] of members(left)) {
     const other = right[step];
     const common = other === undefined ? undefined : commonPart(part, other);
@@ -160,7 +160,7 @@ function commonPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
  * @example
  * pathsOf({ "f:a": { "f:b": {} }, "f:c": {} }); // [["f:c"], ["f:a", "f:b"]]
  */
-export function pathsOf(set: FieldSet): readonly (readonly Step[])[] {
+export function pathsOf(set: FieldSet): readonly (readonly FieldStep[])[] {
   const parts = members(set);
   const here = parts.filter(([, part]) => includesSelf(part)).map(([step]) => [step]);
   const below = parts.flatMap(([step, part]) => pathsOf(part).map((path) => [step, ...path]));
@@ -173,7 +173,7 @@ export function pathsOf(set: FieldSet): readonly (readonly Step[])[] {
  * @example
  * leavesOf({ "f:a": { ".": {}, "f:b": {} } }); // [["f:a", "f:b"]]
  */
-export function leavesOf(set: FieldSet): readonly (readonly Step[])[] {
+export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
   return members(set).flatMap(([step, part]) => (isEmptySet(part) ? [[step]] : leavesOf(part).map((path) => [step, ...path])));
 }
 
@@ -186,20 +186,20 @@ export function leavesOf(set: FieldSet): readonly (readonly Step[])[] {
  * decodeFieldsV1({ "f:a": { ".": {} }, "x:y": {} }); // { "f:a": {} }
  */
 export function decodeFieldsV1(fieldsV1: unknown): FieldSet | undefined {
-  const decoded = decodePart(fieldsV1, DEPTH_MAX);
+  const decoded = decodePart(fieldsV1, JSON_DEPTH_MAX);
   return decoded && fieldSet(decoded.members);
 }
 
 /** What a record of FieldsV1 says; without self and members, only things that are not known. */
 interface Decoded {
   readonly self: boolean;
-  readonly members: readonly [Step, FieldSet][];
+  readonly members: readonly [FieldStep, FieldSet][];
 }
 
 function decodePart(part: unknown, depth: number): Decoded | undefined {
   if (!isRecord(part) || depth === 0) return undefined;
   let self = Object.keys(part).length === 0;
-  const found = new Map<Step, FieldSet>();
+  const found = new Map<FieldStep, FieldSet>();
   for (const [text, value] of Object.entries(part)) {
     const below = decodePart(value, depth - 1);
     if (below === undefined) return undefined;

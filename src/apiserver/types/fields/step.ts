@@ -8,7 +8,7 @@
 import { isRecord } from "../../../base/json.ts";
 
 /** A step in its one spelling: keys sorted by name, JSON without spaces. */
-export type Step = string;
+export type FieldStep = string;
 
 /** What can identify an item of a list. */
 export type Scalar = string | number | boolean;
@@ -24,7 +24,7 @@ export function isScalar(value: unknown): value is Scalar {
  * @example
  * fieldStep("spec"); // "f:spec"
  */
-export function fieldStep(name: string): Step {
+export function fieldStep(name: string): FieldStep {
   return `f:${name}`;
 }
 
@@ -34,7 +34,7 @@ export function fieldStep(name: string): Step {
  * @example
  * keyStep({ protocol: "TCP", port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
  */
-export function keyStep(keys: Readonly<Record<string, Scalar>>): Step {
+export function keyStep(keys: Readonly<Record<string, Scalar>>): FieldStep {
   const names = Object.keys(keys).sort();
   return `k:{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`).join(",")}}`;
 }
@@ -45,7 +45,7 @@ export function keyStep(keys: Readonly<Record<string, Scalar>>): Step {
  * @example
  * valueStep("orphan"); // 'v:"orphan"'
  */
-export function valueStep(value: Scalar): Step {
+export function valueStep(value: Scalar): FieldStep {
   return `v:${JSON.stringify(value)}`;
 }
 
@@ -55,7 +55,7 @@ export function valueStep(value: Scalar): Step {
  * @example
  * canonicalStep('k:{"protocol": "TCP", "port": 80}'); // 'k:{"port":80,"protocol":"TCP"}'
  */
-export function canonicalStep(text: string): Step | undefined {
+export function canonicalStep(text: string): FieldStep | undefined {
   if (text.startsWith("f:")) return text;
   if (text.startsWith("i:")) return /^i:(0|[1-9][0-9]{0,8})$/.test(text) ? text : undefined;
   if (!text.startsWith("k:") && !text.startsWith("v:")) return undefined;
@@ -81,11 +81,11 @@ function parsed(json: string): unknown {
  * @example
  * formatPath(["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"]); // '.spec.ports[port=80,protocol="TCP"].name'
  */
-export function formatPath(path: readonly Step[]): string {
+export function formatPath(path: readonly FieldStep[]): string {
   return path.map(formatStep).join("");
 }
 
-function formatStep(step: Step): string {
+function formatStep(step: FieldStep): string {
   const rest = step.slice(2);
   if (step.startsWith("f:")) return `.${rest}`;
   if (step.startsWith("i:")) return `[${rest}]`;

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import { any } from "../objects/shape.ts";
 import type { ListShape, ObjectShape, Shape } from "../objects/shape.ts";
 import { isScalar, keyStep, valueStep } from "./step.ts";
-import type { Scalar, Step } from "./step.ts";
+import type { Scalar, FieldStep } from "./step.ts";
 
 /** A value in parts, or one whose parts nobody owns by themselves. A missing or null map counts as an empty one. */
 export type Division =
@@ -71,7 +71,7 @@ export function ownMember(record: JsonObject, name: string): unknown {
  * @example
  * itemStep(list(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
  */
-export function itemStep({ merge }: ListShape, item: unknown): Step | undefined {
+export function itemStep({ merge }: ListShape, item: unknown): FieldStep | undefined {
   if (merge === undefined) return undefined;
   if (merge.as === "set") return isScalar(item) ? valueStep(item) : undefined;
   if (!isRecord(item)) return undefined;
@@ -85,8 +85,8 @@ export function itemStep({ merge }: ListShape, item: unknown): Step | undefined 
 }
 
 /** Items by identity. Of several that are the same the first counts; those without identity are not in it. */
-export function itemsByStep(list: ListShape, items: readonly unknown[]): ReadonlyMap<Step, unknown> {
-  const found = new Map<Step, unknown>();
+export function itemsByStep(list: ListShape, items: readonly unknown[]): ReadonlyMap<FieldStep, unknown> {
+  const found = new Map<FieldStep, unknown>();
   for (const item of items) {
     const step = itemStep(list, item);
     if (step !== undefined && !found.has(step)) found.set(step, item);

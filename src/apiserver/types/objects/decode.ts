@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import { DEPTH_MAX } from "./json-data.ts";
+import { JSON_DEPTH_MAX } from "./json-data.ts";
 import { canonicalQuantity } from "./quantity.ts";
 import type { Field, ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from "./shape.ts";
 
@@ -28,7 +28,7 @@ const INT32_MAX = 2 ** 31 - 1;
  * @example
  * decode(fields({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
  */
-export function decode(shape: ObjectShape, value: unknown, options: DecodeOptions): JsonObject {
+export function decodeObject(shape: ObjectShape, value: unknown, options: DecodeOptions): JsonObject {
   return new Decoder(options).object(shape, value, "");
 }
 
@@ -108,7 +108,7 @@ class Decoder {
       case "list":
         return this.#list(shape, value, path);
       case "any":
-        return this.#any(value, path, DEPTH_MAX);
+        return this.#any(value, path, JSON_DEPTH_MAX);
     }
   }
 

@@ -41,4 +41,4 @@ export function oncePerObject<From extends object, To>(make: (object: From) => T
 }
 
 /** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
-export const DEPTH_MAX = 200;
+export const JSON_DEPTH_MAX = 200;

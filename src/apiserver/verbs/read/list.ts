@@ -40,7 +40,7 @@ const SCAN_CHUNK = 500;
  * @throws API_BAD_REQUEST, API_INVALID for options that contradict each other, API_EXPIRED for a forgotten state,
  *   API_UNAVAILABLE for a future one.
  */
-export async function list({ definition, store }: ResourceContext, request: ListRequest = {}): Promise<ListPage> {
+export async function listObjects({ definition, store }: ResourceContext, request: ListRequest = {}): Promise<ListPage> {
   checkOptions(request);
   const matches = both(compileSelection(definition, request), request.visible);
   const from = request.continue === undefined || request.continue === "" ? undefined : decodeContinue(request.continue);

@@ -11,7 +11,7 @@ export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" 
  *
  * @throws API_INVALID when the text is no revision.
  */
-export function readRevision(resourceVersion: string | undefined): number {
+export function requestedRevision(resourceVersion: string | undefined): number {
   const revision = parseRevision(resourceVersion);
   if (revision !== undefined) return revision;
   throw invalidObject(LIST_OPTIONS, "", [invalid("resourceVersion", resourceVersion, "must be a decimal number")]);
@@ -23,7 +23,7 @@ export function readRevision(resourceVersion: string | undefined): number {
  * @throws API_UNAVAILABLE when the state is of the future; API_INVALID when the text is no revision.
  */
 export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
-  const requested = readRevision(resourceVersion);
+  const requested = requestedRevision(resourceVersion);
   const current = requested === 0 ? 0 : await store.revision();
   if (requested > current) throw tooNewVersion(requested, current);
   return requested;

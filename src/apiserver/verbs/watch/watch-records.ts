@@ -30,7 +30,7 @@ export function recordSelected(matches: Matches | undefined): Recorder {
 }
 
 /** What a watcher may see and wants to see. */
-export interface Sight {
+export interface WatchFilter {
   readonly definition: ResourceDefinition;
   readonly visible: Matches;
   readonly matches: Matches | undefined;
@@ -42,7 +42,7 @@ export interface Sight {
  * Records for a watcher who may not see everything. What he may see can change without the objects, so what he has seen is
  * remembered. An object that he may no longer see leaves with its metadata alone.
  */
-export function recordVisible({ definition, visible, matches, seen: before }: Sight): Recorder {
+export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));
   return (event) => {
     const { type, key, object } = event;

@@ -10,7 +10,7 @@ import { invalidObject, tooOldVersion, statusOf } from "../../types/status.ts";
 import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../store/store.ts";
 import { createWatchQueue } from "./watch-queue.ts";
 import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
-import { demandReached, LIST_OPTIONS, readRevision } from "../read/revision.ts";
+import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/revision.ts";
 import { recordSelected, recordVisible } from "./watch-records.ts";
 import type { Recorder } from "./watch-records.ts";
 
@@ -71,7 +71,7 @@ export async function watch(context: ResourceContext, request: WatchRequest = {}
 }
 
 function checkOptions({ resourceVersionMatch = "", sendInitialEvents, resourceVersion }: WatchRequest): void {
-  readRevision(resourceVersion);
+  requestedRevision(resourceVersion);
   const field = "resourceVersionMatch";
   if (sendInitialEvents !== undefined && resourceVersionMatch !== "NotOlderThan") {
     const why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
@@ -102,7 +102,7 @@ function recorder({ definition }: ResourceContext, { visible }: WatchRequest, { 
 
 async function initialState(context: ResourceContext, request: WatchRequest, matches: Matches | undefined): Promise<Initial> {
   const { store, definition } = context;
-  const requested = readRevision(request.resourceVersion);
+  const requested = requestedRevision(request.resourceVersion);
   const wantsState = request.sendInitialEvents ?? requested === 0;
   const sees = both(matches, request.visible) ?? (() => true);
   const prefix = storePrefix(definition.type, request.namespace);

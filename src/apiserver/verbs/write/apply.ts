@@ -3,13 +3,13 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { applyInPieces } from "../../apply/apply.ts";
 import { applyConflict } from "../../apply/conflict.ts";
 import { managerName } from "../../apply/parameters.ts";
-import { checkIdentity, readBody } from "../body.ts";
+import { checkObjectName, readBody } from "../body.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
 import { SYSTEM_USER } from "../resource-context.ts";
 import type { ResourceContext } from "../resource-context.ts";
 import { seal } from "../stages.ts";
 import { merged } from "./update.ts";
-import type { Change, UpdateOptions } from "./update.ts";
+import type { GuaranteedUpdate, UpdateOptions } from "./update.ts";
 
 /** How a configuration is applied. */
 export interface ApplyVerbOptions extends UpdateOptions {
@@ -21,7 +21,12 @@ export interface ApplyVerbOptions extends UpdateOptions {
  *
  * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is no configuration of this kind, API_CONFLICT when others own what it changes.
  */
-export function compileApply(context: ResourceContext, key: ObjectKey, body: unknown, options: ApplyVerbOptions): Change["desired"] {
+export function compileApply(
+  context: ResourceContext,
+  key: ObjectKey,
+  body: unknown,
+  options: ApplyVerbOptions,
+): GuaranteedUpdate["desired"] {
   const { definition, clock } = context;
   const { fieldManager, force, subresource } = options;
   return async (live) => {
@@ -44,7 +49,7 @@ export function compileApply(context: ResourceContext, key: ObjectKey, body: unk
     const applied = step.value;
     await options.pause?.();
     // What is merged is the configuration as it came; reading it like any other body tells its faults.
-    checkIdentity(readBody(definition, body, options), key);
+    checkObjectName(readBody(definition, body, options), key);
     if ("conflicts" in applied) throw applyConflict(applied.conflicts);
     const { managedFields } = applied.object.metadata;
     await options.pause?.();

@@ -6,7 +6,7 @@ import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
 import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
-import { answered, finish, seal, secure } from "../stages.ts";
+import { answered, finishWrite, seal, secure } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../../types/status.ts";
 
 /** Names tried for one `generateName` before the server gives up. Source: the API server's registry. */
@@ -101,7 +101,7 @@ async function tryCreate(
 ): Promise<KubeObject | undefined> {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
-  const { object: finished, claim } = await finish(definition, object, undefined, options);
+  const { object: finished, claim } = await finishWrite(definition, object, undefined, options);
   let stored: KubeObject | undefined;
   let letGo = () => {};
   try {

@@ -1,8 +1,8 @@
 import { isDeeperThan, isRecord } from "../../../base/json.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { checkIdentity, readBody } from "../body.ts";
-import { DEPTH_MAX } from "../../types/objects/json-data.ts";
+import { checkObjectName, readBody } from "../body.ts";
+import { JSON_DEPTH_MAX } from "../../types/objects/json-data.ts";
 import {
   applyJsonPatch,
   parseJsonPatch,
@@ -40,7 +40,7 @@ type Apply = (document: KubeObject) => unknown;
 export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */
-export interface PatchOptions extends UpdateOptions {
+export interface PatchRequestOptions extends UpdateOptions {
   /** Take fields from their owners instead of answering conflicts; for applied configurations only. */
   readonly force?: boolean;
 }
@@ -57,7 +57,7 @@ export async function patch(
   key: ObjectKey,
   kind: PatchKind,
   body: unknown,
-  options: PatchOptions = {},
+  options: PatchRequestOptions = {},
 ): Promise<Updated> {
   const { definition } = context;
   checkPatchParameters({ apply: kind === "apply", fieldManager: options.fieldManager, force: options.force });
@@ -71,7 +71,7 @@ export async function patch(
     const { opened } = definition.strategy;
     const patched = apply(opened?.(current, options.user ?? SYSTEM_USER) ?? current);
     const object = readBody(definition, patched, { ...options, strictError: patchRefused });
-    checkIdentity(object, key);
+    checkObjectName(object, key);
     return { object, managers: { requested: requestedManagers(patched) } };
   };
   return change(context, key, { desired, triesMax: PATCH_TRIES }, options);
@@ -96,7 +96,7 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
 
 /** @throws API_BAD_REQUEST when a patch is nested deeper than anything may be. */
 export function demandShallow(body: unknown): void {
-  if (isDeeperThan(body, DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${DEPTH_MAX}`);
+  if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
 }
 
 /** The failures of a patch as answers. */

@@ -1,13 +1,13 @@
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { checkIdentity, readBody } from "../body.ts";
+import { checkObjectName, readBody } from "../body.ts";
 import { invalid } from "../../types/field-error.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
 import { pendingFinalizers, readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
 import type { ResourceContext, WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
-import { answered, finish, secure } from "../stages.ts";
+import { answered, finishWrite, secure } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../../types/status.ts";
 import type { StoredObject } from "../../store/store.ts";
 import { withManagers } from "../tracking.ts";
@@ -33,7 +33,7 @@ export interface Updated {
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
   const object = readBody(context.definition, body, options);
-  checkIdentity(object, key);
+  checkObjectName(object, key);
   const desired = { object, managers: { requested: requestedManagers(body) } };
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
 }
@@ -51,7 +51,7 @@ export interface Desired {
 }
 
 /** A write that is made from what is there. */
-export interface Change {
+export interface GuaranteedUpdate {
   /** What to store, given the stored object (undefined when there is none). Throws when it cannot be made. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
   /** Creates an absent object whatever the kind says of PUT. Default false. */
@@ -70,7 +70,7 @@ export interface Change {
 export async function change(
   context: ResourceContext,
   key: ObjectKey,
-  { desired, creates, triesMax, view }: Change,
+  { desired, creates, triesMax, view }: GuaranteedUpdate,
   options: UpdateOptions,
 ): Promise<Updated> {
   const { definition, admit } = context;
@@ -115,7 +115,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const { user = SYSTEM_USER } = options;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object: finished, claim } = await finish(definition, merged(definition, desired, old, options), old, options);
+  const { object: finished, claim } = await finishWrite(definition, merged(definition, desired, old, options), old, options);
   let written: StoredObject | undefined;
   let letGo = () => {};
   try {

@@ -1,6 +1,6 @@
 import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
-import { isHeadless, specOf } from "../../kinds/services.ts";
-import type { Controller, ControllerOptions } from "../controller.ts";
+import { isHeadless, serviceSpecOf } from "../../kinds/services.ts";
+import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "./slices-of-endpoints.ts";
@@ -15,13 +15,13 @@ const ENDPOINTS_MAX = 100;
  * EndpointSlices of Services with a selector. They say what the Endpoints of the Service say, which the endpoints controller
  * makes of its Pods, so they need it. Source: the EndpointSlice controller, as far as Endpoints know as much.
  */
-export function startEndpointSliceController(options: ControllerOptions): Promise<Controller> {
+export function startEndpointSliceController(options: ClusterControllerOptions): Promise<ClusterController> {
   return startSliceController({ ...options, name: "endpoint slice", managedBy: MANAGED_BY, desired });
 }
 
 function desired(service: KubeObject | undefined, endpoints: Endpoints | undefined): DesiredSlices | undefined {
   if (service === undefined || endpoints === undefined) return undefined;
-  const spec = specOf(service);
+  const spec = serviceSpecOf(service);
   if (spec.selector === undefined || spec.type === "ExternalName") return undefined;
   const conditions = (ready: boolean) => ({ serving: ready, terminating: false });
   const contents = slicesOf(endpoints, { addressesMax: Infinity, endpointsMax: ENDPOINTS_MAX, conditions });

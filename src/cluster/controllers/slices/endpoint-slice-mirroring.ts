@@ -1,6 +1,6 @@
 import type { Endpoints, KubeObject, StringMap } from "../../../kube/object/types.ts";
-import { specOf } from "../../kinds/services.ts";
-import type { Controller, ControllerOptions } from "../controller.ts";
+import { serviceSpecOf } from "../../kinds/services.ts";
+import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "./slices-of-endpoints.ts";
@@ -18,12 +18,12 @@ const ADDRESSES_MAX = 1_000;
  * Copies Endpoints that somebody wrote for a Service without a selector into EndpointSlices, which is what consumers read.
  * Labels and annotations of the Endpoints come along. Source: the EndpointSlice mirroring controller.
  */
-export function startEndpointSliceMirroring(options: ControllerOptions): Promise<Controller> {
+export function startEndpointSliceMirroring(options: ClusterControllerOptions): Promise<ClusterController> {
   return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired });
 }
 
 function desired(service: KubeObject | undefined, endpoints: Endpoints | undefined): DesiredSlices | undefined {
-  if (service === undefined || specOf(service).selector !== undefined) return undefined;
+  if (service === undefined || serviceSpecOf(service).selector !== undefined) return undefined;
   if (endpoints === undefined || !isMirrored(endpoints)) return undefined;
   const { labels = {}, annotations = {} } = endpoints.metadata;
   const contents = slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) });

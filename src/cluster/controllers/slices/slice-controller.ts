@@ -9,8 +9,8 @@ import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent } from "../../../apiserver/store/store.ts";
-import { createController } from "../controller.ts";
-import type { Controller, ControllerOptions } from "../controller.ts";
+import { createClusterController } from "../controller.ts";
+import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { createKeyWorker } from "../key-worker.ts";
 import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
 import type { SliceIndex } from "./slice-index.ts";
@@ -26,7 +26,7 @@ export interface DesiredSlices {
 }
 
 /** One kind of slices and what they are made from. */
-export interface SliceControllerOptions extends ControllerOptions {
+export interface SliceControllerOptions extends ClusterControllerOptions {
   readonly name: string;
   /** The value of the label by which its slices are known. */
   readonly managedBy: string;
@@ -35,7 +35,7 @@ export interface SliceControllerOptions extends ControllerOptions {
 }
 
 /** Slices that follow Services and their Endpoints. Slices of other makers are left alone. */
-export async function startSliceController(options: SliceControllerOptions): Promise<Controller> {
+export async function startSliceController(options: SliceControllerOptions): Promise<ClusterController> {
   const { registry, store, logger, name, managedBy } = options;
   const index = createSliceIndex(managedBy);
   const worker = createKeyWorker({ name, logger, reconcile: (key) => reconcile({ ...options, registry, index }, parseKey(key)) });
@@ -52,7 +52,7 @@ export async function startSliceController(options: SliceControllerOptions): Pro
   slices.objects.forEach(bySlice);
   const sources = [await follow(store, ENDPOINTS, byName), await follow(store, SERVICES, byName)];
   for (const { objects } of sources) objects.forEach(byName);
-  return createController(
+  return createClusterController(
     worker,
     [slices, ...sources].map(({ watch }) => watch),
   );

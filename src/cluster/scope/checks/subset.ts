@@ -5,7 +5,7 @@
  */
 import { canonicalJson } from "../../../base/json.ts";
 import { UNLIMITED, grantsOf } from "../grants.ts";
-import type { Box, Grant, ScopeOptions } from "../grants.ts";
+import type { Box, ScopeGrant, ScopeOptions } from "../grants.ts";
 import { covers, matches, meet } from "../patterns/pattern.ts";
 import type { Pattern } from "../patterns/pattern.ts";
 import type { AccessScope } from "../types.ts";
@@ -20,7 +20,7 @@ const STEPS_MAX = 200_000;
  * @example
  * isWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true
  */
-export function isWithin(inner: AccessScope | undefined, outer: AccessScope | undefined, options: ScopeOptions = {}): boolean {
+export function isScopeWithin(inner: AccessScope | undefined, outer: AccessScope | undefined, options: ScopeOptions = {}): boolean {
   if (outer === undefined || JSON.stringify(inner) === JSON.stringify(outer)) return true;
   const asked = inner === undefined ? UNLIMITED : grantsOf(withoutShared(inner, outer), options);
   return new Comparison(grantsOf(outer, options)).hold(asked);
@@ -43,23 +43,23 @@ type Sort = (typeof SORTS)[number];
 
 /** Compares sets of requests with those that are allowed. When its steps are used up every further answer is no. */
 class Comparison {
-  readonly #allowed: Readonly<Record<Grant["kind"], readonly Grant[]>>;
+  readonly #allowed: Readonly<Record<ScopeGrant["kind"], readonly ScopeGrant[]>>;
   #steps = STEPS_MAX;
 
-  constructor(allowed: readonly Grant[]) {
-    const of = (kind: Grant["kind"]) => allowed.filter((grant) => grant.kind === kind);
+  constructor(allowed: readonly ScopeGrant[]) {
+    const of = (kind: ScopeGrant["kind"]) => allowed.filter((grant) => grant.kind === kind);
     this.#allowed = { management: of("management"), cluster: of("cluster"), virtualCluster: of("virtualCluster") };
   }
 
   /** Whether everything asked for is allowed. */
-  hold(asked: readonly Grant[]): boolean {
+  hold(asked: readonly ScopeGrant[]): boolean {
     return asked.every((grant) => {
       const allowed = this.#allowed[grant.kind];
       return SORTS.every((sort) => grant.places.every((place) => grant[sort].every((deed) => this.#holdsOne(allowed, sort, place, deed))));
     });
   }
 
-  #holdsOne(allowed: readonly Grant[], sort: Sort, place: Box, deed: Box): boolean {
+  #holdsOne(allowed: readonly ScopeGrant[], sort: Sort, place: Box, deed: Box): boolean {
     const whole = allowed.some(
       (grant) => grant.places.some((outer) => this.#covers(outer, place, 0)) && grant[sort].some((outer) => this.#covers(outer, deed, 0)),
     );
@@ -67,7 +67,7 @@ class Comparison {
   }
 
   /** All boxes that are allowed and have something in common with one. */
-  #touching(allowed: readonly Grant[], sort: Sort, place: Box, deed: Box): Box[] {
+  #touching(allowed: readonly ScopeGrant[], sort: Sort, place: Box, deed: Box): Box[] {
     return allowed.flatMap((grant) => {
       const places = grant.places.filter((outer) => this.#meet(outer, place));
       const deeds = grant[sort].filter((outer) => this.#meet(outer, deed));

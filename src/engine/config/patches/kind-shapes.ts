@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Field, Shape } from "../../expression/shape.ts";
+import type { KnownField, KnownShape } from "../../expression/shape.ts";
 import type { Segment } from "../../path/syntax/segment.ts";
 
 /** A section of `sync.toHost` whose patches the engine applies. */
@@ -16,13 +16,13 @@ export const SECTION_OF_KIND: Readonly<Record<string, PatchedSection>> = {
   Service: "services",
 };
 
-const SCALAR: Shape = { kind: "scalar" };
-const TEXTS: Shape = { kind: "map", entries: SCALAR };
+const SCALAR: KnownShape = { kind: "scalar" };
+const TEXTS: KnownShape = { kind: "map", entries: SCALAR };
 
-const list = (items: Shape): Shape => ({ kind: "list", items });
-const always = (shape: Shape = SCALAR): Field => ({ shape, optional: false });
-const maybe = (shape: Shape = SCALAR): Field => ({ shape, optional: true });
-const object = (fields: Readonly<Record<string, Field>>): Shape => ({ kind: "object", fields });
+const list = (items: KnownShape): KnownShape => ({ kind: "list", items });
+const always = (shape: KnownShape = SCALAR): KnownField => ({ shape, optional: false });
+const maybe = (shape: KnownShape = SCALAR): KnownField => ({ shape, optional: true });
+const object = (fields: Readonly<Record<string, KnownField>>): KnownShape => ({ kind: "object", fields });
 
 const OBJECT_REFERENCE = object(
   Object.fromEntries(["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((name) => [name, maybe()])),
@@ -44,7 +44,7 @@ const OTHER_SERVICE_FIELDS = [
 ] as const;
 
 /** The kinds whose patches the engine applies, as the tenant's API server answers them, by the section of the configuration. */
-export const KIND_SHAPES: Readonly<Record<PatchedSection, Shape>> = {
+export const KIND_SHAPES: Readonly<Record<PatchedSection, KnownShape>> = {
   endpoints: object({
     metadata: always(METADATA),
     subsets: maybe(list(object({ addresses: maybe(list(ADDRESS)), notReadyAddresses: maybe(list(ADDRESS)), ports: maybe(list(PORT)) }))),
@@ -91,7 +91,7 @@ export const KIND_SHAPES: Readonly<Record<PatchedSection, Shape>> = {
 };
 
 /** What is known of a value that a path matches. Labels and annotations are always there while patches run. */
-export function shapeAt(shape: Shape, segments: readonly Segment[]): Shape {
+export function kindShapeAt(shape: KnownShape, segments: readonly Segment[]): KnownShape {
   let at = shape;
   for (const segment of segments) {
     if (at.kind === "list") at = segment.kind === "key" ? SCALAR : at.items;

@@ -6,7 +6,7 @@
  */
 import { checkExpression } from "../../expression/check.ts";
 import { warnOfOptionalFields } from "../../expression/optional-fields.ts";
-import type { KnownShapes, Shape } from "../../expression/shape.ts";
+import type { KnownShapes, KnownShape } from "../../expression/shape.ts";
 import { compilePath } from "../../path/path.ts";
 import type { Path } from "../../path/path.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
@@ -15,7 +15,7 @@ import type { MapNode, Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import { suggest } from "../../../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
-import { KIND_SHAPES, shapeAt } from "./kind-shapes.ts";
+import { KIND_SHAPES, kindShapeAt } from "./kind-shapes.ts";
 import type { PatchedSection } from "./kind-shapes.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
@@ -24,7 +24,7 @@ import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
 import { warnOfUnknownField } from "./unknown-paths.ts";
 
-const UNKNOWN: Shape = { kind: "scalar" };
+const UNKNOWN: KnownShape = { kind: "scalar" };
 
 /** One patch of a checked list. */
 export interface CheckedPatch {
@@ -57,7 +57,7 @@ function checkPatch(patch: CheckedPatch, { section, rules }: { section: PatchedS
   checkMode(patch, rules.report);
   const path = checkPath(patch, section, rules);
   const shape = KIND_SHAPES[section];
-  const value = path === undefined ? UNKNOWN : shapeAt(shape, path.segments);
+  const value = path === undefined ? UNKNOWN : kindShapeAt(shape, path.segments);
   for (const name of ["expression", "reverseExpression"]) {
     // Before the first copy there is no host object.
     const hostObject = { shape, optional: name === "expression" };

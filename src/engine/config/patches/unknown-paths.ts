@@ -1,5 +1,5 @@
 import { suggest } from "../../../base/suggest.ts";
-import type { Shape } from "../../expression/shape.ts";
+import type { KnownShape } from "../../expression/shape.ts";
 import type { Path, Segment } from "../../path/path.ts";
 import { startOf } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
@@ -21,7 +21,7 @@ export function warnOfUnknownField(path: Path, at: { section: PatchedSection; no
 }
 
 function misfitOf(segments: readonly Segment[], section: PatchedSection): Misfit | undefined {
-  let shape: Shape | undefined = KIND_SHAPES[section];
+  let shape: KnownShape | undefined = KIND_SHAPES[section];
   let name = Object.keys(SECTION_OF_KIND).find((kind) => SECTION_OF_KIND[kind] === section)!;
   for (const [index, segment] of segments.entries()) {
     const next = stepInto(shape, segment, { name, deeper: segments.slice(index) });
@@ -34,10 +34,10 @@ function misfitOf(segments: readonly Segment[], section: PatchedSection): Misfit
 
 /** Undefined where nothing more is known. */
 function stepInto(
-  shape: Shape,
+  shape: KnownShape,
   segment: Segment,
   { name, deeper }: { name: string; deeper: readonly Segment[] },
-): Misfit | { readonly shape: Shape } | undefined {
+): Misfit | { readonly shape: KnownShape } | undefined {
   switch (shape.kind) {
     case "list":
       if (segment.kind !== "key") return { shape: shape.items };
@@ -51,7 +51,7 @@ function stepInto(
   }
 }
 
-function memberOf({ fields }: Extract<Shape, { kind: "object" }>, key: string, name: string): Misfit | { readonly shape: Shape } {
+function memberOf({ fields }: Extract<KnownShape, { kind: "object" }>, key: string, name: string): Misfit | { readonly shape: KnownShape } {
   if (Object.hasOwn(fields, key)) return fields[key]!;
   const names = Object.keys(fields);
   const meant = suggest(key, names);

@@ -2,7 +2,7 @@
 export const FINDINGS_MAX = 20;
 
 /** A finding with its offset in the parsed text. */
-export interface Finding {
+export interface LintFinding {
   readonly message: string;
   readonly offset: number;
   readonly hint: string;

@@ -4,7 +4,7 @@
  * @module
  */
 import { suggest } from "../../../base/suggest.ts";
-import { LEFT_OUT, SCOPE } from "../left-out.ts";
+import { ABSENT_GLOBALS, SCOPE } from "../left-out.ts";
 
 /** Names that stand one step deeper, where they are looked for at the top. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
@@ -26,7 +26,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 
 /** A hint for the unknown name `name`. */
 export function adviseOnName(name: string): string {
-  const leftOut = LEFT_OUT.get(name);
+  const leftOut = ABSENT_GLOBALS.get(name);
   if (leftOut !== undefined && name !== "self") return leftOut;
   const elsewhere = ELSEWHERE.get(name);
   if (elsewhere !== undefined) return `Write ${elsewhere}`;

@@ -5,16 +5,16 @@
  */
 import type { AnyNode, ArrowFunctionExpression, Expression, FunctionExpression, MemberExpression } from "acorn";
 import { FINDINGS_MAX } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import type { LintFinding } from "./finding.ts";
 import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "../reads.ts";
 import { childrenOf } from "../syntax.ts";
 
 /** The first {@link FINDINGS_MAX} findings about what an expression comes to. `text` is the parsed text. */
-export function warnOfResult(root: Expression, text: string): Finding[] {
+export function warnOfResult(root: Expression, text: string): LintFinding[] {
   const whole = neverJson(root);
   if (whole !== undefined) return [{ message: `the result can only be ${whole}`, offset: endOf(root).start, hint: "Return the new value" }];
-  const found: Finding[] = [];
+  const found: LintFinding[] = [];
   for (const end of endsOf(root)) {
     if (found.length >= FINDINGS_MAX) break;
     found.push(...warnOfEnd(end, root, text));
@@ -22,9 +22,9 @@ export function warnOfResult(root: Expression, text: string): Finding[] {
   return found;
 }
 
-function warnOfEnd(end: Expression, root: Expression, text: string): Finding[] {
+function warnOfEnd(end: Expression, root: Expression, text: string): LintFinding[] {
   const source = text.slice(end.start, end.end);
-  const found = (message: string, hint: string): Finding[] => [{ message, offset: end.start, hint }];
+  const found = (message: string, hint: string): LintFinding[] => [{ message, offset: end.start, hint }];
   if (end.type === "AssignmentExpression" && end.left.type === "MemberExpression") {
     const rewrite = rewriteAssignment(text, end);
     return rewrite === undefined ? [] : found("the result of an assignment is its right side, not the changed value", `Write ${rewrite}`);
@@ -113,7 +113,7 @@ const ASKS: ReadonlySet<string> = new Set([
 ]);
 
 /** A callback with braces that never returns anything, where its answer is the point. */
-export function warnOfSilentCallback(node: AnyNode): Finding[] {
+export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   const method = calledMethod(node);
   if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];
   return node.arguments.filter(isFunction).flatMap((callback) => {
@@ -146,7 +146,7 @@ const PURE: ReadonlySet<string> = new Set([
 ]);
 
 /** What is computed and thrown away, where nothing else happens. */
-export function warnOfUnused(node: AnyNode): Finding[] {
+export function warnOfUnused(node: AnyNode): LintFinding[] {
   const unused =
     node.type === "SequenceExpression" ? node.expressions.slice(0, -1) : node.type === "ExpressionStatement" ? [node.expression] : [];
   return unused.flatMap((part) => {

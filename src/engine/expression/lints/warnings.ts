@@ -6,27 +6,27 @@
 import type { AnyNode, Expression } from "acorn";
 import { suggest } from "../../../base/suggest.ts";
 import { FINDINGS_MAX } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import type { LintFinding } from "./finding.ts";
 import { SCOPE } from "../left-out.ts";
 import { adviseOnName } from "./name-advice.ts";
 import { isReference } from "../names.ts";
 import { memberName } from "../reads.ts";
 import { warnOfResult, warnOfSilentCallback, warnOfUnused } from "./result-warnings.ts";
-import type { Step } from "../syntax.ts";
+import type { SyntaxStep } from "../syntax.ts";
 
 /** What the warnings look at. */
 export interface Findable {
   readonly root: Expression;
-  readonly steps: readonly Step[];
+  readonly steps: readonly SyntaxStep[];
   readonly declared: ReadonlySet<string>;
   /** The parsed text, which the offsets count in. */
   readonly text: string;
 }
 
 /** The first {@link FINDINGS_MAX} findings, in source order. */
-export function findWarnings(findable: Findable): Finding[] {
+export function findWarnings(findable: Findable): LintFinding[] {
   const { root, steps, text } = findable;
-  const found: Finding[] = [];
+  const found: LintFinding[] = [];
   for (const step of steps) {
     if (found.length >= FINDINGS_MAX) break;
     found.push(
@@ -42,7 +42,7 @@ export function findWarnings(findable: Findable): Finding[] {
   return found.sort((left, right) => left.offset - right.offset).slice(0, FINDINGS_MAX);
 }
 
-function warnIn(node: AnyNode, text: string): Finding[] {
+function warnIn(node: AnyNode, text: string): LintFinding[] {
   if (node.type !== "BinaryExpression" || node.operator !== "in") return [];
   const isText = node.right.type === "TemplateLiteral" || (node.right.type === "Literal" && typeof node.right.value === "string");
   if (node.right.type !== "ArrayExpression" && !isText) return [];
@@ -54,7 +54,7 @@ function warnIn(node: AnyNode, text: string): Finding[] {
   return [{ message, offset: node.start, hint: `Write ${whole}.includes(${part})` }];
 }
 
-function warnOfAssigningTest(node: AnyNode, text: string): Finding[] {
+function warnOfAssigningTest(node: AnyNode, text: string): LintFinding[] {
   if (node.type !== "ConditionalExpression" && node.type !== "IfStatement") return [];
   const { test } = node;
   if (test.type !== "AssignmentExpression" || test.operator !== "=") return [];
@@ -72,7 +72,7 @@ const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
 const HOLDER_MAX = "context?.vcluster".length;
 
 /** Nothing fails where `context` lacks a member: a text says "undefined" then. */
-function warnUnknownMember(node: AnyNode, { declared, text }: Findable): Finding[] {
+function warnUnknownMember(node: AnyNode, { declared, text }: Findable): LintFinding[] {
   if (node.type !== "MemberExpression" || declared.has("context")) return [];
   const { start, end } = node.object;
   const holder = end - start > HOLDER_MAX ? "" : text.slice(start, end).replace("?.", ".");
@@ -84,7 +84,7 @@ function warnUnknownMember(node: AnyNode, { declared, text }: Findable): Finding
   return [{ message: `\`${holder}.${name}\` does not exist`, offset: node.property.start, hint }];
 }
 
-function warnUnknown(step: Step, { declared }: Findable): Finding[] {
+function warnUnknown(step: SyntaxStep, { declared }: Findable): LintFinding[] {
   const { node, parent } = step;
   if (node.type !== "Identifier" || !isReference(step) || declared.has(node.name) || SCOPE.has(node.name) || node.name === "arguments")
     return [];

@@ -8,7 +8,7 @@
  */
 import type { AnyNode, AssignmentProperty, CallExpression, ChainExpression, MemberExpression, Property } from "acorn";
 import { childrenOf, walk } from "../syntax.ts";
-import type { Places } from "./trace-places.ts";
+import type { TracePlaces } from "./trace-places.ts";
 import { anchorOf, isWorthShowing, takesName } from "./worth.ts";
 
 /** What is watched. */
@@ -38,12 +38,12 @@ const COPIED: ReadonlySet<string> = new Set(["MetaProperty", "PrivateIdentifier"
 
 /** Instruments one expression. */
 export class Instrumenter {
-  readonly #places: Places;
+  readonly #places: TracePlaces;
   readonly #with: Watched;
   #defaults: Default[] | undefined;
 
   /** The places are added to `places`. */
-  constructor(places: Places, watched: Watched) {
+  constructor(places: TracePlaces, watched: Watched) {
     this.#places = places;
     this.#with = watched;
   }

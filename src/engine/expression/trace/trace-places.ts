@@ -11,7 +11,7 @@ interface Stretch {
   readonly end: number;
 }
 
-/** What {@link Places} starts from. */
+/** What {@link TracePlaces} starts from. */
 export interface PlacesOptions {
   /** The parsed text, which the nodes' offsets count in. */
   readonly source: string;
@@ -24,7 +24,7 @@ export interface PlacesOptions {
 }
 
 /** Collects places while an expression is instrumented. */
-export class Places {
+export class TracePlaces {
   /** As the calls name them, by position. */
   readonly points: TracePoint[] = [];
   /** Pairs of places: from the count of the first, that of the second has to be taken. */

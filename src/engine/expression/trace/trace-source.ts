@@ -7,7 +7,7 @@
  */
 
 /** What the surrounding program has to know. */
-export interface Surroundings {
+export interface TraceSurroundings {
   /** Begins the names of all functions here; no name of the expression begins so. */
   readonly prefix: string;
   /** Places that are counted. */
@@ -28,7 +28,7 @@ const DESCRIBED = `(()=>{const t=(v)=>{try{return String(v).slice(0,2000)}catch{
 try{return typeof e==="object"&&e!==null?{name:t(e.name),message:t(e.message)}:{name:"",message:t(e)}}catch{return{name:"",message:""}}})()`;
 
 /** `body`, one instrumented expression, in its surroundings: one expression whose value tells everything. */
-export function surround(body: string, { prefix: p, places, differences, values }: Surroundings): string {
+export function surround(body: string, { prefix: p, places, differences, values }: TraceSurroundings): string {
   return `(()=>{const ${p}s=Array.from({length:${places}},()=>[0]),
 ${p}i=(v)=>v,
 ${p}h=(i,v)=>{${p}s[i][0]++;return v},

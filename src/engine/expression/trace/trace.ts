@@ -12,9 +12,9 @@
 import { isRecord } from "../../../base/json.ts";
 import { EngineError } from "../../../base/errors.ts";
 import { Instrumenter } from "./instrument.ts";
-import { DEPTH_MAX, parseExpression, walk } from "../syntax.ts";
-import type { Step } from "../syntax.ts";
-import { Places } from "./trace-places.ts";
+import { EXPRESSION_DEPTH_MAX, parseExpression, walk } from "../syntax.ts";
+import type { SyntaxStep } from "../syntax.ts";
+import { TracePlaces } from "./trace-places.ts";
 import type { TracePoint } from "./trace-point.ts";
 import { surround } from "./trace-source.ts";
 
@@ -36,7 +36,7 @@ export interface TraceOptions {
 }
 
 /** What was seen at one point. */
-export interface Seen {
+export interface Sighting {
   /** How often it ran. */
   readonly count: number;
   /** What the value was the first and the last time, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
@@ -52,7 +52,7 @@ export interface Trace {
     | { readonly kind: "threw"; readonly name: string; readonly message: string }
     | { readonly kind: "noJson" };
   /** One for each point. */
-  readonly seen: readonly Seen[];
+  readonly seen: readonly Sighting[];
 }
 
 /** Calls that nest at most: they make the tree deeper, which has a limit. */
@@ -77,7 +77,7 @@ export function traceExpression(text: string, { values = true, branches = true }
   const steps = walk(parsed.root);
   const prefix = freePrefix(steps);
   const nesting = freeNesting(text, steps);
-  const places = new Places({ source: parsed.text, start: parsed.start, prefix, nesting });
+  const places = new TracePlaces({ source: parsed.text, start: parsed.start, prefix, nesting });
   const body = new Instrumenter(places, { values, branches }).value(parsed.root);
   const { points, differences } = places;
   return { text: surround(body, { prefix, places: points.length, differences, values }), points };
@@ -97,14 +97,14 @@ export function readTrace(value: unknown): Trace {
 }
 
 /** What no name of the expression begins with. */
-function freePrefix(steps: readonly Step[]): string {
+function freePrefix(steps: readonly SyntaxStep[]): string {
   let prefix = "$";
   while (steps.some(({ node }) => node.type === "Identifier" && node.name.startsWith(prefix))) prefix += "$";
   return prefix;
 }
 
 /** How many calls may nest. */
-function freeNesting(text: string, steps: readonly Step[]): number {
+function freeNesting(text: string, steps: readonly SyntaxStep[]): number {
   const depth = steps.reduce((deepest, step) => Math.max(deepest, step.depth), 0);
   let open = 0;
   let parentheses = 0;
@@ -112,6 +112,6 @@ function freeNesting(text: string, steps: readonly Step[]): number {
     if (unit === "(") parentheses = Math.max(parentheses, (open += 1));
     if (unit === ")") open -= 1;
   }
-  const room = DEPTH_MAX - SURROUNDING_DEPTH - Math.max(depth, parentheses);
+  const room = EXPRESSION_DEPTH_MAX - SURROUNDING_DEPTH - Math.max(depth, parentheses);
   return Math.max(0, Math.min(NESTING_MAX, Math.floor(room / CALL_DEPTH)));
 }

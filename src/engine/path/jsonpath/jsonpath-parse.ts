@@ -10,7 +10,7 @@ import { accept, openScanner, peek, readQuoted, type Scanner, skipSpace, syntaxE
 import { PATH_SEGMENTS_MAX } from "../syntax/segment.ts";
 
 /** One alternative of a JSONPath segment. */
-export type Selector =
+export type JsonPathSelector =
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "index"; readonly index: number }
   | { readonly kind: "wildcard" }
@@ -20,7 +20,7 @@ export type Selector =
 /** One segment: what it selects from a node, or with `descend` from the node and everything below it. */
 export interface JsonPathSegment {
   readonly descend: boolean;
-  readonly selectors: readonly Selector[];
+  readonly selectors: readonly JsonPathSelector[];
 }
 
 /** More `..` in one path could visit a document more than cubically often. */
@@ -77,10 +77,10 @@ function readSegment(scanner: Scanner): JsonPathSegment {
   return { descend, selectors: [INTEGER.test(name) ? { kind: "index", index: Number(name) } : keySelector(scanner, { at, key: name })] };
 }
 
-function readBracket(scanner: Scanner): Selector[] {
+function readBracket(scanner: Scanner): JsonPathSelector[] {
   const opened = scanner.at;
   scanner.at += 1;
-  const selectors: Selector[] = [];
+  const selectors: JsonPathSelector[] = [];
   do {
     skipSpace(scanner);
     selectors.push(readSelector(scanner, opened));
@@ -90,7 +90,7 @@ function readBracket(scanner: Scanner): Selector[] {
   return selectors;
 }
 
-function readSelector(scanner: Scanner, opened: number): Selector {
+function readSelector(scanner: Scanner, opened: number): JsonPathSelector {
   const at = scanner.at;
   const next = peek(scanner);
   if (next === "?" || next === "(") throw filterError(scanner, opened);
@@ -122,7 +122,7 @@ function readSliceRest(scanner: Scanner): string[] {
   return rest;
 }
 
-function keySelector(scanner: Scanner, { at, key }: { at: number; key: string }): Selector {
+function keySelector(scanner: Scanner, { at, key }: { at: number; key: string }): JsonPathSelector {
   if (SAFE_KEY.test(key)) return { kind: "key", key };
   throw unusualKey(scanner, at);
 }

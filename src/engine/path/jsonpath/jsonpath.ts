@@ -9,10 +9,10 @@
  */
 import { JSONPath } from "jsonpath-plus";
 import { EngineError } from "../../../base/errors.ts";
-import { type JsonPathSegment, parseJsonPath, type Selector } from "./jsonpath-parse.ts";
-import { addPlace, matchesOf, noPlaces, type Places, rebuildPlaces } from "./places.ts";
+import { type JsonPathSegment, parseJsonPath, type JsonPathSelector } from "./jsonpath-parse.ts";
+import { addPlace, matchesOf, noPlaces, type JsonPathNode, rebuildPlaces } from "./places.ts";
 import { cite } from "../syntax/scan.ts";
-import { PATH_SEGMENTS_MAX, type Segment, type Step } from "../syntax/segment.ts";
+import { PATH_SEGMENTS_MAX, type Segment, type PathStep } from "../syntax/segment.ts";
 import { type Change, decide } from "../update.ts";
 import type { Match } from "../walk.ts";
 
@@ -68,7 +68,7 @@ function alternatives(segments: readonly JsonPathSegment[]): string[] {
   );
 }
 
-function spell(selector: Selector): string {
+function spell(selector: JsonPathSelector): string {
   switch (selector.kind) {
     case "key":
       return `'${selector.key}'`;
@@ -82,7 +82,7 @@ function spell(selector: Selector): string {
   }
 }
 
-function sliceTexts(selector: Selector): string[] {
+function sliceTexts(selector: JsonPathSelector): string[] {
   const spelling = spell(selector);
   return selector.kind !== "key" && spelling.includes(":") ? [spelling] : [];
 }
@@ -110,13 +110,13 @@ interface Search {
   readonly operators: ReadonlySet<string>;
 }
 
-function searchDocument(root: unknown, { text, queries, operators }: Search): Places {
+function searchDocument(root: unknown, { text, queries, operators }: Search): JsonPathNode {
   const places = noPlaces();
   // The library takes a falsy document for a missing one.
   if (typeof root !== "object" || root === null) return places;
   refuseDocument(root, { text, operators });
   let matches = 0;
-  const otherTypeCallback = (_value: unknown, path: readonly Step[]): boolean => {
+  const otherTypeCallback = (_value: unknown, path: readonly PathStep[]): boolean => {
     matches += 1;
     if (matches > JSONPATH_MATCHES_MAX) throw refused(text, `the document has more than ${JSONPATH_MATCHES_MAX} matches`);
     addPlace(places, root, path.slice(1));

@@ -6,17 +6,17 @@
 import { isRecord } from "../../../base/json.ts";
 import { appendStep } from "../syntax/format.ts";
 import { childAt, REMOVE, withChildren } from "../node.ts";
-import type { Step } from "../syntax/segment.ts";
+import type { PathStep } from "../syntax/segment.ts";
 import type { Match } from "../walk.ts";
 
 /** A node of the document with what was found at it and below it. */
-export interface Places {
+export interface JsonPathNode {
   found: boolean;
-  readonly below: Map<Step, Places>;
+  readonly below: Map<PathStep, JsonPathNode>;
 }
 
 /** Nothing found yet. */
-export function noPlaces(): Places {
+export function noPlaces(): JsonPathNode {
   return { found: false, below: new Map() };
 }
 
@@ -24,7 +24,7 @@ export function noPlaces(): Places {
  * Adds the place at `keys` below `root`. What is not an own element or member all the way down is left out, so that neither
  * `length` nor a character of a string counts as found. List elements may be named by digits.
  */
-export function addPlace(places: Places, root: unknown, keys: readonly Step[]): void {
+export function addPlace(places: JsonPathNode, root: unknown, keys: readonly PathStep[]): void {
   const steps = stepsTo(root, keys);
   if (steps === undefined) return;
   let place = places;
@@ -36,8 +36,8 @@ export function addPlace(places: Places, root: unknown, keys: readonly Step[]): 
   place.found = true;
 }
 
-function stepsTo(root: unknown, keys: readonly Step[]): Step[] | undefined {
-  const steps: Step[] = [];
+function stepsTo(root: unknown, keys: readonly PathStep[]): PathStep[] | undefined {
+  const steps: PathStep[] = [];
   let node = root;
   for (const key of keys) {
     const step = Array.isArray(node) ? Number(key) : String(key);
@@ -49,9 +49,9 @@ function stepsTo(root: unknown, keys: readonly Step[]): Step[] | undefined {
 }
 
 /** What was found, once each, in document order. A node comes before what is below it. */
-export function matchesOf(places: Places, root: unknown): Match[] {
+export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
   const matches: Match[] = [];
-  const visit = (place: Places, value: unknown, path: string): void => {
+  const visit = (place: JsonPathNode, value: unknown, path: string): void => {
     if (place.found) matches.push({ path, value });
     for (const step of stepsInOrder(place, value)) visit(place.below.get(step)!, childAt(value, step), appendStep(path, step));
   };
@@ -63,9 +63,9 @@ export function matchesOf(places: Places, root: unknown): Match[] {
  * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
  * found, a changed node wins as a whole; if it did not change, what is below does.
  */
-export function rebuildPlaces(places: Places, root: unknown, values: readonly unknown[]): unknown {
+export function rebuildPlaces(places: JsonPathNode, root: unknown, values: readonly unknown[]): unknown {
   let taken = 0;
-  const rebuild = (place: Places, node: unknown): unknown => {
+  const rebuild = (place: JsonPathNode, node: unknown): unknown => {
     const own = place.found ? values[taken++] : node;
     const children = stepsInOrder(place, node).map((step) => [step, rebuild(place.below.get(step)!, childAt(node, step))] as const);
     if (!Object.is(own, node)) return own;
@@ -75,7 +75,7 @@ export function rebuildPlaces(places: Places, root: unknown, values: readonly un
   return result === REMOVE ? undefined : result;
 }
 
-function stepsInOrder({ below }: Places, node: unknown): Step[] {
+function stepsInOrder({ below }: JsonPathNode, node: unknown): PathStep[] {
   if (Array.isArray(node)) return [...below.keys()].sort((left, right) => Number(left) - Number(right));
   return isRecord(node) && below.size > 0 ? Object.keys(node).filter((key) => below.has(key)) : [];
 }

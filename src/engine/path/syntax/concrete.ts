@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type Part, parseParts } from "./parse.ts";
+import { type ParsedSegment, parseParts } from "./parse.ts";
 import { openScanner, syntaxError } from "./scan.ts";
-import type { Step } from "./segment.ts";
+import type { PathStep } from "./segment.ts";
 
 /**
  * The steps of a concrete path: numbers select list elements, texts object members. `$` is the whole object, no steps.
@@ -15,11 +15,11 @@ import type { Step } from "./segment.ts";
  * @example
  * parseConcrete('metadata.annotations["example.com/x"]'); // ["metadata", "annotations", "example.com/x"]
  */
-export function parseConcrete(path: string): Step[] {
+export function parseConcrete(path: string): PathStep[] {
   return parseParts(path).map((part) => toStep(part, path));
 }
 
-function toStep({ segment, at }: Part, path: string): Step {
+function toStep({ segment, at }: ParsedSegment, path: string): PathStep {
   if (segment.kind === "key") return segment.key;
   if (segment.kind === "index" && segment.index >= 0) return segment.index;
   const problem = segment.kind === "wildcard" ? "[*] is not one place" : `[${segment.index}] depends on the length of the list`;

@@ -6,7 +6,7 @@
  * @module
  */
 import { escapeControls } from "../../../base/escape-controls.ts";
-import type { Segment, Step } from "./segment.ts";
+import type { Segment, PathStep } from "./segment.ts";
 
 /** How the whole object is written. */
 export const WHOLE_OBJECT = "$";
@@ -49,12 +49,12 @@ function appendSegment(path: string, segment: Segment): string {
  * @example
  * formatSteps(["subsets", 0, "addresses", 3, "ip"]); // "subsets[0].addresses[3].ip"
  */
-export function formatSteps(steps: readonly Step[]): string {
+export function formatSteps(steps: readonly PathStep[]): string {
   return steps.reduce<string>(appendStep, "") || WHOLE_OBJECT;
 }
 
 /** The text of `path` extended by one concrete step. `path` is "" at the root. */
-export function appendStep(path: string, step: Step): string {
+export function appendStep(path: string, step: PathStep): string {
   return typeof step === "number" ? `${path}[${step}]` : appendKey(path, step);
 }
 

@@ -39,17 +39,17 @@ export function parsePath(text: string): Segment[] {
 }
 
 /** A segment and the offset where it starts. */
-export interface Part {
+export interface ParsedSegment {
   readonly segment: Segment;
   readonly at: number;
 }
 
 /** As {@link parsePath}, for those who refuse some segments and say where they are. */
-export function parseParts(text: string): Part[] {
+export function parseParts(text: string): ParsedSegment[] {
   const scanner = openScanner(text);
   refuseOtherDialects(scanner);
   const rooted = /^\$(?=[.[]|$)/.test(text.slice(scanner.start, scanner.end)) && accept(scanner, "$");
-  const parts: Part[] = [];
+  const parts: ParsedSegment[] = [];
   while (scanner.at < scanner.end) {
     if (parts.length === PATH_SEGMENTS_MAX) throw tooManySegments(scanner);
     parts.push({ at: scanner.at, segment: readSegment(scanner, { bare: parts.length === 0 && !rooted }) });

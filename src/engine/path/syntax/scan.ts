@@ -49,7 +49,7 @@ export function skipSpace(scanner: Scanner): void {
 }
 
 /** What a refusal says beside the path itself. */
-export interface Refusal {
+export interface PathRefusal {
   /** Offset of the offending character, in UTF-16 units. Default: where the scanner stands. */
   readonly at?: number;
   /** What was found or wanted, as the rest of a sentence. */
@@ -59,16 +59,16 @@ export interface Refusal {
 }
 
 /** PATH_SYNTAX, for a path that does not parse. */
-export function syntaxError(scanner: Scanner, refusal: Refusal): EngineError {
+export function syntaxError(scanner: Scanner, refusal: PathRefusal): EngineError {
   return pathError("PATH_SYNTAX", scanner, refusal);
 }
 
 /** PATH_UNSUPPORTED, for an operator of another path language. */
-export function unsupported(scanner: Scanner, refusal: Refusal): EngineError {
+export function unsupported(scanner: Scanner, refusal: PathRefusal): EngineError {
   return pathError("PATH_UNSUPPORTED", scanner, refusal);
 }
 
-function pathError(code: "PATH_SYNTAX" | "PATH_UNSUPPORTED", { text, at }: Scanner, refusal: Refusal): EngineError {
+function pathError(code: "PATH_SYNTAX" | "PATH_UNSUPPORTED", { text, at }: Scanner, refusal: PathRefusal): EngineError {
   const column = (refusal.at ?? at) + 1;
   const message = `Cannot parse path "${cite(text)}": ${refusal.problem} at column ${column}`;
   return new EngineError(code, message, { details: { column, hint: refusal.hint, text } });

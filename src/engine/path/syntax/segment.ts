@@ -8,7 +8,7 @@ export type Segment =
   | { readonly kind: "wildcard" };
 
 /** One part of a concrete path: the number of a list element, or the name of an object member. */
-export type Step = string | number;
+export type PathStep = string | number;
 
 /** The longest path that is compiled, in UTF-16 units. Kubernetes allows keys of 317. */
 export const PATH_LENGTH_MAX = 4096;

@@ -13,7 +13,7 @@ import type { Rules } from "../rules/rules.ts";
 import { unitsOf } from "../agreement/units.ts";
 
 /** A host edit that does not flow, and why. */
-export interface Refusal {
+export interface RefusedEdit {
   readonly id: UnitId;
   readonly code: Code;
   readonly message: string;
@@ -24,7 +24,7 @@ export interface FlowBack {
   /** The tenant object with every edit that flows; the given one when none does. */
   readonly tenant: KubeObject;
   readonly flowing: readonly UnitId[];
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly RefusedEdit[];
   readonly outcomes: readonly Outcome[];
 }
 
@@ -133,7 +133,7 @@ function* lostUnits(rules: Rules, input: ForwardInput & { host: KubeObject }, tr
   return units.filter((unit) => fails(unit) || desired.get(unit.id) !== unit.host || tenant.get(unit.id) === unit.tenant);
 }
 
-function notInverse(unit: Unit, reversed: Reversed): Refusal {
+function notInverse(unit: Unit, reversed: Reversed): RefusedEdit {
   const failure = failureAt(unit.id, reversed.outcomes);
   if (failure !== undefined) return { id: unit.id, ...failure };
   return {
@@ -152,9 +152,9 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 }
 
 /** An edit of what a patch without reverseExpression made has no way back. */
-function oneWay(rules: Rules, input: ForwardInput, unit: Unit): Refusal[] {
+function oneWay(rules: Rules, input: ForwardInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
-  const refuse = (why: string): Refusal[] => [
+  const refuse = (why: string): RefusedEdit[] => [
     { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },
   ];
   if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("the engine alone decides this label");

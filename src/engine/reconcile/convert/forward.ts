@@ -3,7 +3,7 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
 import { applyPatches, applyPatchesInPieces } from "../../patch/apply.ts";
-import type { PatchOptions } from "../../patch/apply.ts";
+import type { ApplyPatchesOptions } from "../../patch/apply.ts";
 import type { LastWritten } from "../../patch/containment.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../../translate/markers.ts";
@@ -88,7 +88,7 @@ const patches = rememberPatched({
   },
 });
 
-function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): PatchOptions {
+function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatchesOptions {
   return {
     direction: "toHost",
     engine: rules.engine,

@@ -7,9 +7,9 @@
 import { sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { Patched } from "../../patch/apply.ts";
+import type { PatchedObject } from "../../patch/apply.ts";
 import { remembered } from "../rules/remembered.ts";
-import type { Admission, Rules } from "../rules/rules.ts";
+import type { AllowedBody, Rules } from "../rules/rules.ts";
 
 /** All that patches of one object can depend on, beside the rules. The objects must not change. */
 export interface PatchedFrom {
@@ -20,8 +20,8 @@ export interface PatchedFrom {
 
 /** A patched object, and what of it may be written. */
 export interface PatchedBody {
-  readonly patched: Patched;
-  readonly admission: Admission;
+  readonly patched: PatchedObject;
+  readonly admission: AllowedBody;
 }
 
 /** Patches one object. */

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
 import { formatKind, isMarkerKey, writeMarkers } from "../../translate/markers.ts";
-import type { Source } from "../../translate/markers.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import { isAsWritten, readBase, writeBase } from "../agreement/base.ts";
 import type { Base, Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
@@ -13,7 +13,7 @@ export interface CopyParts {
   readonly rules: Rules;
   /** Translated and patched, without markers. */
   readonly desired: KubeObject;
-  readonly source: Source;
+  readonly source: CopySource;
   readonly base: Base;
   readonly owner?: OwnerReference | undefined;
 }
@@ -98,7 +98,7 @@ export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
 }
 
 /** What the markers of a copy say of its source. */
-export function sourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): Source {
+export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): CopySource {
   const { resourceVersion, uid = "" } = tenant.metadata;
   return {
     vcluster: rules.translator.vcluster.name,

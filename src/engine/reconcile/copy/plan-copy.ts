@@ -11,19 +11,19 @@ import { readMarkers, writeMarkers } from "../../translate/markers.ts";
 import { agreedBase, readBase } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { forwardInPieces } from "../convert/forward.ts";
-import { copyOf, rebuiltCopy, sourceOf } from "./host-copy.ts";
+import { copyOf, rebuiltCopy, copySourceOf } from "./host-copy.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
 import { isCopyOf, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./ownership.ts";
 import { planDifference } from "./plan-difference.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "../plan-types.ts";
-import type { Answer, CopyInput, Note, Plan } from "../plan-types.ts";
+import type { MakePlan, CopyInput, Note, Plan } from "../plan-types.ts";
 import { roomNotes, unitsWithoutRoom, withoutUnits } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
 import { unitsOf } from "../agreement/units.ts";
 
 /** Plans the copy of one object, whatever stands at its host key now. */
-export function* planCopy(rules: Rules, input: CopyInput, answer: Answer): Generator<undefined, Plan> {
+export function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const { host, key } = input;
   if (host === undefined) return yield* planCreate(rules, input, answer);
   if (isCopyOf(rules, host, key)) return yield* planUpdate(rules, { ...input, host }, answer);
@@ -42,7 +42,7 @@ export function* planCopy(rules: Rules, input: CopyInput, answer: Answer): Gener
   });
 }
 
-function* planCreate(rules: Rules, input: CopyInput, answer: Answer): Generator<undefined, Plan> {
+function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
@@ -55,7 +55,7 @@ function* planCreate(rules: Rules, input: CopyInput, answer: Answer): Generator<
 
 /** A copy that has nothing of an earlier one, as far as there is room for what it should have. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
-  const source = sourceOf(rules, input);
+  const source = copySourceOf(rules, input);
   const units = unitsOf(rules, input.tenant, desired, desired);
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
@@ -76,7 +76,7 @@ function servicesBeside({ services, kind, settings }: Rules, { hostService, vani
   return [...(host ? (["host"] as const) : []), ...(vanished === true && settings.requireService ? (["tenant"] as const) : [])];
 }
 
-function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
+function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   const reason = "Endpoints left beside a host Service without selector are taken over";
   const planned = yield* planRebuild(rules, input, answer, reason);
   const taken = planned.operations.length > 0 ? [{ code: "TAKEN_OVER", message: reason } as const] : [];
@@ -87,14 +87,14 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  * The copy of an object that belongs elsewhere becomes ours in one write. Waiting until it is gone would never end where two objects
  * have changed places: each would wait for the other.
  */
-function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
+function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
   const planned = yield* planRebuild(rules, input, answer, "The copy that stood here is of an object that is mapped elsewhere now");
   return { ...planned, restsOnSource: true };
 }
 
 /** The tenant wins, silently: what the other syncer agreed on with the host is not known. */
-function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
+function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
   const reason = `The copy of another syncer (${rules.adopt}) is adopted`;
   const planned = yield* planRebuild(rules, { ...input, host: withoutForeignMarks(rules, input.host) }, answer, reason);
@@ -102,7 +102,7 @@ function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, an
   return { ...planned, notes: [...planned.notes, ...adopted] };
 }
 
-function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer): Generator<undefined, Plan> {
+function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   const { host, tenant } = input;
   const markers = readMarkers(rules.translator.markerPrefix, host)!;
   if (host.metadata.deletionTimestamp) return answer("waiting");
@@ -114,7 +114,7 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
 }
 
 /** Everything that may cross is written again; nothing of an earlier life of the copy stays. */
-function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: Answer, reason: string): Generator<undefined, Plan> {
+function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan, reason: string): Generator<undefined, Plan> {
   const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });

@@ -13,11 +13,11 @@ import type { FlowBack } from "../convert/flow-back.ts";
 import { forwardInPieces } from "../convert/forward.ts";
 import type { Forward } from "../convert/forward.ts";
 import { readFlowed, stamped } from "../agreement/flow-stamp.ts";
-import { sourceOf, updatedCopy } from "./host-copy.ts";
+import { copySourceOf, updatedCopy } from "./host-copy.ts";
 import { missingOwner } from "./owner.ts";
 import { rejection, reported } from "./plan-report.ts";
 import { recreation } from "../plan-types.ts";
-import type { Answer, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
+import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
 import { ANNOTATIONS_LENGTH_MAX, annotationsLength, roomNotes, unitsWithoutRoom } from "./room.ts";
 import type { Rules } from "../rules/rules.ts";
 import { unitsOf } from "../agreement/units.ts";
@@ -27,7 +27,7 @@ export function* planDifference(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
   written: Base,
-  answer: Answer,
+  answer: MakePlan,
 ): Generator<undefined, Plan> {
   const wanted = yield* forwardInPieces(rules, input);
   const parts = reported(wanted);
@@ -103,7 +103,7 @@ function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: 
   const ids = new Set<string>(units.map(({ id }) => id));
   const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
   const kept = withoutKeys(input.host.metadata.annotations ?? {}, (key) => !isOther(key));
-  return { ...kept, ...writeMarkers(rules.translator.markerPrefix, sourceOf(rules, input)).annotations };
+  return { ...kept, ...writeMarkers(rules.translator.markerPrefix, copySourceOf(rules, input)).annotations };
 }
 
 interface Difference {
@@ -140,7 +140,7 @@ function hostUpdate(
     host,
     desired: wanted.object,
     changed,
-    source: sourceOf(rules, input),
+    source: copySourceOf(rules, input),
     base: baseWith(known),
     owner,
   });

@@ -18,7 +18,7 @@ export const BASE_LENGTH_MAX = 64 * 1024;
 export const ANNOTATIONS_LENGTH_MAX = 256 * 1024;
 
 /** What stands on a copy, or is to. */
-export interface Wanted {
+export interface CopyMetadata {
   readonly units: readonly Unit[];
   /** Host edits that are to flow; the value that counts is the host's. */
   readonly edits: readonly Unit[];
@@ -36,7 +36,7 @@ const NONE: ReadonlySet<UnitId> = new Set();
  * The labels and annotations that there is no room for: they are not written, and stay as they are on the host. What the engine alone
  * decides comes first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
  */
-export function unitsWithoutRoom(rules: Rules, wanted: Wanted): ReadonlySet<UnitId> {
+export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
   if (fitsAtOnce(wanted)) return NONE;
   const edited = new Set(wanted.edits.map(({ id }) => id));
   const standing = (unit: Unit) => (wanted.fresh === true ? 0 : lengthOn(unit, unit.host));
@@ -67,7 +67,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: Wanted): ReadonlySet<Unit
 }
 
 /** Most objects are far from any limit, and every plan asks. */
-function fitsAtOnce({ units, standing }: Wanted): boolean {
+function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
   for (const { id, desired = "", host = "" } of units) {

@@ -11,7 +11,7 @@ import { isMappedElsewhere } from "./mapped-elsewhere.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
 /** What should become of an object's copy on the host. */
-export type Gate =
+export type CopyDecision =
   | { readonly action: "copy" }
   /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */
   | { readonly action: "remove"; readonly code: Code; readonly message: string; readonly restsOnServices?: readonly ["tenant" | "host"] }
@@ -20,13 +20,13 @@ export type Gate =
   /** The host's own controller is the writer from now on. */
   | { readonly action: "hand-over"; readonly code: Code; readonly message: string; readonly restsOnServices: readonly ["host"] };
 
-const COPY: Gate = { action: "copy" };
+const COPY: CopyDecision = { action: "copy" };
 
 /** The way to the tenant's API server, which is the virtual cluster's own Service on the host. */
 const OWN_SERVICE = "default/kubernetes";
 
 /** Decides whether a tenant object that exists is copied. The order of the rules is the order of their strength. */
-export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): Gate {
+export function gate(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : besideService(rules, { key, tenant }, lasting(around))) ??
@@ -43,7 +43,7 @@ function isGoing({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string";
 }
 
-function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | undefined {
+function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecision | undefined {
   const name = formatKey(key);
   if (!rules.enabled)
     return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
@@ -63,7 +63,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): Gate | unde
   return undefined;
 }
 
-function serviceItself(tenant: KubeObject): Gate | undefined {
+function serviceItself(tenant: KubeObject): CopyDecision | undefined {
   const external = (tenant as Service).spec?.type === "ExternalName";
   return external
     ? { action: "remove", code: "EXCLUDED", message: "A Service of type ExternalName has no Endpoints and gets no copy" }
@@ -74,7 +74,11 @@ function serviceItself(tenant: KubeObject): Gate | undefined {
  * Endpoints live beside the Service of their name, slices beside the one that a label names: the one that it belongs to on the host
  * decides who writes them.
  */
-function besideService(rules: Rules, { key, tenant }: { key: ObjectKey; tenant: KubeObject }, around: Surroundings): Gate | undefined {
+function besideService(
+  rules: Rules,
+  { key, tenant }: { key: ObjectKey; tenant: KubeObject },
+  around: Surroundings,
+): CopyDecision | undefined {
   const { tenantService, hostService } = around;
   const service = rules.kind.serviceOf(key, tenant);
   if (service === undefined)
@@ -106,7 +110,7 @@ function plural({ kind }: Rules): string {
   return kind.resource === ENDPOINTS ? "Endpoints" : "EndpointSlices";
 }
 
-function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): Gate | undefined {
+function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): CopyDecision | undefined {
   const { hostService } = around;
   if (hostService === undefined) {
     return { action: "leave", code: "HOST_SERVICE_MISSING", message: "The host Service does not exist yet; another syncer makes it" };
@@ -116,7 +120,7 @@ function besideExternal(rules: Rules, key: ObjectKey, around: Surroundings): Gat
   return owner.whose === "other" ? besideCopy(owner.of, key) : besideForeign(rules, key);
 }
 
-function besideForeign(rules: Rules, key: ObjectKey): Gate {
+function besideForeign(rules: Rules, key: ObjectKey): CopyDecision {
   return {
     action: "leave",
     code: "HOST_OBJECT_FOREIGN",
@@ -124,7 +128,7 @@ function besideForeign(rules: Rules, key: ObjectKey): Gate {
   };
 }
 
-function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): Gate | undefined {
+function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostService }: Surroundings): CopyDecision | undefined {
   const { translator } = rules;
   const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
   if (hostService === undefined) {
@@ -147,7 +151,7 @@ function isPaused(markerPrefix: string, object: KubeObject): boolean {
 }
 
 /** Its own object takes the host Service to another place, or the tenant Service of this name takes its place. */
-function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): Gate | undefined {
+function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): CopyDecision | undefined {
   const here = translator.toHost(key, SERVICES);
   if (here === undefined || !isMappedElsewhere(translator, SERVICES, other, here)) return undefined;
   const message = `The host Service is still that of "${formatKey(other)}", which is mapped elsewhere now`;
@@ -155,7 +159,7 @@ function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): 
 }
 
 /** Endpoints beside the copy of another tenant Service with the same host name are its backends, and keep those of its own out. */
-function besideCopy(other: ObjectKey, key: ObjectKey): Gate {
+function besideCopy(other: ObjectKey, key: ObjectKey): CopyDecision {
   return {
     action: "remove",
     code: "NAME_COLLISION",

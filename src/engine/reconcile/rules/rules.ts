@@ -69,7 +69,7 @@ export interface SyncedKind {
   /** The body of the host object, before patches. */
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
   /** Checks and corrects the patched body; may refuse the whole object. */
-  admitBody(object: KubeObject, rules: Rules): Admission;
+  admitBody(object: KubeObject, rules: Rules): AllowedBody;
   /** SHA-256 of what the owned part of a host object's body says: bodies that mean the same have the same. The object must not change. */
   hostFingerprint(object: KubeObject): string;
   /** The same for a tenant object's body. */
@@ -86,7 +86,7 @@ export interface SyncedKind {
 }
 
 /** A body that may be written, with what was left out of it, or the reason why nothing may. */
-export interface Admission {
+export interface AllowedBody {
   readonly object: KubeObject;
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
   /** Where something stood that the host's API server would refuse beside the rest. Default none. */

@@ -5,7 +5,7 @@
  */
 import { suggest } from "../../../base/suggest.ts";
 import { operandBefore } from "../../expression/excerpt.ts";
-import type { Place } from "../../expression/excerpt.ts";
+import type { TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnName } from "../../expression/lints/name-advice.ts";
 import type { Thrown } from "./outcome.ts";
 
@@ -13,7 +13,7 @@ import type { Thrown } from "./outcome.ts";
 export interface Circumstances {
   readonly text: string;
   readonly value: unknown;
-  readonly place: Place | undefined;
+  readonly place: TextPosition | undefined;
 }
 
 /**

@@ -7,12 +7,12 @@ import type { Code } from "../../../base/codes.ts";
 import { EngineError } from "../../../base/errors.ts";
 import type { ErrorDetails } from "../../../base/errors.ts";
 import { excerptOf, quote, showPlace } from "../../expression/excerpt.ts";
-import type { Place } from "../../expression/excerpt.ts";
+import type { TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnResult, adviseOnThrown, kindOf } from "./advice.ts";
 import type { FuelBudget } from "../fuel.ts";
 import type { SandboxLimits } from "../limits.ts";
-import type { Outcome, Price, Stopped, Thrown } from "./outcome.ts";
-import { placeOf } from "../source.ts";
+import type { EvaluationOutcome, Price, Stopped, Thrown } from "./outcome.ts";
+import { positionInText } from "../source.ts";
 
 const MESSAGE_MAX = 500;
 
@@ -25,10 +25,10 @@ export interface Conditions {
   readonly value: unknown;
 }
 
-type Failed = (Exclude<Outcome, { kind: "value" }> & Price) | Stopped;
+type Failed = (Exclude<EvaluationOutcome, { kind: "value" }> & Price) | Stopped;
 
 /** The error for an evaluation of `text` that gave no value. */
-export function failureOf(text: string, outcome: Failed, conditions: Conditions): EngineError {
+export function evaluationError(text: string, outcome: Failed, conditions: Conditions): EngineError {
   switch (outcome.kind) {
     case "threw":
       return failureOfThrown(text, outcome, conditions);
@@ -45,7 +45,7 @@ function priceOf(outcome: Failed): ErrorDetails {
 }
 
 /** The error for a text that the engine does not compile. */
-export function compileFailure(text: string, what: string, place: Place = { line: 1, column: 1 }): EngineError {
+export function compileFailure(text: string, what: string, place: TextPosition = { line: 1, column: 1 }): EngineError {
   const message = `Cannot compile expression ${quote(text)}: ${what}${showPlace(text, place)}`;
   return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
@@ -128,7 +128,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
 
 function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" }>, { limits, value }: Conditions): EngineError {
   const { thrown, fuel } = outcome;
-  const place = placeOf(thrown.stack, text);
+  const place = positionInText(thrown.stack, text);
   const at = place === undefined ? "" : showPlace(text, place);
   const where = place === undefined ? {} : { ...place, excerpt: excerptOf(text, place) };
   if (isStackOverflow(thrown)) {

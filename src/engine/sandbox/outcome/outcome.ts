@@ -9,10 +9,10 @@ export interface Price {
 }
 
 /** What an evaluation came to, and what it took. */
-export type Priced = Outcome & Price;
+export type Priced = EvaluationOutcome & Price;
 
 /** What an evaluation came to; `fuel` counts the expression's own steps and those of writing its result. */
-export type Outcome =
+export type EvaluationOutcome =
   | { readonly kind: "value"; readonly value: unknown; readonly fuel: number }
   | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
   | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };

@@ -8,7 +8,7 @@
  * - The instance can call {@link HOST_FUNCTIONS} of the host and nothing else. Only strings cross, and each call has its price in fuel.
  * - A refused growth of memory traps. The guest never sees an "out of memory" that it could catch.
  *
- * After any exception from a method the instance is in an unknown state: ask {@link Engine.trapReason}, then drop it.
+ * After any exception from a method the instance is in an unknown state: ask {@link QuickJsInstance.trapReason}, then drop it.
  *
  * @module
  */
@@ -46,10 +46,10 @@ export const HOST_FUEL = STEPS_MAX;
 const OVERHEAD_BASE = 200_000;
 
 /** How an instance is made. */
-export interface EngineOptions {
+export interface QuickJsInstanceOptions {
   /** The metered module. */
   readonly module: WebAssembly.Module;
-  /** The memory never grows beyond this, in bytes, nor beyond what {@link Engine.allowMemory} says. */
+  /** The memory never grows beyond this, in bytes, nor beyond what {@link QuickJsInstance.allowMemory} says. */
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
@@ -86,12 +86,12 @@ const TEXT_BYTES = 16_384;
 const SCRATCH_TEXT_MAX = Math.floor((TEXT_BYTES - 1) / 3);
 
 /** A running instance. */
-export class Engine {
+export class QuickJsInstance {
   readonly undefined: Handle;
   readonly null: Handle;
   readonly true: Handle;
   readonly false: Handle;
-  readonly #options: EngineOptions;
+  readonly #options: QuickJsInstanceOptions;
   readonly #memory: WebAssembly.Memory;
   readonly #raw: RawExports;
   readonly #layout: Layout;
@@ -102,7 +102,7 @@ export class Engine {
   #given: Steps = { fuel: HOST_FUEL, overhead: STEPS_MAX };
 
   /** Boots an instance, or continues one from its snapshot. */
-  constructor(options: EngineOptions, snapshot?: Snapshot) {
+  constructor(options: QuickJsInstanceOptions, snapshot?: Snapshot) {
     this.#options = options;
     this.#memoryAllowed = options.memoryBytes;
     const initial = INITIAL_PAGES;
@@ -365,7 +365,7 @@ export const HOST_FUNCTIONS = ["callHost", "encodeBase64", "decodeBase64"] as co
 export type HostFunction = (typeof HOST_FUNCTIONS)[number];
 
 const FILLER = 0x61;
-/** What {@link Engine.newText} cannot bring in. */
+/** What {@link QuickJsInstance.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
 /** Price of a call of the host, about what it takes there. */
 const HOST_CALL_FUEL = 1000;

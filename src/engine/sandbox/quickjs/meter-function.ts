@@ -4,7 +4,7 @@
  * @module
  */
 import { assert } from "../../../base/errors.ts";
-import { OP, PREFIXED, TYPE, Writer, encodeUnsigned, skipOperands } from "./wasm-format.ts";
+import { OP, PREFIXED, TYPE, ByteWriter, encodeUnsigned, skipOperands } from "./wasm-format.ts";
 import type { Reader } from "./wasm-format.ts";
 
 /** How many bytes a bulk memory instruction handles for one step, as a power of two. */
@@ -96,7 +96,7 @@ function createCharges(counter: CounterAccess): Charges {
 
 /** The body with its charges. */
 export function meterFunction(body: Reader, plan: FunctionPlan): Uint8Array {
-  const out = new Writer();
+  const out = new ByteWriter();
   const groups = body.unsigned();
   const groupsFrom = body.at;
   let locals = plan.parameters;
@@ -112,7 +112,7 @@ export function meterFunction(body: Reader, plan: FunctionPlan): Uint8Array {
   return out.bytes();
 }
 
-function meterInstructions(body: Reader, out: Writer, { plan, scratch }: { plan: FunctionPlan; scratch: number }): void {
+function meterInstructions(body: Reader, out: ByteWriter, { plan, scratch }: { plan: FunctionPlan; scratch: number }): void {
   const { counters, overheadLoops } = plan;
   let loops = 0;
   let copied = body.at;

@@ -16,7 +16,7 @@
  */
 import { assert } from "../../../base/errors.ts";
 import { LOAN_BITS, STEPS_MAX, createCounters, meterFunction } from "./meter-function.ts";
-import { KIND, OP, Reader, SECTION, TYPE, Writer, encodeUnsigned, readSections, startModule } from "./wasm-format.ts";
+import { KIND, OP, Reader, SECTION, TYPE, ByteWriter, encodeUnsigned, readSections, startModule } from "./wasm-format.ts";
 import type { Section } from "./wasm-format.ts";
 
 /**
@@ -72,8 +72,8 @@ export function meterModule(bytes: Uint8Array, overheadPoints: OverheadPoints = 
   return module.bytes();
 }
 
-function rewriteSection({ id, contents }: Section, { bodies, added, firstAdded }: Rewritten): Writer {
-  const part = new Writer();
+function rewriteSection({ id, contents }: Section, { bodies, added, firstAdded }: Rewritten): ByteWriter {
+  const part = new ByteWriter();
   const copy = restart(contents);
   if (id === SECTION.global) {
     appendItems(copy, part, [COUNTER, COUNTER]);
@@ -202,7 +202,7 @@ function isI32(type: number): boolean {
 }
 
 /** Copies a list of items and appends more. */
-function appendItems(section: Reader, out: Writer, items: readonly (readonly number[])[]): void {
+function appendItems(section: Reader, out: ByteWriter, items: readonly (readonly number[])[]): void {
   out.unsigned(section.unsigned() + items.length);
   out.append(section.bytes.subarray(section.at, section.end));
   for (const item of items) out.append(item);

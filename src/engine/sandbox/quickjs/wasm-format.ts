@@ -99,7 +99,7 @@ export class Reader {
 }
 
 /** Bytes that grow. */
-export class Writer {
+export class ByteWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
 
@@ -122,7 +122,7 @@ export class Writer {
   }
 
   /** The bytes so far, behind their length, as the format wants sections and function bodies. */
-  appendSized(part: Writer): void {
+  appendSized(part: ByteWriter): void {
     this.unsigned(part.#length);
     this.append(part.bytes());
   }
@@ -161,8 +161,8 @@ export function readSections(bytes: Uint8Array): Section[] {
 }
 
 /** An empty module, ready for its sections. */
-export function startModule(): Writer {
-  const writer = new Writer();
+export function startModule(): ByteWriter {
+  const writer = new ByteWriter();
   writer.append(HEADER);
   return writer;
 }

@@ -6,11 +6,11 @@
 import { assert } from "../../../base/errors.ts";
 import { escapeControls } from "../../../base/escape-controls.ts";
 import type { CheckedExpression } from "../../expression/check.ts";
-import { hasSource, jsonOf, projectContext, sourceOf, usedParts } from "../context.ts";
+import { hasSource, jsonOf, projectContext, contextSourceOf, usedParts } from "../context.ts";
 import type { ContextSource, ContextUse, EvaluationContext } from "../context.ts";
-import { Engine, HOST_FUEL } from "../quickjs/engine.ts";
-import type { EngineOptions, Handle, TrapReason } from "../quickjs/engine.ts";
-import type { Outcome, Price, Priced, Thrown } from "../outcome/outcome.ts";
+import { QuickJsInstance, HOST_FUEL } from "../quickjs/engine.ts";
+import type { QuickJsInstanceOptions, Handle, TrapReason } from "../quickjs/engine.ts";
+import type { EvaluationOutcome, Price, Priced, Thrown } from "../outcome/outcome.ts";
 import type { RealmImage } from "./realm.ts";
 import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear, RESULT_UNIT_FUEL, STEPS_PER_FUEL } from "./price.ts";
 import type { InputCost } from "./price.ts";
@@ -60,12 +60,12 @@ const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "", byEngine: fals
 
 /** A running engine. After any exception from a method it must be dropped. */
 export class Instance {
-  readonly engine: Engine;
+  readonly engine: QuickJsInstance;
   readonly #tools: RealmImage["tools"];
   readonly #loaded = new Map<CheckedExpression, Loaded>();
   #cachedBytes = 0;
   #used = false;
-  #fallback: Outcome | undefined;
+  #fallback: EvaluationOutcome | undefined;
   #phase: "input" | "run" = "run";
   /** Steps that the evaluation has left, and what it was charged before the phase that runs. */
   #stepsLeft = 0;
@@ -75,8 +75,8 @@ export class Instance {
   /** True while what the engine takes is to be charged. */
   #paying = false;
 
-  constructor(options: EngineOptions, image: RealmImage) {
-    this.engine = new Engine(options, image.snapshot);
+  constructor(options: QuickJsInstanceOptions, image: RealmImage) {
+    this.engine = new QuickJsInstance(options, image.snapshot);
     this.#tools = image.tools;
   }
 
@@ -86,7 +86,7 @@ export class Instance {
   }
 
   /** The outcome of an evaluation that was over when the instance stopped: asking what it threw for its message hit a limit. */
-  get fallback(): Outcome | undefined {
+  get fallback(): EvaluationOutcome | undefined {
     return this.#fallback;
   }
 
@@ -193,7 +193,7 @@ export class Instance {
     return { handle, cost: { steps, charged: chargeOf(taken) + length } };
   }
 
-  #readOutcome(result: Handle, { fuel, resultBytes }: Evaluation): Outcome {
+  #readOutcome(result: Handle, { fuel, resultBytes }: Evaluation): EvaluationOutcome {
     const { engine } = this;
     const spent = () => fuel - engine.fuel;
     const kind = engine.kind(result);
@@ -226,7 +226,7 @@ export class Instance {
     }
   }
 
-  #readObject(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Outcome {
+  #readObject(result: Handle, { fuel, resultBytes }: { fuel: number; resultBytes: number }): EvaluationOutcome {
     const { engine } = this;
     const json = engine.call(this.#tools.stringify, result);
     const outcome = this.#readJson(json, { steps: fuel - engine.fuel, resultBytes });
@@ -235,7 +235,7 @@ export class Instance {
     return outcome;
   }
 
-  #readJson(json: Handle, { steps: fuel, resultBytes }: { steps: number; resultBytes: number }): Outcome {
+  #readJson(json: Handle, { steps: fuel, resultBytes }: { steps: number; resultBytes: number }): EvaluationOutcome {
     const { engine } = this;
     const kind = engine.kind(json);
     if (kind === "exception") {
@@ -256,7 +256,7 @@ export class Instance {
   }
 
   /** Name, message and place of what an exception threw. `fallback` is the outcome if that cannot be found out. */
-  #describe(exception: Handle, fallback?: Outcome): Thrown {
+  #describe(exception: Handle, fallback?: EvaluationOutcome): Thrown {
     const { engine } = this;
     this.#fallback = fallback;
     this.#allow(DESCRIBE_FUEL);
@@ -321,7 +321,7 @@ export class Instance {
     const json = projectContext(context, expression.reads);
     if (this.#cachedBytes + json.length > CACHED_CONTEXTS_MAX) for (const other of this.#loaded.values()) this.#dropContext(other);
     const { handle, cost } = this.#bringIn(json.length, () => this.#parse(json, this.#tools.freezeParsed));
-    loaded.context = { source: sourceOf(context), base: handle, bytes: json.length, cost };
+    loaded.context = { source: contextSourceOf(context), base: handle, bytes: json.length, cost };
     this.#cachedBytes += json.length;
     this.#contextCharged = cost.charged;
     return handle;
@@ -362,7 +362,7 @@ function tooLong(resultBytes: number): string {
 }
 
 /** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so that most texts need no count. */
-function checkLength(outcome: Extract<Outcome, { kind: "value" }>, resultBytes: number): Outcome {
+function checkLength(outcome: Extract<EvaluationOutcome, { kind: "value" }>, resultBytes: number): EvaluationOutcome {
   const { value, fuel } = outcome;
   if (typeof value === "string" && value.length * 6 + 2 <= resultBytes) return outcome;
   if (new TextEncoder().encode(JSON.stringify(value)).length <= resultBytes) return outcome;

@@ -1,6 +1,6 @@
 import { assert } from "../../../base/errors.ts";
-import { Engine, HOST_FUNCTIONS } from "../quickjs/engine.ts";
-import type { EngineOptions, Handle, Snapshot } from "../quickjs/engine.ts";
+import { QuickJsInstance, HOST_FUNCTIONS } from "../quickjs/engine.ts";
+import type { QuickJsInstanceOptions, Handle, Snapshot } from "../quickjs/engine.ts";
 import { REALM_SOURCE } from "./realm-source.ts";
 
 /** The realm's functions for the host. */
@@ -27,8 +27,8 @@ export interface RealmImage {
 const REALM_FILE = "builtin";
 
 /** Boots an instance and makes its realm the scope of expressions. */
-export function buildRealm(options: EngineOptions): RealmImage {
-  const engine = new Engine(options);
+export function buildRealm(options: QuickJsInstanceOptions): RealmImage {
+  const engine = new QuickJsInstance(options);
   const build = expectValue(engine, engine.evaluateSource(REALM_SOURCE, { file: REALM_FILE }));
   const global = engine.globalObject();
   const hostFunctions = HOST_FUNCTIONS.map((name) => engine.hostFunction(name)) as [Handle, Handle, Handle];
@@ -46,7 +46,7 @@ export function buildRealm(options: EngineOptions): RealmImage {
   return { snapshot: engine.snapshot(), tools };
 }
 
-function expectValue(engine: Engine, value: Handle): Handle {
+function expectValue(engine: QuickJsInstance, value: Handle): Handle {
   if (engine.kind(value) !== "exception") return value;
   const message = engine.property(engine.takeThrown(value), "message");
   assert(false, `the realm builds: ${engine.readText(message)}`);

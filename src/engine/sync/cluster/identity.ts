@@ -2,7 +2,7 @@ import { EngineError, isEngineError } from "../../../base/errors.ts";
 import { NAMESPACES } from "../../../kube/object/resource.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readCopyMarkers, whose } from "../../translate/identity.ts";
-import type { Source } from "../../translate/markers.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import type { ClusterCaches, Writer } from "./access.ts";
 
 /** The object whose uid tells one cluster from another: no cluster is without it, and it is never recreated. */
@@ -59,7 +59,7 @@ function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: 
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint } });
 }
 
-function copiesIn(cluster: ClusterCaches, { kind: { resource }, translator }: Rules): Source[] {
+function copiesIn(cluster: ClusterCaches, { kind: { resource }, translator }: Rules): CopySource[] {
   const objects = cluster.source(resource).list();
   return objects.flatMap((object) => readCopyMarkers(translator.markerPrefix, object, resource) ?? []);
 }

@@ -33,7 +33,7 @@ export type FindingKind =
   | "missing";
 
 /** One object that is not as it should be. */
-export interface Finding {
+export interface AuditFinding {
   readonly finding: FindingKind;
   readonly resource: ResourceType;
   /** Undefined when the object has no place on the host. */
@@ -61,7 +61,7 @@ export interface AuditOptions {
  * @example
  * auditCopies({ preview: await preview(options), tenant, host, translator, kinds, copies }).map(({ finding }) => finding); // ["stale"]
  */
-export function auditCopies(options: AuditOptions): Finding[] {
+export function auditCopies(options: AuditOptions): AuditFinding[] {
   const written = objectChanges(options.preview.writes, options).map((change) => changeFinding(options, change));
   const noted = options.preview.records.flatMap((record) => notedFinding(options, record) ?? []);
   const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
@@ -70,12 +70,15 @@ export function auditCopies(options: AuditOptions): Finding[] {
   return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
 }
 
-function placeText({ resource, host, tenant }: Finding): string {
+function placeText({ resource, host, tenant }: AuditFinding): string {
   return [qualifiedPlural(resource), host === undefined ? `tenant ${formatKey(tenant)}` : formatKey(host)].join(" ");
 }
 
 /** A copy that a run would write is not as it should be. An edit that would flow back is on the host already. */
-function changeFinding({ tenant, translator }: AuditOptions, { id, side, resource, key, reasons, before, after }: ObjectChange): Finding {
+function changeFinding(
+  { tenant, translator }: AuditOptions,
+  { id, side, resource, key, reasons, before, after }: ObjectChange,
+): AuditFinding {
   const source = parseSyncId(id).key;
   const host = side === "host" ? key : translator.toHost(source, resource);
   const shared = { resource, host, tenant: source, message: [...new Set(reasons)].join("; ") };
@@ -96,7 +99,7 @@ const OBSTACLES = new Map<string, FindingKind>([
 function notedFinding(
   { host, kinds }: AuditOptions,
   { resource: plural, tenantKey, hostKey, state, notes }: SyncRecord,
-): Finding | undefined {
+): AuditFinding | undefined {
   const resource = kinds.find((kind) => kind.plural === plural || qualifiedPlural(kind) === plural);
   if (resource === undefined) return undefined;
   const shared = { resource, host: hostKey, tenant: tenantKey };
@@ -108,7 +111,10 @@ function notedFinding(
 }
 
 /** A copy that stands, and that a run would leave where it is although it should not be there. */
-function standingFinding({ preview, translator }: AuditOptions, { resource, object, source: markers }: MarkedCopy): Finding | undefined {
+function standingFinding(
+  { preview, translator }: AuditOptions,
+  { resource, object, source: markers }: MarkedCopy,
+): AuditFinding | undefined {
   const source = { namespace: markers.namespace, name: markers.name };
   const shared = { resource, host: keyOf(object), tenant: source };
   if (object.metadata.deletionTimestamp) return { ...shared, finding: "leftover", message: `It is being deleted${heldBy(object)}` };

@@ -13,18 +13,18 @@ import type { UnitId } from "../../reconcile/agreement/base.ts";
 import { readFlowed } from "../../reconcile/agreement/flow-stamp.ts";
 import { forward } from "../../reconcile/convert/forward.ts";
 import { gate } from "../../reconcile/predicate/gate.ts";
-import type { Gate } from "../../reconcile/predicate/gate.ts";
+import type { CopyDecision } from "../../reconcile/predicate/gate.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Note, PlanState } from "../../reconcile/plan-types.ts";
 import { unitsOf } from "../../reconcile/agreement/units.ts";
 import { isOurs } from "../../translate/identity.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import type { Source } from "../../translate/markers.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import type { FirstLook, Preview } from "./preview.ts";
 import { syncId } from "../state/sync-id.ts";
 
 /** One of both objects. */
-export interface Seen {
+export interface SeenObject {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   /** True while finalizers keep it. */
@@ -32,10 +32,10 @@ export interface Seen {
 }
 
 /** What stands at the host key. */
-export interface SeenOnHost extends Seen {
+export interface SeenOnHost extends SeenObject {
   /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: somebody else's. */
   readonly whose: "copy" | "other-copy" | "foreign";
-  readonly markers: Source | undefined;
+  readonly markers: CopySource | undefined;
   /** Whether it says what both sides last agreed on. */
   readonly base: "readable" | "none";
 }
@@ -56,16 +56,16 @@ export interface PendingWrite {
 }
 
 /** See the module comment. */
-export interface Explanation {
+export interface ObjectExplanation {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
-  readonly tenant: Seen | undefined;
+  readonly tenant: SeenObject | undefined;
   readonly hostKey: ObjectKey | undefined;
   readonly host: SeenOnHost | undefined;
   /** Copies of it at other host keys. */
   readonly strays: readonly ObjectKey[];
   /** Whether it is to be copied; undefined when there is no tenant object. */
-  readonly decision: Gate | undefined;
+  readonly decision: CopyDecision | undefined;
   readonly state: PlanState;
   readonly patches: readonly Outcome[];
   readonly references: readonly (FoundReference & { readonly notes: readonly Note[] })[];
@@ -82,7 +82,7 @@ export interface Explanation {
  * @example
  * explain(await preview({ ...options, ids: ["endpoints|shop/db"] }), ENDPOINTS, { namespace: "shop", name: "db" })?.state; // "copied"
  */
-export function explain(preview: Preview, resource: ResourceType, key: ObjectKey): Explanation | undefined {
+export function explainObject(preview: Preview, resource: ResourceType, key: ObjectKey): ObjectExplanation | undefined {
   const id = syncId(resource.plural, key);
   const look = preview.looks.get(id);
   if (look === undefined) return undefined;
@@ -104,7 +104,7 @@ export function explain(preview: Preview, resource: ResourceType, key: ObjectKey
   };
 }
 
-function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObject): Seen {
+function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObject): SeenObject {
   return { uid, resourceVersion, isGoing: typeof deletionTimestamp === "string" };
 }
 

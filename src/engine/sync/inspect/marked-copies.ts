@@ -5,7 +5,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readCopyMarkers } from "../../translate/identity.ts";
 import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
-import type { Source } from "../../translate/markers.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 
@@ -13,7 +13,7 @@ import type { ClusterReads } from "./cluster-reads.ts";
 export interface MarkedCopy {
   readonly resource: ResourceType;
   readonly object: KubeObject;
-  readonly source: Source;
+  readonly source: CopySource;
 }
 
 /** A kind that the cluster does not show. */

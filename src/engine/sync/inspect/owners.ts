@@ -3,7 +3,7 @@ import type { Translator } from "../../translate/translator.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 
 /** One virtual cluster of our name, as its copies tell of it. */
-export interface Owner {
+export interface CopyOwner {
   /** Host namespace of the virtual cluster; undefined when no copy of it says that, and where they are tells nothing. */
   readonly namespace: string | undefined;
   /** uid of its tenant cluster; undefined for copies that do not say it. */
@@ -20,7 +20,7 @@ export interface Owner {
  * @example
  * groupByOwner(translator, copies).map(({ namespace, clusterUid }) => [namespace, clusterUid]); // [["vc-blue", "4f0c"]]
  */
-export function groupByOwner(translator: Translator, copies: readonly MarkedCopy[]): readonly Owner[] {
+export function groupByOwner(translator: Translator, copies: readonly MarkedCopy[]): readonly CopyOwner[] {
   const clusters = groupBy(copies, ({ source }) => source.clusterUid);
   return [...clusters].flatMap(([clusterUid, ofCluster]) => {
     const namespaces = groupBy(ofCluster, ({ source }) => source.vclusterNamespace);
@@ -38,7 +38,7 @@ function ownersWithoutCluster(
   translator: Translator,
   namespaces: ReadonlyMap<string | undefined, readonly MarkedCopy[]>,
   unnamed: readonly MarkedCopy[],
-): Owner[] {
+): CopyOwner[] {
   const byPlace = groupBy(unnamed, (copy) => ownNamespaceOf(translator, [copy]));
   const all = [...new Set([...namespaces.keys(), ...byPlace.keys()])];
   return all.map((namespace) => {
@@ -54,7 +54,7 @@ function ownNamespaceOf(translator: Translator, unnamed: readonly MarkedCopy[]):
   return isThere || unnamed.every(({ source }) => whose({ translator }, source) === "ours") ? namespace : undefined;
 }
 
-function ownerOf({ vcluster }: Translator, owner: Omit<Owner, "isOurs">): Owner {
+function ownerOf({ vcluster }: Translator, owner: Omit<CopyOwner, "isOurs">): CopyOwner {
   return { ...owner, isOurs: owner.namespace === vcluster.namespace };
 }
 

@@ -6,7 +6,7 @@ import { unreachable, type Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import type { Credentials, CredentialSource } from "../credentials/credentials.ts";
 import { sameTls, type Dispatchers, type Transport } from "./transport.ts";
-import { Ending, WholeAnswer, type Received } from "./whole-answer.ts";
+import { RequestEnd, WholeAnswer, type Received } from "./whole-answer.ts";
 
 /** One request, below the server's address. */
 export interface ApiRequest {
@@ -50,7 +50,7 @@ class Timeout extends Error {}
 interface Attempt {
   readonly request: ApiRequest;
   readonly credentials: Credentials;
-  readonly ending: Ending;
+  readonly ending: RequestEnd;
 }
 
 interface Exchange<Result> extends Omit<Attempt, "credentials"> {
@@ -144,7 +144,7 @@ export class Sender {
   }
 
   /** A plugin may take a minute; who does not want the answer any more need not wait for it. */
-  async #credentials(ending: Ending): Promise<Credentials> {
+  async #credentials(ending: RequestEnd): Promise<Credentials> {
     const { credentials } = this.#options;
     const known = credentials.peek();
     if (known !== undefined) return known;
@@ -155,10 +155,10 @@ export class Sender {
   }
 
   /** Runs `exchange`, which ends after the call timeout or with the request's own signal. */
-  async #timed<Result>(request: ApiRequest, exchange: (ending: Ending) => Promise<Result>): Promise<Result> {
+  async #timed<Result>(request: ApiRequest, exchange: (ending: RequestEnd) => Promise<Result>): Promise<Result> {
     const { clock, timeoutMs, metrics } = this.#options;
     const beganMs = clock.monotonic();
-    const ending = new Ending();
+    const ending = new RequestEnd();
     const end = () => ending.end(new Error("the request was ended"));
     if (request.signal?.aborted) end();
     request.signal?.addEventListener("abort", end, { once: true });
@@ -179,7 +179,7 @@ export class Sender {
   }
 
   /** Throws the reason when the end has come already: nothing is opened then. */
-  #onEnd({ ending, dispatchers, end }: { ending: Ending; dispatchers: Dispatchers; end: (reason: Error) => void }): void {
+  #onEnd({ ending, dispatchers, end }: { ending: RequestEnd; dispatchers: Dispatchers; end: (reason: Error) => void }): void {
     if (ending.reason !== undefined) throw ending.reason;
     ending.onEnd((reason) => {
       if (reason instanceof Timeout) this.#options.transport.abandon(dispatchers);

@@ -5,7 +5,7 @@ import type { Dispatcher } from "undici";
  * The end of a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
  * several times the cost.
  */
-export class Ending {
+export class RequestEnd {
   #reason: Error | undefined;
   #listener: ((reason: Error) => void) | undefined;
 

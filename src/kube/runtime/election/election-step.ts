@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { microTime, NO_NOTES, type LeaseNotes, type LeaseRecord } from "./lease.ts";
+import { leaseTime, NO_NOTES, type LeaseNotes, type LeaseRecord } from "./lease.ts";
 
 /** The three times of an election, in seconds. */
 export interface ElectionTimes {
@@ -103,7 +103,7 @@ function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseR
 
 /** What a holder notes: nothing while it is not blind, so that the one who asked for the Lease then has asked in vain. */
 function notesOf({ sight, notes = NO_NOTES, wallMs }: ElectionState): LeaseNotes {
-  return sight === "blind" ? { ...notes, blindSince: notes.blindSince || microTime(wallMs) } : NO_NOTES;
+  return sight === "blind" ? { ...notes, blindSince: notes.blindSince || leaseTime(wallMs) } : NO_NOTES;
 }
 
 /** Who is blind leaves a free Lease to the others for as long as each of them takes to look. */
@@ -125,7 +125,7 @@ interface Origin {
 }
 
 function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acquired }: Origin): LeaseRecord {
-  const now = microTime(wallMs);
+  const now = leaseTime(wallMs);
   return {
     holderIdentity: identity,
     leaseDurationSeconds: times.leaseDurationSeconds,
@@ -142,7 +142,7 @@ function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acq
  * releaseRecord(readLease(lease), clock.now()).holderIdentity; // ""
  */
 export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number): LeaseRecord {
-  const now = microTime(wallMs);
+  const now = leaseTime(wallMs);
   return { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
 }
 
@@ -154,7 +154,7 @@ export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number)
  * handedRecord(readLease(lease), "syncer-1_77ab…", clock.now()).leaseTransitions; // one more
  */
 export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRecord, to: string, wallMs: number): LeaseRecord {
-  const now = microTime(wallMs);
+  const now = leaseTime(wallMs);
   return { holderIdentity: to, leaseDurationSeconds, acquireTime: now, renewTime: now, leaseTransitions: leaseTransitions + 1 };
 }
 

@@ -97,7 +97,7 @@ function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseN
  * @example
  * microTime(0); // "1970-01-01T00:00:00.000000Z"
  */
-export function microTime(wallMs: number): string {
+export function leaseTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace("Z", "000Z");
 }
 

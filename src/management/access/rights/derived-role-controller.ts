@@ -11,7 +11,7 @@ import type { KeyWorker } from "../../../cluster/controllers/key-worker.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from "../../../cluster/rbac/resources.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
-import { derivedRoles, sourceOf } from "./derived-roles.ts";
+import { derivedRoles, derivedFrom } from "./derived-roles.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /** What the controller works with. */
@@ -37,7 +37,7 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
   for (const type of SOURCES) for (const object of objects.of(type)) worker.add(idOf(type.kind, keyOf(object)));
   for (const type of [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS]) {
     for (const derived of (await registry.list(type)).items) {
-      const source = sourceOf(keyOf(derived));
+      const source = derivedFrom(keyOf(derived));
       if (source === undefined) continue;
       const id = idOf(source.type.kind, source.key);
       const known = names.get(id) ?? new Set();

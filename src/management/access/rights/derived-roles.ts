@@ -91,7 +91,7 @@ function subjectsOf({ users = [], teams = [] }: AccessRule) {
 const DERIVED_NAME = /^([a-z]+):([^:]+):[0-9]+$/;
 
 /** The object from which a role or binding of this key follows; undefined when its name is no derived one. */
-export function sourceOf({ namespace, name }: ObjectKey): { readonly type: ResourceType; readonly key: ObjectKey } | undefined {
+export function derivedFrom({ namespace, name }: ObjectKey): { readonly type: ResourceType; readonly key: ObjectKey } | undefined {
   const [, kind, source] = DERIVED_NAME.exec(name) ?? [];
   const type = SOURCES.find((known) => known.kind.toLowerCase() === kind);
   return type === undefined || source === undefined ? undefined : { type, key: { namespace, name: source } };

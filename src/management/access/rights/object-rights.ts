@@ -21,7 +21,7 @@ export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"
 const TEAM_VERBS = ["bind", "makeowner"] as const;
 
 /** Somebody wants to do something with an object. */
-export interface Wanted {
+export interface AccessQuestion {
   readonly verb: string;
   /** A part of the object; "" is the object itself. Default "". */
   readonly subresource?: string;
@@ -50,7 +50,7 @@ export function isUserName(name: string | undefined): name is string {
  * @example
  * objectAllows(secret, jane, { verb: "get" });
  */
-export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: Wanted): boolean {
+export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: AccessQuestion): boolean {
   if (subresource === "" && (OBJECT_VERBS as readonly string[]).includes(verb) && owns(caller, object)) return true;
   return (specOf<OwnedSpec>(object).access ?? []).some(
     (rule) => ruleIsFor(rule, caller) && ruleHasVerb(rule, verb, object) && ruleHasPart(rule, subresource),

@@ -17,7 +17,7 @@ import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
 import { clusterRolesOf } from "../../kinds/team.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
-import type { Caller, Subject } from "../caller.ts";
+import type { Caller, KeySubject } from "../caller.ts";
 import type { NameIndex } from "./name-index.ts";
 import { objectAllows, owns, verbsOf } from "./object-rights.ts";
 import { attributesOn } from "./rights.ts";
@@ -95,7 +95,7 @@ class Review {
     const { caller, old } = this.#write;
     const { user = "", team = "" } = this.#spec.owner ?? {};
     const { user: userBefore = "", team: teamBefore = "" } = this.#before.owner ?? {};
-    const isSelf = ({ kind, name }: Subject) => caller.subject?.kind === kind && caller.subject.name === name;
+    const isSelf = ({ kind, name }: KeySubject) => caller.subject?.kind === kind && caller.subject.name === name;
     if (!caller.administers && old === undefined) {
       if (user === "" && team === "") throw this.#refuse("spec.owner must name you, or a team on which you have the verb makeowner");
       if (user !== "" && !isSelf({ kind: "user", name: user })) throw this.#refuse("spec.owner.user of a new object can only be you");

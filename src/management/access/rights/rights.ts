@@ -3,7 +3,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import type { Attributes, Authorizer, Decision, PolicyRule, ResourceAttributes } from "../../../apiserver/access/authorization.ts";
+import type { Attributes, Authorizer, AccessDecision, PolicyRule, ResourceAttributes } from "../../../apiserver/access/authorization.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import type { ScopeOptions } from "../../../cluster/scope/grants.ts";
@@ -12,7 +12,7 @@ import { parseScope } from "../../../cluster/scope/parse.ts";
 import { inEveryNamespace } from "../../../cluster/scope/every-namespace.ts";
 import { rulesWithin } from "../../../cluster/scope/rules.ts";
 import { allowedByScopes, SCOPE_EXTRA } from "../../../cluster/scope/scope.ts";
-import { isWithin } from "../../../cluster/scope/checks/subset.ts";
+import { isScopeWithin } from "../../../cluster/scope/checks/subset.ts";
 import type { AccessScope, ManagementTarget } from "../../../cluster/scope/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
@@ -28,7 +28,7 @@ import {
 import type { Caller } from "../caller.ts";
 import { createCreators } from "./creators.ts";
 import type { Creators } from "./creators.ts";
-import { rulesOf, sourceOf } from "./derived-roles.ts";
+import { rulesOf, derivedFrom } from "./derived-roles.ts";
 import { isKeyOf } from "../key-subject.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
@@ -64,8 +64,8 @@ const READS: readonly string[] = ["get", "list", "watch"];
 const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
-const REFUSED: Decision = { allowed: false, reason: "" };
-const OUT_OF_SCOPE: Decision = { allowed: false, reason: "the scope of the access key does not allow it" };
+const REFUSED: AccessDecision = { allowed: false, reason: "" };
+const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
  * Rights by owners, access rules and membership. Answers hold for this moment.
@@ -95,7 +95,7 @@ class ManagementRights implements Rights {
     return this.#membership.callerOf(user);
   }
 
-  decide(user: UserInfo, attributes: Attributes): Decision {
+  decide(user: UserInfo, attributes: Attributes): AccessDecision {
     const caller = this.callerOf(user);
     if (alwaysAllowed(attributes)) return allowed("everybody who is known may ask");
     if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
@@ -112,10 +112,10 @@ class ManagementRights implements Rights {
   }
 
   coversScope({ extra }: UserInfo, scope: AccessScope | undefined): boolean {
-    return (extra?.[SCOPE_EXTRA] ?? []).every((text) => isWithin(scope, parseScope(text) ?? {}, this.#scopeOptions()));
+    return (extra?.[SCOPE_EXTRA] ?? []).every((text) => isScopeWithin(scope, parseScope(text) ?? {}, this.#scopeOptions()));
   }
 
-  #decide(caller: Caller, attributes: ResourceAttributes): Decision {
+  #decide(caller: Caller, attributes: ResourceAttributes): AccessDecision {
     const { group, resource, verb } = attributes;
     if (group === RBAC_GROUP) return this.#decideDerived(caller, attributes);
     if (group !== MANAGEMENT_GROUP) return REFUSED;
@@ -131,7 +131,7 @@ class ManagementRights implements Rights {
   }
 
   /** Everybody may have keys; what they may say is the permit's affair. */
-  #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
+  #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
     // Anyone who may create learns from that already that there is none; it takes this to apply a new one.
@@ -139,13 +139,13 @@ class ManagementRights implements Rights {
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
 
-  #decideUser(caller: Caller, { verb, subresource, name }: ResourceAttributes): Decision {
+  #decideUser(caller: Caller, { verb, subresource, name }: ResourceAttributes): AccessDecision {
     const isSelf = caller.subject?.kind === "user" && caller.subject.name === name;
     if (isSelf && verb === "create" && subresource === "password") return allowed("the password is the caller's own");
     return isSelf && READS.includes(verb) ? allowed("the user is the caller") : REFUSED;
   }
 
-  #decideOwned(caller: Caller, attributes: ResourceAttributes, type: ResourceType): Decision {
+  #decideOwned(caller: Caller, attributes: ResourceAttributes, type: ResourceType): AccessDecision {
     const { verb, subresource, namespace, name } = attributes;
     if (verb === "create" && this.mayCreate(caller, type, namespace)) return allowed("an access rule allows to create");
     if (name === "") return REFUSED;
@@ -155,7 +155,7 @@ class ManagementRights implements Rights {
     return allowed("the owner or an access rule of the object allows it");
   }
 
-  #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): Decision {
+  #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
     if (verb !== "get" || name === "") return REFUSED;
     return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
@@ -163,7 +163,7 @@ class ManagementRights implements Rights {
 
   /** Anyone who may read an object may read the roles that follow from it. */
   #seesSource(caller: Caller, key: ObjectKey): boolean {
-    const source = sourceOf(key);
+    const source = derivedFrom(key);
     const object = source && this.#objects.get(source.type, source.key);
     return object !== undefined && objectAllows(object, caller, { verb: "get" });
   }
@@ -254,6 +254,6 @@ function isNamespaced(_group: string, resource: string): boolean {
   return NAMESPACED.includes(resource);
 }
 
-function allowed(reason: string): Decision {
+function allowed(reason: string): AccessDecision {
   return { allowed: true, reason };
 }

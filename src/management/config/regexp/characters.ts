@@ -13,7 +13,7 @@ export function range(first: number, last = first): Characters {
 }
 
 /** The characters of any of the sets. */
-export function union(sets: readonly Characters[]): Characters {
+export function anyOf(sets: readonly Characters[]): Characters {
   return (point) => sets.some((set) => set(point));
 }
 
@@ -33,14 +33,14 @@ export function anyCase(set: Characters): Characters {
 /** The set of the characters of `text`, in which `a-z` is a range. */
 function among(text: string): Characters {
   const parts = [...text.matchAll(/([^])-([^])|([^])/gu)];
-  return union(parts.map(([, first, last, single]) => range((first ?? single)!.codePointAt(0)!, (last ?? single)!.codePointAt(0)!)));
+  return anyOf(parts.map(([, first, last, single]) => range((first ?? single)!.codePointAt(0)!, (last ?? single)!.codePointAt(0)!)));
 }
 
 const DIGITS = among("0-9");
 const SPACES = among("\t\n\f\r ");
 
 /** Digits, letters and the underscore: what `\w` takes and `\b` goes by. */
-export const WORDS = among("0-9A-Za-z_");
+export const WORD_CHARACTERS = among("0-9A-Za-z_");
 
 /** The classes of a backslash and a letter; the capital is the complement. */
 export const PERL_CLASSES: Readonly<Record<string, Characters>> = {
@@ -48,8 +48,8 @@ export const PERL_CLASSES: Readonly<Record<string, Characters>> = {
   D: complement(DIGITS),
   s: SPACES,
   S: complement(SPACES),
-  w: WORDS,
-  W: complement(WORDS),
+  w: WORD_CHARACTERS,
+  W: complement(WORD_CHARACTERS),
 };
 
 /** The classes `[:name:]` within brackets. */
@@ -58,15 +58,15 @@ export const POSIX_CLASSES: Readonly<Record<string, Characters>> = {
   alpha: among("A-Za-z"),
   ascii: range(0, 0x7f),
   blank: among("\t "),
-  cntrl: union([range(0, 0x1f), range(0x7f)]),
+  cntrl: anyOf([range(0, 0x1f), range(0x7f)]),
   digit: DIGITS,
   graph: range(0x21, 0x7e),
   lower: among("a-z"),
   print: range(0x20, 0x7e),
-  punct: union([range(0x21, 0x2f), range(0x3a, 0x40), range(0x5b, 0x60), range(0x7b, 0x7e)]),
+  punct: anyOf([range(0x21, 0x2f), range(0x3a, 0x40), range(0x5b, 0x60), range(0x7b, 0x7e)]),
   space: among("\t\n\v\f\r "),
   upper: among("A-Z"),
-  word: WORDS,
+  word: WORD_CHARACTERS,
   xdigit: among("0-9A-Fa-f"),
 };
 

@@ -4,19 +4,19 @@
  *
  * @module
  */
-import { anyCase, complement, PERL_CLASSES, POSIX_CLASSES, range, unicodeClass, union } from "./characters.ts";
+import { anyCase, complement, PERL_CLASSES, POSIX_CLASSES, range, unicodeClass, anyOf } from "./characters.ts";
 import type { Characters } from "./characters.ts";
 
 /** An expression as a tree. */
 export type Tree =
   | { readonly kind: "characters"; readonly set: Characters }
-  | { readonly kind: "place"; readonly place: Place }
+  | { readonly kind: "place"; readonly place: Assertion }
   | { readonly kind: "sequence"; readonly parts: readonly Tree[] }
   | { readonly kind: "choice"; readonly parts: readonly Tree[] }
   | { readonly kind: "repeat"; readonly part: Tree; readonly least: number; readonly most: number };
 
 /** A condition on a place between characters. */
-export type Place = "textStart" | "textEnd" | "lineStart" | "lineEnd" | "wordEdge" | "noWordEdge";
+export type Assertion = "textStart" | "textEnd" | "lineStart" | "lineEnd" | "wordEdge" | "noWordEdge";
 
 /** Why an expression is none, and where: an offset in UTF-16 units from 0. */
 export class RegexpRefusal extends Error {
@@ -180,7 +180,7 @@ class Parser {
     }
     this.#at += 1;
     // The other case belongs to the set before it is negated.
-    const set = this.#flags.i ? anyCase(union(sets)) : union(sets);
+    const set = this.#flags.i ? anyCase(anyOf(sets)) : anyOf(sets);
     if (!negated) return set;
     return complement(set);
   }

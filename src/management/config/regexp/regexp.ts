@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { WORDS } from "./characters.ts";
+import { WORD_CHARACTERS } from "./characters.ts";
 import type { Characters } from "./characters.ts";
 import { parseRegexp, RegexpRefusal } from "./parse.ts";
-import type { Place, Tree } from "./parse.ts";
+import type { Assertion, Tree } from "./parse.ts";
 
 /** Most steps of one expression, counted repetitions written out. */
 const STEPS_MAX = 1_000;
@@ -42,7 +42,7 @@ export function compileRegexp(source: string): RegexpResult {
 type Step =
   | { readonly kind: "match" }
   | { readonly kind: "characters"; readonly set: Characters; readonly next: number }
-  | { readonly kind: "place"; readonly place: Place; readonly next: number }
+  | { readonly kind: "place"; readonly place: Assertion; readonly next: number }
   | { readonly kind: "split"; next: readonly number[] };
 
 function stepsOf(tree: Tree): number {
@@ -126,9 +126,9 @@ interface Where {
 
 const LINE_BREAK = 10;
 
-function holds(place: Place, { points, at }: Where): boolean {
+function holds(place: Assertion, { points, at }: Where): boolean {
   const [before, after] = [points[at - 1], points[at]];
-  const isEdge = (before !== undefined && WORDS(before)) !== (after !== undefined && WORDS(after));
+  const isEdge = (before !== undefined && WORD_CHARACTERS(before)) !== (after !== undefined && WORD_CHARACTERS(after));
   switch (place) {
     case "textStart":
       return at === 0;

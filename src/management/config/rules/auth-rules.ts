@@ -8,56 +8,56 @@ import { headerProblem } from "../custom-headers.ts";
 import { AUTH, FILTER_LENGTH_MAX } from "../schema/auth-schema.ts";
 import { PROVIDER_NAMES } from "../schema/provider-schema.ts";
 import { compileRegexp } from "../regexp/regexp.ts";
-import { below, isTrue, isWritten, itemsOf, membersOf, refuse, warn, writtenText } from "./spot.ts";
+import { spotBelow, isTrue, isWritten, itemsOf, membersOf, refuseAt, warn, writtenText } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
 /** Checks the section `auth`. */
 export function checkAuth(auth: Spot): void {
   checkProviders(auth);
   checkConnectors(auth);
-  checkHeaders(below(auth, "customHttpHeaders"));
-  for (const filter of itemsOf(below(auth, "groupsFilters"))) checkFilter(filter);
+  checkHeaders(spotBelow(auth, "customHttpHeaders"));
+  for (const filter of itemsOf(spotBelow(auth, "groupsFilters"))) checkFilter(filter);
 }
 
 /** The rules of the provider sections, which `auth` and connectors share. */
 function checkProviders(holder: Spot): void {
-  checkOidc(below(holder, "oidc"));
-  checkDirectory(below(holder, "directoryProviderA"));
-  const saml = below(holder, "saml");
+  checkOidc(spotBelow(holder, "oidc"));
+  checkDirectory(spotBelow(holder, "directoryProviderA"));
+  const saml = spotBelow(holder, "saml");
   if (saml.node?.kind === "map") checkSaml(saml);
 }
 
 function checkOidc(oidc: Spot): void {
   if (oidc.node?.kind !== "map") return;
-  const missing = ["issuerUrl", "clientId"].filter((name) => !isWritten(below(oidc, name)));
+  const missing = ["issuerUrl", "clientId"].filter((name) => !isWritten(spotBelow(oidc, name)));
   if (missing.length > 0) warn(oidc, { message: `Nobody can sign in here without ${missing.join(" and ")}` });
-  const issuer = below(oidc, "issuerUrl");
+  const issuer = spotBelow(oidc, "issuerUrl");
   const address = writtenText(issuer);
   if (address !== undefined && !/^https?:\/\/[^/]/.test(address))
     warn(issuer, { message: "Nothing can be discovered at what is no address", hint: "Write https:// and the rest of it" });
 }
 
 function checkDirectory(provider: Spot): void {
-  const account = below(provider, "serviceAccountFilePath");
-  const email = below(provider, "adminEmail");
+  const account = spotBelow(provider, "serviceAccountFilePath");
+  const email = spotBelow(provider, "adminEmail");
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
-  refuse({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
+  refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
 }
 
 /** Formats of SAML 2.0, which an abbreviation does not stand for. */
 const NEWER_FORMATS = ["persistent", "transient", "entity", "encrypted", "kerberos"];
 
 function checkSaml(saml: Spot): void {
-  const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => below(saml, name)) as [Spot, Spot, Spot];
+  const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => spotBelow(saml, name)) as [Spot, Spot, Spot];
   const [data, path] = [writtenText(caData), writtenText(ca)];
   if (data === undefined && path === undefined && !isTrue(skip)) {
     const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, by which responses are checked";
-    refuse(saml, { code: "CONFIG_REQUIRED", message });
+    refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca beside caData, which goes before it" });
-  if (data !== undefined && !isBase64(data)) refuse(caData, { message: "Expected base64" });
-  const format = below(saml, "nameIDPolicyFormat");
+  if (data !== undefined && !isBase64(data)) refuseAt(caData, { message: "Expected base64" });
+  const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
@@ -73,17 +73,17 @@ function isBase64(text: string): boolean {
 /** Connectors and the sections of `auth` stand beside each other in addresses. */
 function checkConnectors(auth: Spot): void {
   checkPlainNames(auth);
-  const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(below(auth, name)));
+  const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(spotBelow(auth, name)));
   const taken = new Map([...sections, "password"].map((name) => [name, `auth.${name}`]));
-  for (const connector of itemsOf(below(auth, "connectors"))) {
-    const id = below(connector, "id");
+  for (const connector of itemsOf(spotBelow(auth, "connectors"))) {
+    const id = spotBelow(connector, "id");
     const name = writtenText(id);
     const other = name === undefined ? undefined : taken.get(name);
-    if (other !== undefined) refuse(id, { message: `The id ${JSON.stringify(name)} is that of ${other}`, hint: "Choose another one" });
+    if (other !== undefined) refuseAt(id, { message: `The id ${JSON.stringify(name)} is that of ${other}`, hint: "Choose another one" });
     else if (name !== undefined) taken.set(name, connector.field);
     if (connector.node?.kind !== "map") continue;
     checkProviders(connector);
-    const written = PROVIDER_NAMES.filter((provider) => isWritten(below(connector, provider)));
+    const written = PROVIDER_NAMES.filter((provider) => isWritten(spotBelow(connector, provider)));
     if (written.length === 0) warn(connector, { message: "Nobody can sign in by a connector without a provider" });
     if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
   }
@@ -91,12 +91,12 @@ function checkConnectors(auth: Spot): void {
 
 /** A misspelled id would leave nobody with plain names, which shows at the first sign-in only. */
 function checkPlainNames(auth: Spot): void {
-  const owner = below(auth, "plainNamesConnector");
+  const owner = spotBelow(auth, "plainNamesConnector");
   const id = writtenText(owner) ?? "";
-  const sections = PROVIDER_NAMES.filter((name) => isWritten(below(auth, name)));
-  const ids = [...sections, ...itemsOf(below(auth, "connectors")).map((connector) => writtenText(below(connector, "id")) ?? "")];
+  const sections = PROVIDER_NAMES.filter((name) => isWritten(spotBelow(auth, name)));
+  const ids = [...sections, ...itemsOf(spotBelow(auth, "connectors")).map((connector) => writtenText(spotBelow(connector, "id")) ?? "")];
   if (id === "" || ids.includes(id)) return;
-  refuse(owner, {
+  refuseAt(owner, {
     message: `There is no connector ${JSON.stringify(id)}`,
     hint: `Write one of ${ids.join(", ") || "those that you set up"}`,
   });
@@ -109,7 +109,7 @@ function checkHeaders(headers: Spot): void {
     const before = seen.get(key);
     if (!isWritten(header)) continue;
     const problem = headerProblem(name, writtenText(header) ?? "");
-    if (before !== undefined) refuse(header, { message: `Found the header ${name} beside ${before}, which is the same` });
+    if (before !== undefined) refuseAt(header, { message: `Found the header ${name} beside ${before}, which is the same` });
     // Names and values that no header has are refused by the schema.
     else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);

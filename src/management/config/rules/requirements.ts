@@ -4,7 +4,7 @@
  * @module
  */
 import { canonicalQuantity, compareQuantities } from "../../../apiserver/types/objects/quantity.ts";
-import { below, isWritten, membersOf, refuse } from "./spot.ts";
+import { spotBelow, isWritten, membersOf, refuseAt } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
 /** Resource requirements as the file has them. */
@@ -22,11 +22,11 @@ export interface Requirements extends WrittenRequirements {
 
 /** Checks amounts, and that no request is above its limit. */
 export function checkRequirements(requirements: Spot): void {
-  const limits = new Map(checkedAmounts(below(requirements, "limits")).map(({ name, amount }) => [name, amount]));
-  for (const { name, amount, spot } of checkedAmounts(below(requirements, "requests"))) {
+  const limits = new Map(checkedAmounts(spotBelow(requirements, "limits")).map(({ name, amount }) => [name, amount]));
+  for (const { name, amount, spot } of checkedAmounts(spotBelow(requirements, "requests"))) {
     const limit = limits.get(name);
     if (limit === undefined || compareQuantities(amount, limit) <= 0) continue;
-    refuse(spot, { message: `Expected at most the limit ${limit}, found ${amount}` });
+    refuseAt(spot, { message: `Expected at most the limit ${limit}, found ${amount}` });
   }
 }
 
@@ -34,7 +34,7 @@ function checkedAmounts(amounts: Spot): { name: string; amount: string; spot: Sp
   return membersOf(amounts).flatMap(([name, spot]) => {
     const amount = spot.node?.kind === "scalar" ? amountOf(spot.node.value) : undefined;
     if (amount !== undefined && !amount.startsWith("-")) return [{ name, amount, spot }];
-    refuse(spot, { message: isWritten(spot) ? "Expected an amount such as 500m or 2Gi" : "Expected an amount, found nothing" });
+    refuseAt(spot, { message: isWritten(spot) ? "Expected an amount such as 500m or 2Gi" : "Expected an amount, found nothing" });
     return [];
   });
 }

@@ -10,39 +10,39 @@ import { canonicalQuantity } from "../../../apiserver/types/objects/quantity.ts"
 import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
 import { checkAuth } from "./auth-rules.ts";
 import { checkRequirements } from "./requirements.ts";
-import { below, isTrue, isWritten, refuse, warn, writtenText } from "./spot.ts";
+import { spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
 import type { Spot } from "./spot.ts";
 
 /** Checks a whole file. */
 export function checkRules(node: Node, report: Report): void {
   const root: Spot = { report, node, field: "" };
-  checkAuth(below(root, "auth"));
-  checkAudit(below(root, "audit"));
-  warnOfIdleAllowance(below(root, "uiSettings", "externalURLs"));
+  checkAuth(spotBelow(root, "auth"));
+  checkAudit(spotBelow(root, "audit"));
+  warnOfIdleAllowance(spotBelow(root, "uiSettings", "externalURLs"));
   warnOfDeprecated(root);
   checkServices(root);
 }
 
 function checkAudit(audit: Spot): void {
-  const [enabled, path] = [below(audit, "enabled"), below(audit, "path")];
+  const [enabled, path] = [spotBelow(audit, "enabled"), spotBelow(audit, "path")];
   if (isTrue(enabled) && writtenText(path) === undefined && (path.node === undefined || path.node.kind === "scalar"))
-    refuse({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
-  const level = below(audit, "level");
-  if (isWritten(level) && isWritten(below(audit, "policy")))
-    refuse(level, { message: "Found level beside policy", hint: "Remove one of the two" });
+    refuseAt({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
+  const level = spotBelow(audit, "level");
+  if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
+    refuseAt(level, { message: "Found level beside policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
     warn(level, { message: `There is no level above ${AUDIT_LEVEL_MAX}, which this one acts as` });
 }
 
 function warnOfIdleAllowance(external: Spot): void {
-  const allow = below(external, "allow");
-  if (allow.node?.kind !== "list" || allow.node.items.length === 0 || isTrue(below(external, "block"))) return;
+  const allow = spotBelow(external, "allow");
+  if (allow.node?.kind !== "list" || allow.node.items.length === 0 || isTrue(spotBelow(external, "block"))) return;
   warn(allow, { message: "Has no effect without block: true" });
 }
 
 function warnOfDeprecated(root: Spot): void {
   for (const name of ["oidc", "devWorkspaceSubDomain"]) {
-    const spot = below(root, name);
+    const spot = spotBelow(root, name);
     if (isWritten(spot)) warn(spot, { message: "Is deprecated" });
   }
 }
@@ -57,8 +57,8 @@ const SERVICES = [
 
 function checkServices(root: Spot): void {
   for (const path of SERVICES) {
-    checkRequirements(below(root, ...path, "resources"));
-    const size = below(root, ...path, "storage", "size");
+    checkRequirements(spotBelow(root, ...path, "resources"));
+    const size = spotBelow(root, ...path, "storage", "size");
     const amount = writtenText(size);
     if (amount !== undefined && canonicalQuantity(amount) === undefined) warn(size, { message: "Is no amount such as 10Gi" });
   }

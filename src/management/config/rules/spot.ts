@@ -11,7 +11,7 @@ export interface Spot {
 }
 
 /** The spot below `spot` that the names lead to. */
-export function below(spot: Spot, ...names: readonly string[]): Spot {
+export function spotBelow(spot: Spot, ...names: readonly string[]): Spot {
   return names.reduce((at, name) => ({ report: spot.report, node: valueAt(at.node, name), field: fieldPath(at.field, name) }), spot);
 }
 
@@ -24,7 +24,7 @@ export function itemsOf(spot: Spot): Spot[] {
 /** The spots of a map's members with their keys; of anything else none. */
 export function membersOf(spot: Spot): [string, Spot][] {
   const entries = spot.node?.kind === "map" ? [...spot.node.entries.keys()] : [];
-  return entries.map((key) => [key, below(spot, key)]);
+  return entries.map((key) => [key, spotBelow(spot, key)]);
 }
 
 /** Whether something stands there that is not null. */
@@ -48,7 +48,7 @@ export interface Told extends Pick<ProblemInput, "message" | "hint"> {
 }
 
 /** Reports an error about a spot where something stands. */
-export function refuse(spot: Spot, told: Told): void {
+export function refuseAt(spot: Spot, told: Told): void {
   spot.report.error({ code: "CONFIG_VALUE", at: startOf(spot.node!), field: spot.field, ...told });
 }
 

@@ -1,5 +1,5 @@
 import type { ObjectSchema } from "../../../schema/schema.ts";
-import { count, flag, text, texts, time } from "./fields.ts";
+import { countField, flag, textField, texts, timeField } from "./fields.ts";
 
 /** Size at which the audit file is rotated by default, in megabytes. */
 export const AUDIT_SIZE_MB = 100;
@@ -35,7 +35,7 @@ export const AUDIT_RULE = {
         type: "object",
         description: "Resources of one group.",
         fields: {
-          group: text("API group."),
+          group: textField("API group."),
           resources: texts("Plurals, with their part after a slash; `*` is all."),
           resourceNames: texts("Names of objects."),
         },
@@ -57,7 +57,7 @@ export const AUDIT = {
   fields: {
     enabled: flag("Write audit lines. Needs path."),
     disableAgentSyncBack: flag("Agents do not send their audit lines."),
-    level: count("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
+    level: countField("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
     policy: {
       type: "object",
       description: "Which requests leave which line. Not together with level.",
@@ -70,12 +70,12 @@ export const AUDIT = {
         omitStages: OMITTED,
       },
     },
-    dataStoreEndpoint: text("Address of a database for audit lines, with its credentials."),
-    dataStoreTTL: count("How long the database keeps lines, in hours."),
-    path: text("The audit file. Required when enabled."),
-    maxAge: time(0, "Rotated files are removed after so many days; 0 is never."),
-    maxBackups: time(0, "Rotated files that are kept; 0 is all."),
-    maxSize: time(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 is the default."),
+    dataStoreEndpoint: textField("Address of a database for audit lines, with its credentials."),
+    dataStoreTTL: countField("How long the database keeps lines, in hours."),
+    path: textField("The audit file. Required when enabled."),
+    maxAge: timeField(0, "Rotated files are removed after so many days; 0 is never."),
+    maxBackups: timeField(0, "Rotated files that are kept; 0 is all."),
+    maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 is the default."),
     compress: flag("Compress rotated files with gzip."),
   },
 } as const satisfies ObjectSchema;

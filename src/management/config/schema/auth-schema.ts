@@ -1,6 +1,6 @@
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { PASSWORD_LENGTH_MAX } from "../limits.ts";
-import { flag, text, time } from "./fields.ts";
+import { flag, textField, timeField } from "./fields.ts";
 import { PROVIDERS } from "./provider-schema.ts";
 
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
@@ -18,14 +18,14 @@ export const CONNECTOR = {
   description: "A further provider.",
   fields: {
     id: {
-      ...text("Unique id, as it stands in the address of the sign-in."),
+      ...textField("Unique id, as it stands in the address of the sign-in."),
       required: true,
       minLength: 1,
       maxLength: 253,
       pattern: "^[A-Za-z0-9_][A-Za-z0-9._~-]*$",
       patternHint: "letters, digits, `-`, `.`, `_` and `~`",
     },
-    displayName: text("Name that is shown in the user interface."),
+    displayName: textField("Name that is shown in the user interface."),
     ...PROVIDERS,
   },
 } as const satisfies ObjectSchema;
@@ -41,8 +41,8 @@ export const AUTH = {
       type: "object",
       description: "Sign-in by a cluster management product.",
       fields: {
-        host: text("Host name."),
-        bearerToken: text("API key, as name of the token and password."),
+        host: textField("Host name."),
+        bearerToken: textField("API key, as name of the token and password."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -62,13 +62,13 @@ export const AUTH = {
       },
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
-    plainNamesConnector: text(
+    plainNamesConnector: textField(
       "Id of the connector whose user names and groups mean those that rules, owners and teams name. Default: the only connector there is. Groups of others begin with their id and a colon, unless they have a groupsPrefix.",
     ),
     disableTeamCreation: flag("Make no teams for new groups of a user who signs in."),
     disableUserCreation: flag("Make no user when somebody signs in for the first time."),
-    accessKeyMaxTTLSeconds: time(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
-    loginAccessKeyTTLSeconds: time(
+    accessKeyMaxTTLSeconds: timeField(0, "Longest life of an access key and of all that are made with it, in seconds; 0 is no limit."),
+    loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
       "An access key of a sign-in is deleted so long after it was made, in seconds; 0 keeps it.",
     ),
@@ -95,7 +95,7 @@ export const AUTH = {
       type: "list",
       default: [],
       maxItems: 100,
-      items: { ...text("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
+      items: { ...textField("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
       description: "When not empty, only groups that one of these expressions matches are taken over from a provider.",
     },
   },

@@ -7,7 +7,7 @@ import type { ObjectSchema } from "../../../schema/schema.ts";
 import { AUDIT } from "./audit-schema.ts";
 import { AUTH } from "./auth-schema.ts";
 import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
-import { flag, text, texts } from "./fields.ts";
+import { flag, textField, texts } from "./fields.ts";
 
 /** What namespaces of projects start with by default. */
 const PROJECT_PREFIX = "p-";
@@ -25,9 +25,9 @@ const OIDC_SERVER = {
         type: "object",
         description: "A client.",
         fields: {
-          name: text("Name of the client."),
-          clientId: text("Id of the client."),
-          clientSecret: text("Secret of the client."),
+          name: textField("Name of the client."),
+          clientId: textField("Id of the client."),
+          clientSecret: textField("Secret of the client."),
           redirectURIs: texts("Addresses of which a requested redirect must match one, unless the client is public."),
         },
       },
@@ -48,10 +48,10 @@ const APPS = {
         type: "object",
         description: "A repository.",
         fields: {
-          name: text("Name of the repository."),
-          url: text("Address of the repository."),
-          username: text("User of the repository."),
-          password: text("Password of that user."),
+          name: textField("Name of the repository."),
+          url: textField("Address of the repository."),
+          username: textField("User of the repository."),
+          password: textField("Password of that user."),
           insecure: flag("Do not check the TLS certificate."),
         },
       },
@@ -63,13 +63,13 @@ const APPS = {
         type: "object",
         description: "An app.",
         fields: {
-          chart: text("Repository and name of the chart."),
-          initialVersion: text("Version that is proposed."),
-          initialValues: text("Values that are proposed."),
+          chart: textField("Repository and name of the chart."),
+          initialVersion: textField("Version that is proposed."),
+          initialValues: textField("Values that are proposed."),
           clusters: texts("Clusters in which the app is shown."),
-          title: text("Name that is shown; by default the name of the chart, without its repository."),
-          iconUrl: text("Address of an icon."),
-          readmeUrl: text("Address of a description."),
+          title: textField("Name that is shown; by default the name of the chart, without its repository."),
+          iconUrl: textField("Address of an icon."),
+          readmeUrl: textField("Address of a description."),
         },
       },
     },
@@ -81,15 +81,15 @@ const UI_SETTINGS = {
   description: "How the user interface looks.",
   default: {},
   fields: {
-    platformVersion: text("Version that is shown."),
-    logoURL: text("Address of the logo. Browsers must reach it."),
-    faviconURL: text("Address of the icon. Browsers must reach it."),
-    smallLogoURL: text("Address of the small logo. Browsers must reach it."),
-    logoBackgroundColor: text("A colour."),
-    primaryColor: text("A colour."),
-    sidebarColor: text("A colour."),
-    accentColor: text("A colour."),
-    legalTemplate: text("HTML that is shown at sign-in."),
+    platformVersion: textField("Version that is shown."),
+    logoURL: textField("Address of the logo. Browsers must reach it."),
+    faviconURL: textField("Address of the icon. Browsers must reach it."),
+    smallLogoURL: textField("Address of the small logo. Browsers must reach it."),
+    logoBackgroundColor: textField("A colour."),
+    primaryColor: textField("A colour."),
+    sidebarColor: textField("A colour."),
+    accentColor: textField("A colour."),
+    legalTemplate: textField("HTML that is shown at sign-in."),
     customCss: texts("Addresses of style sheets."),
     customJavaScript: texts("Addresses of scripts."),
     navBarButtons: {
@@ -105,9 +105,9 @@ const UI_SETTINGS = {
             default: "BottomEnd",
             description: "Where the button is.",
           },
-          text: text("What is on the button."),
-          link: text("Where it leads."),
-          icon: text("Address of its icon."),
+          text: textField("What is on the button."),
+          link: textField("Where it leads."),
+          icon: textField("Address of its icon."),
         },
       },
     },
@@ -129,26 +129,26 @@ const VAULT = {
   default: {},
   fields: {
     enabled: flag("Share secrets with the vault."),
-    address: text("Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
+    address: textField("Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
     skipTLSVerify: flag("Do not check the TLS certificate."),
-    namespace: text("Namespace in the vault."),
+    namespace: textField("Namespace in the vault."),
     auth: {
       type: "object",
       description: "How the platform signs in at the vault.",
       fields: {
-        token: text("A token."),
+        token: textField("A token."),
         tokenSecretRef: {
           type: "object",
           description: "A Secret that holds the token.",
           fields: {
-            name: text("Name of the Secret."),
-            key: text("Key in its data."),
+            name: textField("Name of the Secret."),
+            key: textField("Key in its data."),
             optional: flag("The Secret or its key may be missing."),
           },
         },
       },
     },
-    syncInterval: text("Time between two rounds, such as `1m`."),
+    syncInterval: textField("Time between two rounds, such as `1m`."),
   },
 } as const satisfies ObjectSchema;
 
@@ -166,19 +166,19 @@ export const MANAGEMENT_SCHEMA = {
     apps: APPS,
     audit: AUDIT,
     platformHost: {
-      ...text("Domain of the platform, without a scheme."),
+      ...textField("Domain of the platform, without a scheme."),
       maxLength: 260,
       pattern: HOST,
       patternHint: "a domain without scheme and path",
     },
     projectNamespacePrefix: {
-      ...text("What the namespaces of projects start with; empty is nothing."),
+      ...textField("What the namespaces of projects start with; empty is nothing."),
       default: PROJECT_PREFIX,
       maxLength: 62,
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",
       patternHint: "the beginning of a namespace's name",
     },
-    devWorkspaceSubDomain: text("Deprecated. Domain of workspaces, such as `*.workspace.example.com`."),
+    devWorkspaceSubDomain: textField("Deprecated. Domain of workspaces, such as `*.workspace.example.com`."),
     uiSettings: UI_SETTINGS,
     vault: VAULT,
     costControl: COST_CONTROL,

@@ -1,10 +1,10 @@
 import type { NumberSchema, ObjectSchema } from "../../../schema/schema.ts";
-import { amounts, count, flag, text } from "./fields.ts";
+import { amounts, countField, flag, textField } from "./fields.ts";
 
 /** How long metrics are kept by default. */
 export const METRICS_RETENTION = "1y";
 
-const REPLICAS = count("Number of replicas.", 2 ** 31 - 1);
+const REPLICAS = countField("Number of replicas.", 2 ** 31 - 1);
 
 /** What containers get, as in a pod. */
 export const REQUIREMENTS = {
@@ -20,8 +20,8 @@ export const REQUIREMENTS = {
         type: "object",
         description: "A claim.",
         fields: {
-          name: text("Name of an entry of the pod's resource claims."),
-          request: text("One request of the claim; empty is everything."),
+          name: textField("Name of an entry of the pod's resource claims."),
+          request: textField("One request of the claim; empty is everything."),
         },
       },
     },
@@ -30,7 +30,7 @@ export const REQUIREMENTS = {
 
 /** Storage class of a volume: "" and "-" mean something else than nothing. */
 const STORAGE_CLASS = {
-  ...text("Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster."),
+  ...textField("Storage class of the volume. `-` or empty: no dynamic provisioning. Null or left out: the default of the cluster."),
   nullable: true,
   default: null,
 } as const;
@@ -43,12 +43,12 @@ export const METRICS = {
   fields: {
     replicas: REPLICAS,
     resources: REQUIREMENTS,
-    retention: { ...text("How long data is kept."), default: METRICS_RETENTION },
+    retention: { ...textField("How long data is kept."), default: METRICS_RETENTION },
     storage: {
       type: "object",
       description: "The volume for the data.",
       default: {},
-      fields: { storageClass: STORAGE_CLASS, size: text("Size of the volume.") },
+      fields: { storageClass: STORAGE_CLASS, size: textField("Size of the volume.") },
     },
   },
 } as const satisfies ObjectSchema;
@@ -59,7 +59,7 @@ const PRICE = {
   description: "A price.",
   fields: {
     price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
-    timePeriod: text("The span of time that the price is for."),
+    timePeriod: textField("The span of time that the price is for."),
   },
 } as const satisfies ObjectSchema;
 
@@ -68,7 +68,7 @@ export const COST_SETTINGS = {
   type: "object",
   description: "Prices for the calculations of the dashboard. A cluster may have its own.",
   fields: {
-    priceCurrency: text("Currency of all prices."),
+    priceCurrency: textField("Currency of all prices."),
     averageCPUPricePerNode: { ...PRICE, description: "Average price of a node's processors." },
     averageRAMPricePerNode: { ...PRICE, description: "Average price of a node's memory." },
   },

@@ -6,23 +6,24 @@
 import type { AnySchema, BooleanSchema, ListSchema, MapSchema, NumberSchema, StringSchema } from "../../../schema/schema.ts";
 
 /** A text that stays absent when it is left out. */
-export const text = (description: string) => ({ type: "string", description }) as const satisfies StringSchema;
+export const textField = (description: string) => ({ type: "string", description }) as const satisfies StringSchema;
 
 /** A switch that is off when it is left out. */
 export const flag = (description: string) => ({ type: "boolean", default: false, description }) as const satisfies BooleanSchema;
 
 /** A list of texts that stays absent when it is left out. */
-export const texts = (description: string) => ({ type: "list", items: text("One of them."), description }) as const satisfies ListSchema;
+export const texts = (description: string) =>
+  ({ type: "list", items: textField("One of them."), description }) as const satisfies ListSchema;
 
 /** A whole number from 0 on that stays absent when it is left out. */
-export const count = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
+export const countField = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 
 /** The highest number of a field that counts time, in its own unit: in seconds more than 3,000 years, which dates can hold. */
 const TIME_MAX = 100_000_000_000;
 
 /** A number of a default, from 0 to {@link TIME_MAX}. */
-export const time = <Default extends number>(byDefault: Default, description: string) =>
+export const timeField = <Default extends number>(byDefault: Default, description: string) =>
   ({ type: "integer", default: byDefault, minimum: 0, maximum: TIME_MAX, description }) as const satisfies NumberSchema;
 
 /** An amount of a resource; Kubernetes takes a text or a number. `requirements.ts` checks it. */

@@ -42,7 +42,7 @@ export interface OidcClient {
 }
 
 /** How a provider is asked. */
-export interface DiscoverOptions {
+export interface ProviderDiscoveryOptions {
   readonly fetch: ProviderFetch;
   /** How long one answer may take, in seconds. */
   readonly timeoutSeconds: number;
@@ -59,7 +59,7 @@ const TOKEN_CLAIMS = ["iss", "sub", "aud", "azp", "exp", "iat", "nbf", "nonce", 
  * @example
  * const client = await discoverOidc({ issuerUrl: "https://id.example", clientId: "platform" }, { fetch, timeoutSeconds: 10 });
  */
-export async function discoverOidc(settings: OidcSettings, { fetch, timeoutSeconds }: DiscoverOptions): Promise<OidcClient> {
+export async function discoverOidc(settings: OidcSettings, { fetch, timeoutSeconds }: ProviderDiscoveryOptions): Promise<OidcClient> {
   const { issuerUrl = "", clientId = "" } = settings;
   if (!URL.canParse(issuerUrl) || clientId === "") throw unavailable("the provider has no issuerUrl or no clientId");
   const issuer = new URL(issuerUrl);

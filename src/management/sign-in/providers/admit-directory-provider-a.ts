@@ -1,6 +1,6 @@
 import { meets } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderASettings } from "../settings.ts";
 
 /** What the directory says about somebody. */
@@ -25,7 +25,7 @@ export interface DirectoryProviderAProfile {
 export function admitDirectoryProviderA(
   { connector, settings }: Configured<DirectoryProviderASettings>,
   profile: DirectoryProviderAProfile,
-): Admission {
+): SignInDecision {
   const { id, email, emailVerified, hostedDomain, groups = [] } = profile;
   const domains = (settings.hostedDomains ?? []).map((domain) => domain.toLowerCase());
   if (!meets(domains, hostedDomain === undefined ? [] : [hostedDomain.toLowerCase()])) {

@@ -1,6 +1,6 @@
 import { meets } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { DirectoryProviderBSettings } from "../settings.ts";
 
 /** What the directory says about somebody. */
@@ -29,7 +29,7 @@ export interface DirectoryProviderBProfile {
 export function admitDirectoryProviderB(
   { connector, settings }: Configured<DirectoryProviderBSettings>,
   profile: DirectoryProviderBProfile,
-): Admission {
+): SignInDecision {
   const { tenant = "common", onlySecurityGroups = false, useGroupsAsWhitelist = false } = settings;
   if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant may not sign in");
   const names = profile.groups.filter(({ security }) => security || !onlySecurityGroups).map(({ name }) => name);

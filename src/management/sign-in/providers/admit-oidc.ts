@@ -1,7 +1,7 @@
 import { listClaim, meets, textClaim } from "./claims.ts";
 import type { Claims } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { OidcSettings } from "../settings.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { OidcSettings } from "../settings.ts";
  * @example
  * admitOidc({ connector: "oidc", settings: { issuerUrl: "https://id.example", clientId: "platform" } }, claims);
  */
-export function admitOidc({ connector, settings }: Configured<OidcSettings>, claims: Claims): Admission {
+export function admitOidc({ connector, settings }: Configured<OidcSettings>, claims: Claims): SignInDecision {
   const wrong = wrongToken(settings, claims);
   if (wrong !== undefined) return refused(wrong);
   // An empty name of a claim is none.

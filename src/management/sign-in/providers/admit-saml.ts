@@ -1,6 +1,6 @@
 import { meets } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { SamlSettings } from "../settings.ts";
 
 /** A response that has been parsed; its signature and its times have been checked. */
@@ -25,7 +25,7 @@ export interface SamlAssertion {
  * const assertion = { destination, audiences: [destination], nameId: "1", attributes: { groups: ["dev,ops"] } };
  * admitSaml({ connector: "saml", settings }, assertion); // groups: ["dev", "ops"]
  */
-export function admitSaml({ connector, settings }: Configured<SamlSettings>, assertion: SamlAssertion): Admission {
+export function admitSaml({ connector, settings }: Configured<SamlSettings>, assertion: SamlAssertion): SignInDecision {
   // An empty text is none.
   const { redirectURI = "", entityIssuer = "", ssoIssuer = "", usernameAttr = "", emailAttr = "", allowedGroups, filterGroups } = settings;
   const { destination, audiences, issuer, nameId, attributes } = assertion;

@@ -1,6 +1,6 @@
 import { meetsGiven } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { SourceHostASettings } from "../settings.ts";
 
 /** What the host of source code says about somebody. */
@@ -23,7 +23,7 @@ export interface SourceHostAProfile {
  * const organizations = [{ name: "acme", teams: ["ops", "dev"] }];
  * admitSourceHostA({ connector: "sourceHostA", settings }, { id: "1", login: "jane", organizations }); // groups: ["acme:ops"]
  */
-export function admitSourceHostA({ connector, settings }: Configured<SourceHostASettings>, profile: SourceHostAProfile): Admission {
+export function admitSourceHostA({ connector, settings }: Configured<SourceHostASettings>, profile: SourceHostAProfile): SignInDecision {
   const { orgs } = settings;
   const memberships = profile.organizations.flatMap(({ name, teams }) => {
     if (orgs === undefined) return [{ name, teams }];

@@ -1,6 +1,6 @@
 import { meetsGiven } from "./claims.ts";
 import { admitted, refused } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { SourceHostBSettings } from "../settings.ts";
 
 /** What the host of source code says about somebody. */
@@ -20,7 +20,7 @@ export interface SourceHostBProfile {
  * const profile = { id: "1", username: "jane", groups: ["acme/ops", "chess"] };
  * admitSourceHostB({ connector: "sourceHostB", settings: { groups: ["acme/ops"] } }, profile); // groups: ["acme/ops"]
  */
-export function admitSourceHostB({ connector, settings }: Configured<SourceHostBSettings>, profile: SourceHostBProfile): Admission {
+export function admitSourceHostB({ connector, settings }: Configured<SourceHostBSettings>, profile: SourceHostBProfile): SignInDecision {
   if (!meetsGiven(settings.groups, profile.groups)) return refused("you are in none of the groups that may sign in");
   return admitted({
     userId: profile.id,

@@ -11,7 +11,7 @@ import { admitSourceHostB } from "./admit-source-host-b.ts";
 import type { SourceHostBProfile } from "./admit-source-host-b.ts";
 import type { Claims } from "./claims.ts";
 import { withoutReserved } from "../identity.ts";
-import type { Admission, Configured } from "../identity.ts";
+import type { SignInDecision, Configured } from "../identity.ts";
 import type { ProviderSections } from "../settings.ts";
 
 /** What each kind of provider says about somebody. */
@@ -32,7 +32,7 @@ export interface Provider<Kind extends ProviderKind = ProviderKind> extends Conf
   readonly kind: Kind;
 }
 
-const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claims: ClaimsByKind[Kind]) => Admission } = {
+const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claims: ClaimsByKind[Kind]) => SignInDecision } = {
   oidc: admitOidc,
   sourceHostA: admitSourceHostA,
   sourceHostB: admitSourceHostB,
@@ -52,6 +52,6 @@ export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
  * const provider = { kind: "sourceHostB", connector: "code", settings: { groups: ["acme"] } } as const;
  * admit(provider, { id: "1", username: "jane", groups: ["chess"] }); // { admitted: false, reason: … }
  */
-export function admit<Kind extends ProviderKind>(provider: Provider<Kind>, claims: ClaimsByKind[Kind]): Admission {
+export function admit<Kind extends ProviderKind>(provider: Provider<Kind>, claims: ClaimsByKind[Kind]): SignInDecision {
   return withoutReserved(RULES[provider.kind](provider, claims));
 }

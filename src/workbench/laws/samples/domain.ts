@@ -2,28 +2,28 @@ import { isRecord } from "../../../base/json.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import type { Path } from "../../../engine/path/path.ts";
 import type { PatchListName } from "../report.ts";
-import { KIND_SHAPES, LABELS_SHAPE, objectShape, shapeAt } from "./shapes.ts";
-import type { Shape } from "./shapes.ts";
+import { SAMPLE_SHAPES, LABELS_SHAPE, objectShape, sampleShapeAt } from "./shapes.ts";
+import type { SampleShape } from "./shapes.ts";
 
 /** What may stand where a patch applies. */
 export interface Domain {
-  readonly shape: Shape;
+  readonly shape: SampleShape;
   /** False: the kind has no such field, and the shape is a guess from what was seen there. */
   readonly isKnown: boolean;
 }
 
-const TEXT: Shape = { type: "text", format: "text" };
-const NAME: Shape = { type: "text", format: "name" };
+const TEXT: SampleShape = { type: "text", format: "text" };
+const NAME: SampleShape = { type: "text", format: "name" };
 
 /** The values that a patch may meet; of a reference those that can name something. */
 export function domainOf(patch: CompiledPatch, list: PatchListName, seen: readonly unknown[]): Domain {
   if (patch.reference !== undefined) return { shape: referenceShape(patch.reference), isKnown: true };
-  const shape = shapeAt(KIND_SHAPES[list], patch.path.segments);
+  const shape = sampleShapeAt(SAMPLE_SHAPES[list], patch.path.segments);
   if (shape !== undefined) return { shape, isKnown: true };
   return { shape: seen.length === 0 ? TEXT : guessShape(seen), isKnown: false };
 }
 
-function referenceShape(reference: NonNullable<CompiledPatch["reference"]>): Shape {
+function referenceShape(reference: NonNullable<CompiledPatch["reference"]>): SampleShape {
   if (reference.definition.labels !== undefined) return LABELS_SHAPE;
   if (reference.name === undefined) return NAME;
   const named = fieldAt(reference.name, NAME);
@@ -32,14 +32,14 @@ function referenceShape(reference: NonNullable<CompiledPatch["reference"]>): Sha
 }
 
 /** An object with one field, however deep. */
-function fieldAt(path: Path, shape: Shape): Shape {
-  return path.segments.reduceRight<Shape>((inner, segment) => {
+function fieldAt(path: Path, shape: SampleShape): SampleShape {
+  return path.segments.reduceRight<SampleShape>((inner, segment) => {
     if (segment.kind === "key") return objectShape({ [`${segment.key}!`]: inner });
     return { type: "list", items: inner };
   }, shape);
 }
 
-function merged(left: Shape, right: Shape): Shape {
+function merged(left: SampleShape, right: SampleShape): SampleShape {
   if (left.type !== "object" || right.type !== "object") return left;
   const both = Object.keys(left.fields).filter((name) => Object.hasOwn(right.fields, name));
   const inner = Object.fromEntries(both.map((name) => [name, merged(left.fields[name]!, right.fields[name]!)]));
@@ -50,7 +50,7 @@ function merged(left: Shape, right: Shape): Shape {
   };
 }
 
-function guessShape(values: readonly unknown[]): Shape {
+function guessShape(values: readonly unknown[]): SampleShape {
   const shapes = values.map(shapeOf);
   const [first] = shapes;
   return shapes.length === 1 ? first! : { type: "either", shapes };
@@ -58,7 +58,7 @@ function guessShape(values: readonly unknown[]): Shape {
 
 const WIDE = 2_147_483_647;
 
-function shapeOf(value: unknown): Shape {
+function shapeOf(value: unknown): SampleShape {
   if (typeof value === "number") return { type: "integer", minimum: -WIDE, maximum: WIDE };
   if (typeof value === "boolean") return { type: "boolean" };
   if (Array.isArray(value)) return { type: "list", items: value.length === 0 ? TEXT : guessShape(value) };

@@ -6,10 +6,10 @@
 import { isRecord } from "../../../base/json.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { FORMATS } from "./formats.ts";
-import type { Format } from "./formats.ts";
+import type { TextFormat } from "./formats.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import { accepts } from "./shapes.ts";
-import type { Shape } from "./shapes.ts";
+import type { SampleShape } from "./shapes.ts";
 import type { Words } from "./words.ts";
 
 /** Where values come from. */
@@ -23,7 +23,7 @@ export interface Sources {
 const MEMBERS_MAX = 3;
 
 /** A random value that the shape allows; now and then one of those that were seen. */
-export function drawValue(shape: Shape, sources: Sources, random: Random): unknown {
+export function drawValue(shape: SampleShape, sources: Sources, random: Random): unknown {
   if (sources.seen.length > 0 && random.happens(0.15)) {
     const value = random.pick(sources.seen);
     if (accepts(shape, value)) return value;
@@ -54,7 +54,7 @@ function members<Item>(random: Random, draw: () => Item): Item[] {
   return Array.from({ length: random.below(MEMBERS_MAX + 1) }, draw);
 }
 
-function drawObject(shape: Extract<Shape, { type: "object" }>, sources: Sources, random: Random): unknown {
+function drawObject(shape: Extract<SampleShape, { type: "object" }>, sources: Sources, random: Random): unknown {
   const present = Object.entries(shape.fields).filter(([name]) => shape.required.includes(name) || random.happens(0.5));
   // What the place itself was seen to hold is nothing for its fields.
   const inner = { ...sources, seen: [] };
@@ -68,7 +68,7 @@ function drawInteger({ minimum, maximum }: { minimum: number; maximum: number },
 }
 
 /** Half of the keys are those that an expression asks for. */
-function drawKey(format: Format, { words }: Sources, random: Random): string {
+function drawKey(format: TextFormat, { words }: Sources, random: Random): string {
   const known = [...words.keys, ...words.texts].filter((key) => FORMATS[format].accepts(key));
   if (known.length > 0 && random.happens(0.5)) return random.pick(known);
   return random.happens(0.5) ? random.pick(FORMATS[format].samples) : FORMATS[format].draw(random);
@@ -76,7 +76,7 @@ function drawKey(format: Format, { words }: Sources, random: Random): string {
 
 const TRIES = 4;
 
-function drawText(format: Format, sources: Sources, random: Random): string {
+function drawText(format: TextFormat, sources: Sources, random: Random): string {
   const rules = FORMATS[format];
   for (let tries = 0; tries < TRIES; tries += 1) {
     const text = anyText(format, sources, random);
@@ -85,7 +85,7 @@ function drawText(format: Format, sources: Sources, random: Random): string {
   return rules.draw(random);
 }
 
-function anyText(format: Format, { words, seen }: Sources, random: Random): string {
+function anyText(format: TextFormat, { words, seen }: Sources, random: Random): string {
   const { samples, draw } = FORMATS[format];
   const base = () => (random.happens(0.5) ? random.pick(samples) : draw(random));
   const dice = random.fraction();
@@ -119,12 +119,12 @@ function mutate(word: string, { base, other }: { base: string; other: string }, 
 }
 
 /** The values that are tried first: the plain ones, and each literal alone, doubled, in front of something and behind it. */
-export function* edgeValues(shape: Shape, { words, seen }: Sources): Generator<unknown> {
+export function* edgeValues(shape: SampleShape, { words, seen }: Sources): Generator<unknown> {
   yield* seen.filter((value) => accepts(shape, value));
   yield* edges(shape, words);
 }
 
-function* edges(shape: Shape, words: Words): Generator<unknown> {
+function* edges(shape: SampleShape, words: Words): Generator<unknown> {
   switch (shape.type) {
     case "text":
       yield* textEdges(shape.format, words);
@@ -168,7 +168,7 @@ function* first(values: Iterable<unknown>, count: number): Generator<unknown> {
   }
 }
 
-function* textEdges(format: Format, words: Words): Generator<string> {
+function* textEdges(format: TextFormat, words: Words): Generator<string> {
   const { samples, accepts: fits } = FORMATS[format];
   const [plain = "a"] = samples;
   const withWord = words.texts.flatMap((word) => [word + plain, word, plain + word, word + word + plain, word.slice(0, -1), word.slice(1)]);

@@ -1,7 +1,7 @@
 import type { Random } from "../../simulator/model/random.ts";
 
 /** What a text field of a Kubernetes object may hold. */
-export type Format =
+export type TextFormat =
   "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
 
 /** Tells whether a text can cross the wire, which is UTF-8 and has no halves of characters. */
@@ -103,7 +103,7 @@ const dnsLabel: FormatRules = {
 };
 
 /** The rules of every format. */
-export const FORMATS: Readonly<Record<Format, FormatRules>> = {
+export const FORMATS: Readonly<Record<TextFormat, FormatRules>> = {
   text,
   annotation: text,
   annotationKey: key,

@@ -7,36 +7,36 @@
 import { isRecord } from "../../../base/json.ts";
 import type { Segment } from "../../../engine/path/path.ts";
 import { FORMATS } from "./formats.ts";
-import type { Format } from "./formats.ts";
+import type { TextFormat } from "./formats.ts";
 import type { PatchListName } from "../report.ts";
 
 /** What a value may be. */
-export type Shape =
-  | { readonly type: "text"; readonly format: Format }
+export type SampleShape =
+  | { readonly type: "text"; readonly format: TextFormat }
   | { readonly type: "word"; readonly values: readonly string[] }
   /** Limits are inclusive. */
   | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }
   | { readonly type: "boolean" }
-  | { readonly type: "list"; readonly items: Shape }
-  | { readonly type: "map"; readonly keys: Format; readonly values: Shape }
-  | ObjectShape
+  | { readonly type: "list"; readonly items: SampleShape }
+  | { readonly type: "map"; readonly keys: TextFormat; readonly values: SampleShape }
+  | SampleObjectShape
   /** Any of these. */
-  | { readonly type: "either"; readonly shapes: readonly Shape[] };
+  | { readonly type: "either"; readonly shapes: readonly SampleShape[] };
 
 /** Named fields, of which some must be there. */
-export interface ObjectShape {
+export interface SampleObjectShape {
   readonly type: "object";
-  readonly fields: Readonly<Record<string, Shape>>;
+  readonly fields: Readonly<Record<string, SampleShape>>;
   readonly required: readonly string[];
 }
 
-const text = (format: Format): Shape => ({ type: "text", format });
-const word = (...values: readonly string[]): Shape => ({ type: "word", values });
-const integer = (minimum: number, maximum: number): Shape => ({ type: "integer", minimum, maximum });
-const list = (items: Shape): Shape => ({ type: "list", items });
+const text = (format: TextFormat): SampleShape => ({ type: "text", format });
+const word = (...values: readonly string[]): SampleShape => ({ type: "word", values });
+const integer = (minimum: number, maximum: number): SampleShape => ({ type: "integer", minimum, maximum });
+const list = (items: SampleShape): SampleShape => ({ type: "list", items });
 
 /** An object shape; names in `fields` that end in `!` are required. */
-export function objectShape(fields: Readonly<Record<string, Shape>>): ObjectShape {
+export function objectShape(fields: Readonly<Record<string, SampleShape>>): SampleObjectShape {
   const bare = (name: string) => name.replace(/!$/, "");
   return {
     type: "object",
@@ -48,8 +48,8 @@ export function objectShape(fields: Readonly<Record<string, Shape>>): ObjectShap
 }
 
 /** All labels of an object. */
-export const LABELS_SHAPE: Shape = { type: "map", keys: "labelKey", values: text("label") };
-const ANNOTATIONS: Shape = { type: "map", keys: "annotationKey", values: text("annotation") };
+export const LABELS_SHAPE: SampleShape = { type: "map", keys: "labelKey", values: text("label") };
+const ANNOTATIONS: SampleShape = { type: "map", keys: "annotationKey", values: text("annotation") };
 const METADATA = objectShape({
   "name!": text("dnsLabel"),
   "namespace!": text("namespace"),
@@ -57,7 +57,7 @@ const METADATA = objectShape({
   annotations: ANNOTATIONS,
 });
 
-const BOOLEAN: Shape = { type: "boolean" };
+const BOOLEAN: SampleShape = { type: "boolean" };
 const PORT = integer(1, 65_535);
 const PROTOCOL = word("TCP", "UDP", "SCTP");
 const TARGET = objectShape({ "kind!": word("Pod"), "name!": text("name"), "namespace!": text("namespace"), uid: text("dnsLabel") });
@@ -100,20 +100,20 @@ const SERVICE = objectShape({
 });
 
 /** The shape of whole objects, by the list that patches them. */
-export const KIND_SHAPES: Readonly<Record<PatchListName, ObjectShape>> = {
+export const SAMPLE_SHAPES: Readonly<Record<PatchListName, SampleObjectShape>> = {
   endpoints: ENDPOINTS,
   services: SERVICE,
   endpointSlices: ENDPOINT_SLICE,
 };
 
 /** The shape of what a path selects; undefined where the kind has no such field. */
-export function shapeAt(shape: Shape | undefined, segments: readonly Segment[]): Shape | undefined {
+export function sampleShapeAt(shape: SampleShape | undefined, segments: readonly Segment[]): SampleShape | undefined {
   const [segment, ...deeper] = segments;
   if (segment === undefined || shape === undefined) return shape;
-  return shapeAt(childShape(shape, segment), deeper);
+  return sampleShapeAt(childShape(shape, segment), deeper);
 }
 
-function childShape(shape: Shape, segment: Segment): Shape | undefined {
+function childShape(shape: SampleShape, segment: Segment): SampleShape | undefined {
   if (shape.type === "list") return segment.kind === "key" ? undefined : shape.items;
   if (shape.type === "map") return shape.values;
   if (shape.type !== "object") return undefined;
@@ -123,7 +123,7 @@ function childShape(shape: Shape, segment: Segment): Shape | undefined {
 }
 
 /** Tells whether a value is one that the shape allows. */
-export function accepts(shape: Shape, value: unknown): boolean {
+export function accepts(shape: SampleShape, value: unknown): boolean {
   switch (shape.type) {
     case "text":
       return typeof value === "string" && FORMATS[shape.format].accepts(value);

@@ -6,7 +6,7 @@
 import { findReads, memberName } from "../../../engine/expression/reads.ts";
 import type { Reads } from "../../../engine/expression/reads.ts";
 import { parseExpression, walk } from "../../../engine/expression/syntax.ts";
-import type { Step } from "../../../engine/expression/syntax.ts";
+import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
 
 /** Found in the expressions of one patch. */
 export interface Words {
@@ -60,7 +60,7 @@ interface Found {
   readonly keys: Set<string>;
 }
 
-function collect(node: Step["node"], { texts, numbers, patterns, keys }: Found): void {
+function collect(node: SyntaxStep["node"], { texts, numbers, patterns, keys }: Found): void {
   const addText = (value: string) => {
     if (value !== "" && value.length <= TEXT_MAX) texts.add(value);
   };

@@ -7,19 +7,19 @@ import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
-import type { Segment, Step } from "../../../engine/path/path.ts";
+import type { Segment, PathStep } from "../../../engine/path/path.ts";
 import type { Random } from "../../simulator/model/random.ts";
 import { drawValue } from "../samples/draw.ts";
 import type { Sources } from "../samples/draw.ts";
 import { FORMATS } from "../samples/formats.ts";
-import { shapeAt } from "../samples/shapes.ts";
-import type { ObjectShape, Shape } from "../samples/shapes.ts";
+import { sampleShapeAt } from "../samples/shapes.ts";
+import type { SampleObjectShape, SampleShape } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */
 export interface Situation {
   /** The tenant object; what stands at the place itself is put there for each evaluation. */
   readonly tenant: KubeObject;
-  readonly steps: readonly Step[];
+  readonly steps: readonly PathStep[];
   /** Concrete path of the value. */
   readonly path: string;
 }
@@ -27,7 +27,7 @@ export interface Situation {
 /** What situations are made of. */
 export interface SituationOptions {
   readonly resource: ResourceType;
-  readonly shape: ObjectShape;
+  readonly shape: SampleObjectShape;
   readonly segments: readonly Segment[];
   readonly sources: Sources;
   /** The path says where the value stands; the object is drawn only when an expression looks at it. */
@@ -58,16 +58,16 @@ function bareObject({ apiVersion, kind }: ResourceType, metadata: { name: string
   return { apiVersion, kind, metadata };
 }
 
-function situationWith(tenant: KubeObject, steps: readonly Step[]): Situation {
+function situationWith(tenant: KubeObject, steps: readonly PathStep[]): Situation {
   return { tenant, steps, path: formatSteps(steps) };
 }
 
 /** One place that the path selects; `choose` answers a number from 0 to below its limit. */
-function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (limit: number) => number): Step[] {
+function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (limit: number) => number): PathStep[] {
   return segments.map((segment, at) => {
     if (segment.kind === "key") return segment.key;
     if (segment.kind === "index") return Math.max(0, segment.index);
-    const holder = shapeAt(shape, segments.slice(0, at));
+    const holder = sampleShapeAt(shape, segments.slice(0, at));
     if (holder?.type !== "map") return 0;
     const keys = ["a", "app", "example.com/a", ...sources.words.keys, ...sources.words.texts].filter((key) =>
       FORMATS[holder.keys].accepts(key),
@@ -85,13 +85,13 @@ function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, 
     if ((first !== "virtualObject" && first !== "hostObject") || path.length === 0) continue;
     if (["apiVersion", "kind"].includes(path[0]!) || (path[0] === "metadata" && ["name", "namespace"].includes(path[1] ?? ""))) continue;
     const segments = path.map((key) => ({ kind: "key", key }) as const);
-    const asked = random.happens(0.6) ? drawValue(shapeAt(shape, segments) ?? ANY_TEXT, { ...sources, seen: [] }, random) : undefined;
+    const asked = random.happens(0.6) ? drawValue(sampleShapeAt(shape, segments) ?? ANY_TEXT, { ...sources, seen: [] }, random) : undefined;
     result = placeValue(result, path, asked);
   }
   return result as KubeObject;
 }
 
-const ANY_TEXT: Shape = { type: "text", format: "text" };
+const ANY_TEXT: SampleShape = { type: "text", format: "text" };
 
 /**
  * The data with `value` at one place, where it makes what is missing on the way; `undefined` takes the member away.
@@ -99,7 +99,7 @@ const ANY_TEXT: Shape = { type: "text", format: "text" };
  * @example
  * placeValue({}, ["subsets", 0, "ip"], "a"); // { subsets: [{ ip: "a" }] }
  */
-export function placeValue(data: unknown, steps: readonly Step[], value: unknown): unknown {
+export function placeValue(data: unknown, steps: readonly PathStep[], value: unknown): unknown {
   const [step, ...deeper] = steps;
   if (step === undefined) return value;
   if (typeof step === "number") {

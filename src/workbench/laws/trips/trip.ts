@@ -4,7 +4,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { REMOVE } from "../../../engine/path/path.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { guardResult } from "../../../engine/patch/guard.ts";
-import { placeOf } from "../../../engine/patch/place.ts";
+import { roleOf } from "../../../engine/patch/place.ts";
 import { rewriteReference } from "../../../engine/patch/reference.ts";
 import type { NameRules } from "../../../engine/patch/types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
@@ -136,7 +136,7 @@ class PatchTrip implements Trip {
     try {
       const { value: result, fuel } = run();
       this.fuel += fuel;
-      const { value } = guardResult(placeOf(path), { before, result, markerPrefix: this.#rules.translator.markerPrefix });
+      const { value } = guardResult(roleOf(path), { before, result, markerPrefix: this.#rules.translator.markerPrefix });
       return value === REMOVE ? { kind: "gone", fuel } : { kind: "value", value, fuel };
     } catch (error) {
       if (!isEngineError(error)) throw error;

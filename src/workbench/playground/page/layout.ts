@@ -10,7 +10,7 @@ import { createPane, createPaneSwitch } from "./dom/panes.ts";
 import type { PaneName } from "./dom/panes.ts";
 import type { ShownPatch } from "./cards/patch-card.ts";
 import type { Texts } from "./texts.ts";
-import { count, tag } from "./cards/words.ts";
+import { countOf, tag } from "./cards/words.ts";
 
 /** What stands in the page beside the texts, and what its buttons do. */
 export interface LayoutParts {
@@ -158,10 +158,10 @@ function restless(patches: readonly ShownPatch[], together: readonly LawBreach[]
 }
 
 function verdict({ errors, failed, applied, oscillating, drifting }: Counts): HTMLElement {
-  if (errors > 0) return tag(count(errors, "problem"), "error", "error");
+  if (errors > 0) return tag(countOf(errors, "problem"), "error", "error");
   if (failed > 0) return tag(`${failed} failed`, "error", "error");
-  if (oscillating > 0) return tag(count(oscillating, "oscillates", "oscillate"), "error", "oscillates");
-  if (drifting > 0) return tag(count(drifting, "drifts", "drift"), "warning", "drifts");
+  if (oscillating > 0) return tag(countOf(oscillating, "oscillates", "oscillate"), "error", "oscillates");
+  if (drifting > 0) return tag(countOf(drifting, "drifts", "drift"), "warning", "drifts");
   return applied > 0 ? tag(`${applied} applied`, "good", "applied") : tag("Nothing applied", "quiet", "noChange");
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEFAULT_VCLUSTER } from "../protocol.ts";
+import { SAMPLE_VCLUSTER } from "../protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState } from "../protocol.ts";
 import { createEditor } from "./editor/editor.ts";
 import type { Editor } from "./editor/editor.ts";
@@ -70,7 +70,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
     open(state) {
       config.setText(state.config);
       tenant.setText(state.tenant);
-      vcluster.set(state.vcluster ?? DEFAULT_VCLUSTER);
+      vcluster.set(state.vcluster ?? SAMPLE_VCLUSTER);
       edited = state.host !== undefined;
       written = undefined;
       host.setText(state.host ?? "");
@@ -97,5 +97,5 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
 
 function isDefault(vcluster: VClusterFields): boolean {
   const { name, namespace } = vcluster.get();
-  return name === DEFAULT_VCLUSTER.name && namespace === DEFAULT_VCLUSTER.namespace;
+  return name === SAMPLE_VCLUSTER.name && namespace === SAMPLE_VCLUSTER.namespace;
 }

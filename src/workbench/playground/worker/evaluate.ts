@@ -20,12 +20,12 @@ import { Report, sortProblems } from "../../../schema/problem.ts";
 import type { Problem } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
-import { playEdits, shownHost, withMarksOf } from "./host-edits.ts";
+import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
 import type { EditedCopy } from "./host-edits.ts";
 import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
-import { DEFAULT_VCLUSTER } from "../protocol.ts";
+import { SAMPLE_VCLUSTER } from "../protocol.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "../protocol.ts";
-import { readObjects } from "./read-objects.ts";
+import { readObjectsOfText } from "./read-objects.ts";
 import type { ReadObject } from "./read-objects.ts";
 import { tellOutcomes } from "./tell-outcomes.ts";
 import type { Tell } from "./tell-outcomes.ts";
@@ -37,10 +37,10 @@ import type { Tell } from "./tell-outcomes.ts";
  * const { host, outcomes } = await evaluate({ config: "sync: {toHost: {endpoints: {patches: []}}}", tenant: endpointsYaml });
  */
 export async function evaluate(state: PlaygroundState): Promise<PlaygroundAnswer> {
-  const { config: text, vcluster = DEFAULT_VCLUSTER } = state;
+  const { config: text, vcluster = SAMPLE_VCLUSTER } = state;
   const parsed = parseConfig([{ text, file: "config" }], { vcluster });
   const report = new Report();
-  const objects = readObjects(state.tenant, { file: "tenant", report }).map(inNamespace);
+  const objects = readObjectsOfText(state.tenant, { file: "tenant", report }).map(inNamespace);
   const problems = [...(parsed.ok ? parsed.warnings : parsed.problems), ...sortProblems(report.problems)];
   if (!parsed.ok || report.failed) return nothing(problems);
   let engine: Engine;
@@ -119,13 +119,13 @@ function editedCopy(
   rules: Rules,
   { written, text, report }: { readonly written: KubeObject; readonly text: string; readonly report: Report },
 ): EditedCopy | undefined {
-  const found = readObjects(text, { file: "host", report });
+  const found = readObjectsOfText(text, { file: "host", report });
   if (report.failed) return undefined;
   const { apiVersion, kind } = rules.kind.resource;
   const key = keyOf(written);
   const one = found[0];
   if (found.length === 1 && one!.object.apiVersion === apiVersion && one!.object.kind === kind && sameKey(keyOf(one!.object), key))
-    return { written, edited: withMarksOf(rules, written, one!.object) };
+    return { written, edited: withCopyMarks(rules, written, one!.object) };
   const at = one === undefined ? { file: "host", line: 1, column: 1 } : startOf((found[1] ?? one).node);
   const message = `Expected one ${kind} "${key.namespace}/${key.name}"`;
   report.error({ code: "CONFIG_VALUE", at, field: "", message, hint: "An edit keeps kind, name and namespace of the host object" });

@@ -43,7 +43,7 @@ export function shownHost(rules: Rules, host: KubeObject): KubeObject {
 }
 
 /** The edited text's object with the marks of the copy, which people neither see nor edit. */
-export function withMarksOf(rules: Rules, written: KubeObject, edited: KubeObject): KubeObject {
+export function withCopyMarks(rules: Rules, written: KubeObject, edited: KubeObject): KubeObject {
   const isMark = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const merged = (field: "labels" | "annotations"): StringMap => ({
     ...pick(edited.metadata[field], (key) => !isMark(key)),

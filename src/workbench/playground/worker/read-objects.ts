@@ -18,7 +18,7 @@ export interface ReadObject {
  * @example
  * readObjects("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
  */
-export function readObjects(text: string, { file, report }: { readonly file: TextName; readonly report: Report }): ReadObject[] {
+export function readObjectsOfText(text: string, { file, report }: { readonly file: TextName; readonly report: Report }): ReadObject[] {
   const documents = documentsOf(text);
   if (documents === undefined) {
     const message = `Found more than ${DOCUMENTS_MAX} documents`;

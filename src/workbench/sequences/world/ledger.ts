@@ -3,7 +3,7 @@ import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { EVENTS } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { createSimulatedCluster } from "../../simulator/model/cluster.ts";
-import type { Change, Side, SimulatedCluster } from "../../simulator/model/cluster.ts";
+import type { StoreChange, Side, SimulatedCluster } from "../../simulator/model/cluster.ts";
 import { createChronicle } from "./chronicle.ts";
 import type { Chronicle } from "./chronicle.ts";
 
@@ -60,7 +60,7 @@ export async function createLedger({ resources, clock, delay }: LedgerOptions): 
   const arrivals = new Map<string, number[]>();
   const state = { author: "tenant" as Author, lastChangeAt: 0 };
 
-  function changed(side: Side, { kind, plural }: ResourceType, { type, object }: Change): void {
+  function changed(side: Side, { kind, plural }: ResourceType, { type, object }: StoreChange): void {
     const atMs = (state.lastChangeAt = clock.monotonic());
     const key = formatKey(keyOf(object));
     if (plural === EVENTS.plural && type === "ADDED") return record(side, object);
@@ -72,7 +72,7 @@ export async function createLedger({ resources, clock, delay }: LedgerOptions): 
     known.push(Math.max(known.at(-1) ?? 0, atMs + 1 + delay()));
   }
 
-  function record(side: Side, event: Change["object"]): void {
+  function record(side: Side, event: StoreChange["object"]): void {
     const { kind, namespace, name } = event["involvedObject"] as { kind?: string; namespace?: string; name?: string };
     const { reason = "", message = "" } = event as { reason?: string; message?: string };
     const about = subjectText(kind, { namespace, name });

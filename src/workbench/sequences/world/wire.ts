@@ -3,7 +3,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Response } from "../../../engine/reconcile/machine.ts";
 import { responseTo, send } from "../../../engine/sync/run/apply.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
-import { describeRequest, unreachable } from "../../simulator/world.ts";
+import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
 import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
 import type { RequestFault, SentRequest } from "./broken-requests.ts";
 import type { Ledger } from "./ledger.ts";
@@ -42,7 +42,7 @@ export class Wire {
     const side = sideOf(request);
     if (isDown(side)) {
       tell("syncer", `cannot reach the ${side} cluster: ${textOf(sent)}`);
-      return responseTo(request, unreachable(side));
+      return responseTo(request, simulatedOutage(side));
     }
     const fault = this.broken.take(request, resource);
     if (fault === undefined) return this.deliver(sent);
@@ -68,7 +68,7 @@ export class Wire {
   }
 
   async #break(fault: RequestFault, sent: Sent): Promise<Response> {
-    const lost: Response = { type: "failed", error: unreachable(sideOf(sent.request)) };
+    const lost: Response = { type: "failed", error: simulatedOutage(sideOf(sent.request)) };
     switch (fault.kind) {
       case "answered":
         return responseTo(sent.request, errorOf(fault.status));

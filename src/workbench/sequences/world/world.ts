@@ -22,9 +22,9 @@ import type { SimulatedCache } from "../../simulator/model/cache.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { resourcesOf } from "../../simulator/model/generation.ts";
 import { createRandom } from "../../simulator/model/random.ts";
-import { Replica } from "../../simulator/model/replica.ts";
+import { SimulatedReplica } from "../../simulator/model/replica.ts";
 import type { CreateCore, Flight } from "../../simulator/model/replica.ts";
-import { describeRequest, unreachable } from "../../simulator/world.ts";
+import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
 import { formatSeconds } from "../durations.ts";
 import { createLedger } from "./ledger.ts";
 import type { Ledger } from "./ledger.ts";
@@ -47,7 +47,7 @@ const WORKERS = 10;
 export const SEQUENCE_KINDS: readonly ResourceType[] = [NAMESPACES, SERVICES, ENDPOINTS, ENDPOINT_SLICES, SECRETS, CONFIG_MAPS, EVENTS];
 
 /** What a world is made of. */
-export interface WorldOptions {
+export interface SequenceWorldOptions {
   /** The first one runs; the others may follow it. */
   readonly engines: readonly SyncEngine[];
   /** 0: everything takes 1 ms. */
@@ -79,7 +79,7 @@ export class SequenceWorld {
   readonly wire: Wire;
   /** Events that will be lost, by cluster. */
   readonly lostEvents: Record<Side, number> = { tenant: 0, host: 0 };
-  readonly #options: WorldOptions;
+  readonly #options: SequenceWorldOptions;
   readonly #clock: Clock;
   readonly #delay: () => number;
   readonly #resources: readonly ResourceType[];
@@ -87,12 +87,12 @@ export class SequenceWorld {
   readonly #quietUntil: Record<Side, number> = { tenant: 0, host: 0 };
   readonly #downUntil: Record<Side, number> = { tenant: 0, host: 0 };
   readonly #dues: Due[] = [];
-  #replica: Replica | undefined;
+  #replica: SimulatedReplica | undefined;
   #events: EventRecorder | undefined;
   #moments = 0;
 
   private constructor(
-    options: WorldOptions,
+    options: SequenceWorldOptions,
     parts: { ledger: Ledger; clock: Clock; delay: () => number; resources: readonly ResourceType[] },
   ) {
     this.#options = options;
@@ -110,7 +110,7 @@ export class SequenceWorld {
   }
 
   /** A world of two empty clusters, without a syncer. */
-  static async create(options: WorldOptions): Promise<SequenceWorld> {
+  static async create(options: SequenceWorldOptions): Promise<SequenceWorld> {
     const made: { world?: SequenceWorld } = {};
     const elapsed = () => made.world?.now ?? 0;
     const clock: Clock = { now: () => EPOCH_MS + elapsed(), monotonic: elapsed, schedule: noTimers };
@@ -131,7 +131,7 @@ export class SequenceWorld {
     this.#events = this.#recorder("tenant");
     const braked = (note: Note) =>
       this.#later(this.now, "an Event about the delete brake", () => hostEvents.record(virtualCluster(this.engine), [note]));
-    this.#replica = new Replica(
+    this.#replica = new SimulatedReplica(
       {
         ...{ index: 0, clusters, resources: this.#resources, clock: this.#clock, workers: WORKERS, generation: generationOf(this.engine) },
         ...(planner && { planner }),
@@ -149,7 +149,7 @@ export class SequenceWorld {
     const reachable: typeof writer = {
       ...writer,
       create: async (resource, object) => {
-        if (this.isDown(side)) throw unreachable(side);
+        if (this.isDown(side)) throw simulatedOutage(side);
         this.ledger.author = "syncer";
         return writer.create(resource, object);
       },
@@ -319,7 +319,7 @@ export class SequenceWorld {
   }
 
   /** What the process does by itself. */
-  #think(replica: Replica): void {
+  #think(replica: SimulatedReplica): void {
     replica.wake();
     for (const cache of replica.caches) while (!cache.idle && this.#arrivalAt(cache) <= this.now) this.#hear(cache);
     for (const flight of [...replica.flights]) {

@@ -1,8 +1,8 @@
 import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { Act } from "../act.ts";
 import type { SimulatedCache } from "../model/cache.ts";
-import type { Change } from "../model/cluster.ts";
-import { drawCache, nameOf } from "./moves.ts";
+import type { StoreChange } from "../model/cluster.ts";
+import { drawCache, cacheName } from "./moves.ts";
 import type { Random } from "../model/random.ts";
 
 /** Breaks what one cache is told. `how` answers the object that it did it with. */
@@ -10,7 +10,7 @@ function eventFault(
   name: string,
   weight: number,
   fits: (cache: SimulatedCache) => boolean,
-  how: (cache: SimulatedCache, random: Random) => Change | string | undefined,
+  how: (cache: SimulatedCache, random: Random) => StoreChange | string | undefined,
 ): Act {
   return {
     name,
@@ -22,7 +22,7 @@ function eventFault(
       if (done === undefined) return undefined;
       const what =
         typeof done === "string" ? done : `${done.type} ${formatKey(keyOf(done.object))}@${done.object.metadata.resourceVersion}`;
-      return `${name}: ${nameOf(found!)} ${what}`;
+      return `${name}: ${cacheName(found!)} ${what}`;
     },
   };
 }

@@ -2,7 +2,7 @@ import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { Act } from "../act.ts";
 import type { SimulatedCache } from "../model/cache.ts";
 import type { Random } from "../model/random.ts";
-import type { Flight, Replica } from "../model/replica.ts";
+import type { Flight, SimulatedReplica } from "../model/replica.ts";
 import { describeRequest } from "../world.ts";
 import type { World } from "../world.ts";
 
@@ -11,8 +11,8 @@ export function drawFlight(
   world: World,
   random: Random,
   fits: (flight: Flight) => boolean,
-): { replica: Replica; flight: Flight } | undefined {
-  const all: { replica: Replica; flight: Flight }[] = [];
+): { replica: SimulatedReplica; flight: Flight } | undefined {
+  const all: { replica: SimulatedReplica; flight: Flight }[] = [];
   for (const replica of world.replicas) for (const flight of replica.flights) if (fits(flight)) all.push({ replica, flight });
   return all.length === 0 ? undefined : random.pick(all);
 }
@@ -22,8 +22,8 @@ export function drawCache(
   world: World,
   random: Random,
   fits: (cache: SimulatedCache) => boolean,
-): { replica: Replica; cache: SimulatedCache } | undefined {
-  const all: { replica: Replica; cache: SimulatedCache }[] = [];
+): { replica: SimulatedReplica; cache: SimulatedCache } | undefined {
+  const all: { replica: SimulatedReplica; cache: SimulatedCache }[] = [];
   for (const replica of world.replicas) {
     if (!world.isAwake(replica)) continue;
     for (const cache of replica.caches) if (!world.isDown(cache.cluster.side) && fits(cache)) all.push({ replica, cache });
@@ -37,7 +37,7 @@ export function isAsked({ response }: Flight): boolean {
 }
 
 /** The name of a cache and of one object in it, for the timeline. */
-export function nameOf({ replica, cache }: { replica: Replica; cache: SimulatedCache }): string {
+export function cacheName({ replica, cache }: { replica: SimulatedReplica; cache: SimulatedCache }): string {
   return `replica ${replica.index} ${cache.cluster.side} ${cache.resource.plural}`;
 }
 
@@ -50,7 +50,7 @@ const deliver: Act = {
     const found = drawCache(world, random, (cache) => !cache.idle);
     if (found === undefined) return undefined;
     const { type, object } = found.cache.deliver();
-    return `${nameOf(found)}: ${type} ${formatKey(keyOf(object))}@${object.metadata.resourceVersion}`;
+    return `${cacheName(found)}: ${type} ${formatKey(keyOf(object))}@${object.metadata.resourceVersion}`;
   },
 };
 
@@ -70,7 +70,7 @@ const take: Act = {
   },
 };
 
-function takeAny(replica: Replica, random: Random): string {
+function takeAny(replica: SimulatedReplica, random: Random): string {
   const id = random.pick(replica.waiting);
   replica.take(id);
   return id;
@@ -87,7 +87,7 @@ const transmit: Act = {
   },
 };
 
-async function answerTo(world: World, { replica, flight }: { replica: Replica; flight: Flight }): Promise<string> {
+async function answerTo(world: World, { replica, flight }: { replica: SimulatedReplica; flight: Flight }): Promise<string> {
   const text = describeRequest(flight.request, flight.turn.resource.plural);
   flight.response = await world.transmit(flight, { index: replica.index, unheard: false });
   return `replica ${replica.index}: ${text} is answered ${flight.response.type}`;

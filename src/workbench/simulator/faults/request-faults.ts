@@ -7,11 +7,11 @@ import { alter, tell, withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
 import { drawFlight, isAsked } from "./moves.ts";
 import { PRIVATE_ANNOTATION } from "../model/objects.ts";
-import type { Flight, Replica } from "../model/replica.ts";
-import { describeRequest, unreachable } from "../world.ts";
+import type { Flight, SimulatedReplica } from "../model/replica.ts";
+import { describeRequest, simulatedOutage } from "../world.ts";
 import type { World } from "../world.ts";
 
-type Found = { readonly replica: Replica; readonly flight: Flight };
+type Found = { readonly replica: SimulatedReplica; readonly flight: Flight };
 
 /** Breaks the exchange of one request that waits for a cluster. */
 function requestFault(name: string, weight: number, fits: (flight: Flight) => boolean, how: (world: World, found: Found) => unknown): Act {
@@ -37,7 +37,7 @@ const isWrite = ({ request }: Flight) => request.type === "write";
 const isCreation = ({ request }: Flight) => request.type === "write" && request.operation.action === "create";
 
 function giveUp({ flight }: Found): void {
-  flight.response = { type: "failed", error: unreachable("host") };
+  flight.response = { type: "failed", error: simulatedOutage("host") };
 }
 
 function answered(name: string, code: Code, weight: number, fits = always as (flight: Flight) => boolean): Act {

@@ -3,7 +3,7 @@ import type { ChangeListener, ChangeSign, ObjectSource, Written } from "../../..
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { ObjectCache } from "../../../kube/runtime/informer/object-cache.ts";
-import type { Change, SimulatedCluster } from "./cluster.ts";
+import type { StoreChange, SimulatedCluster } from "./cluster.ts";
 
 /** One kind of one cluster as one replica sees it: the real cache, fed by hand. */
 export class SimulatedCache implements ObjectSource {
@@ -45,11 +45,11 @@ export class SimulatedCache implements ObjectSource {
   }
 
   /** The change that is still on its way with `ahead` others before it. */
-  next(ahead = 0): Change | undefined {
+  next(ahead = 0): StoreChange | undefined {
     return this.#all[this.#position + ahead];
   }
 
-  get #all(): readonly Change[] {
+  get #all(): readonly StoreChange[] {
     return this.cluster.changes(this.resource);
   }
 
@@ -59,7 +59,7 @@ export class SimulatedCache implements ObjectSource {
   }
 
   /** Delivers the next change; the one `ahead` places later, if that many are there, without coming past any. */
-  deliver(ahead = 0): Change {
+  deliver(ahead = 0): StoreChange {
     const change = this.#all[Math.min(this.#position + ahead, this.#all.length - 1)]!;
     if (ahead === 0) this.#position += 1;
     this.#apply(change);
@@ -67,18 +67,18 @@ export class SimulatedCache implements ObjectSource {
   }
 
   /** Delivers once more what was told `back` changes ago; undefined when that was before the first. */
-  repeat(back: number): Change | undefined {
+  repeat(back: number): StoreChange | undefined {
     const change = this.#all[this.#position - 1 - back];
     if (change !== undefined) this.#apply(change);
     return change;
   }
 
   /** Comes past the next change without telling of it. */
-  skip(): Change {
+  skip(): StoreChange {
     return this.#all[this.#position++]!;
   }
 
-  #apply({ type, object }: Change): void {
+  #apply({ type, object }: StoreChange): void {
     const key = this.#cache.apply({ type, object });
     if (key !== undefined) this.#tell(key, "event");
   }

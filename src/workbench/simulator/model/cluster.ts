@@ -17,7 +17,7 @@ import { createRandom } from "./random.ts";
 export type Side = "tenant" | "host";
 
 /** One change of one kind, as the server's store has it. */
-export interface Change {
+export interface StoreChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly object: KubeObject;
   readonly before: KubeObject | undefined;
@@ -33,24 +33,24 @@ export interface SimulatedCluster {
   /** Somebody writes something that no syncer looks at, so that the cluster comes past its latest revision. */
   goOn(): Promise<void>;
   /** Every change of one kind since the beginning, in order. */
-  changes(resource: ResourceType): readonly Change[];
+  changes(resource: ResourceType): readonly StoreChange[];
   /** The objects of one kind after the first `count` changes; as they are now when left out. */
   objects(resource: ResourceType, count?: number): ReadonlyMap<string, KubeObject>;
 }
 
 /** What a cluster is made of. */
-export interface ClusterOptions {
+export interface SimulatedClusterOptions {
   readonly side: Side;
   readonly resources: readonly ResourceType[];
   readonly clock: Clock;
   /** Hears of every change when it happens. */
-  onChange(resource: ResourceType, change: Change): void;
+  onChange(resource: ResourceType, change: StoreChange): void;
 }
 
 const TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
 /** An empty cluster: a registry with the core kinds, over a store that forgets nothing. There are no controllers in it. */
-export async function createSimulatedCluster({ side, resources, clock, onChange }: ClusterOptions): Promise<SimulatedCluster> {
+export async function createSimulatedCluster({ side, resources, clock, onChange }: SimulatedClusterOptions): Promise<SimulatedCluster> {
   const random = createRandom(side.length);
   let uids = 0;
   const chance = { fraction: () => random.fraction(), uuid: () => `${side}-${++uids}`, bytes: noBytes };
@@ -58,12 +58,12 @@ export async function createSimulatedCluster({ side, resources, clock, onChange 
   const registry = createRegistry({ store, definitions: createCoreKinds(chance), clock, chance });
   let last = 0;
   const kinds = new Map(
-    resources.map((resource) => [resource.plural, { changes: [] as Change[], objects: new Map<string, KubeObject>() }]),
+    resources.map((resource) => [resource.plural, { changes: [] as StoreChange[], objects: new Map<string, KubeObject>() }]),
   );
   for (const resource of resources) {
     const kind = kinds.get(resource.plural)!;
     const onEvent = ({ type, object, previous, revision }: StoreEvent) => {
-      const change: Change = { type: TYPES[type], object, before: previous, revision };
+      const change: StoreChange = { type: TYPES[type], object, before: previous, revision };
       kind.changes.push(change);
       last = revision;
       put(kind.objects, change);
@@ -110,13 +110,13 @@ async function unlessAbsent<Answer>(answer: Promise<Answer>): Promise<Answer | u
   }
 }
 
-function folded(changes: readonly Change[]): Map<string, KubeObject> {
+function folded(changes: readonly StoreChange[]): Map<string, KubeObject> {
   const objects = new Map<string, KubeObject>();
   for (const change of changes) put(objects, change);
   return objects;
 }
 
-function put(objects: Map<string, KubeObject>, { type, object }: Change): void {
+function put(objects: Map<string, KubeObject>, { type, object }: StoreChange): void {
   const id = formatKey(keyOf(object));
   if (type === "DELETED") objects.delete(id);
   else objects.set(id, object);

@@ -3,7 +3,7 @@ import type { Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
 
 /** Who writes. */
-export type Author = { readonly kind: "tenant" | "host" } | WritingReplica;
+export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
 
 /** A replica that writes: for which object and by which configuration, and whether it will ever hear that it happened. */
 export interface WritingReplica {
@@ -21,7 +21,7 @@ export interface Write {
   readonly step: number;
   /** Virtual milliseconds. */
   readonly at: number;
-  readonly author: Author;
+  readonly author: WriteAuthor;
   readonly side: Side;
   readonly plural: string;
   readonly action: "create" | "update" | "delete";

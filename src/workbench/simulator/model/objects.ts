@@ -17,7 +17,7 @@ export const REFERENCED_NAMES = ["first", "second"] as const;
 const VALUES = ["a", "b", "c"] as const;
 
 /** A value, or undefined for none. */
-export function drawValue(random: Random): string | undefined {
+export function drawFieldValue(random: Random): string | undefined {
   return random.happens(0.2) ? undefined : random.pick(VALUES);
 }
 
@@ -47,7 +47,7 @@ export function drawSubsets(random: Random): readonly EndpointSubset[] {
 
 /** Endpoints as a tenant user would create them. */
 function drawEndpoints(random: Random, { namespace, name }: ObjectKey): KubeObject {
-  const tag = drawValue(random);
+  const tag = drawFieldValue(random);
   return {
     apiVersion: "v1",
     kind: "Endpoints",

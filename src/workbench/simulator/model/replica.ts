@@ -30,7 +30,7 @@ export interface Flight {
 }
 
 /** What a replica is made of. */
-export interface ReplicaOptions {
+export interface SimulatedReplicaOptions {
   readonly index: number;
   readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
   readonly resources: readonly ResourceType[];
@@ -50,8 +50,8 @@ export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
 
 /** One syncer process: caches of its own, the real core, a queue and turns under way. */
-export class Replica {
-  readonly #options: ReplicaOptions;
+export class SimulatedReplica {
+  readonly #options: SimulatedReplicaOptions;
   readonly index: number;
   readonly caches: readonly SimulatedCache[];
   readonly flights: Flight[] = [];
@@ -74,7 +74,7 @@ export class Replica {
   readonly #failures = new Failures();
 
   /** A process that has just started; `behind` tells by how many changes its first list of a kind is late. */
-  constructor(options: ReplicaOptions, behind: () => number) {
+  constructor(options: SimulatedReplicaOptions, behind: () => number) {
     const { index, clusters, resources, generation } = options;
     this.#options = options;
     this.index = index;

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../../base/digest.ts";
 import { parseSyncId } from "../../../engine/sync/state/sync-id.ts";
 import { formatKey } from "../../../kube/object/key.ts";
-import type { Author, Write } from "./history.ts";
+import type { WriteAuthor, Write } from "./history.ts";
 
 /** Hexadecimal digits of a hash: enough to tell the runs of one seed apart. */
 const HASH_LENGTH = 8;
@@ -54,7 +54,7 @@ function writeText({ author, side, plural, action, key, after, before }: Write):
   return `  → ${side} ${plural} ${key}: ${action} by ${nameOf(author)}, now ${versionOf(after ?? before!)}`;
 }
 
-function nameOf(author: Author): string {
+function nameOf(author: WriteAuthor): string {
   if (author.kind !== "replica") return `a ${author.kind} user`;
   return `replica ${author.index} for ${formatKey(parseSyncId(author.id).key)}${author.unheard ? " (nobody hears of it)" : ""}`;
 }

@@ -5,9 +5,9 @@ import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import { forward } from "../../../engine/reconcile/convert/forward.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { World } from "../world.ts";
-import { differenceOf, SKIP_MIRROR } from "./equal.ts";
+import { differenceOf, SKIP_MIRROR_LABEL } from "./equal.ts";
 import { expectationOf } from "./expectation.ts";
-import type { Expectation } from "./expectation.ts";
+import type { ExpectedCopy } from "./expectation.ts";
 import { isCopy } from "./marks.ts";
 import { checkReferences } from "./references.ts";
 
@@ -70,7 +70,7 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
 
 function unexplained(
   what: string,
-  { why }: Extract<Expectation, { why: string }>,
+  { why }: Extract<ExpectedCopy, { why: string }>,
   notes: readonly (readonly string[])[],
 ): Unconverged | undefined {
   const silent = notes.findIndex((codes) => !codes.includes(why));
@@ -123,8 +123,8 @@ function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host
     const copy = place && world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(place));
     return copy && isCopy(world, copy)?.uid === slice.metadata.uid && copy.metadata.labels?.["kubernetes.io/service-name"] === hostService;
   });
-  const skips = host.metadata.labels?.[SKIP_MIRROR] === "true";
-  if (labels?.[SKIP_MIRROR] === "true") return !skips;
+  const skips = host.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
+  if (labels?.[SKIP_MIRROR_LABEL] === "true") return !skips;
   // With some copies and not all of them, what was before stays.
   return copied.length === 0 ? skips : copied.length === slices.length && !skips;
 }

@@ -9,7 +9,7 @@ import type { EndpointSlice, EndpointSubset, KubeObject, Service, StringMap } fr
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 
 /** Checked apart, with the slices. */
-export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+export const SKIP_MIRROR_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
 /** The first difference between what is wanted and what is there, as text; undefined when there is none. */
@@ -24,10 +24,10 @@ export function differenceOf(rules: Rules, wanted: KubeObject, host: KubeObject)
 
 function mapDifference(rules: Rules, field: "labels" | "annotations", wanted: StringMap, host: StringMap): string | undefined {
   const comparable = (key: string) =>
-    !key.startsWith(rules.translator.markerPrefix) && !rules.settings.excluded(key) && key !== TRIGGER_TIME && key !== SKIP_MIRROR;
+    !key.startsWith(rules.translator.markerPrefix) && !rules.settings.excluded(key) && key !== TRIGGER_TIME && key !== SKIP_MIRROR_LABEL;
   const ours = (key: string) => comparable(key) && (field === "annotations" || rules.translator.tenantLabelKey(key) !== undefined);
   const keys = new Set([
-    ...Object.keys(wanted).filter((key) => key !== TRIGGER_TIME && key !== SKIP_MIRROR),
+    ...Object.keys(wanted).filter((key) => key !== TRIGGER_TIME && key !== SKIP_MIRROR_LABEL),
     ...Object.keys(host).filter(ours),
   ]);
   const key = [...keys].find((candidate) => wanted[candidate] !== host[candidate]);

@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 import { adoptableSource, isCopy, isMarked, ownMarks, prefixOf } from "./marks.ts";
 
 /** What the contract wants to stand on the host for one tenant object, once all is at rest. */
-export type Expectation =
+export type ExpectedCopy =
   /** A copy that says what the tenant object says. */
   | { readonly kind: "copy" }
   /** No copy, and a reason. */
@@ -18,12 +18,12 @@ export type Expectation =
   /** Whatever is there, and a reason. */
   | { readonly kind: "anything"; readonly why: Code };
 
-const COPY: Expectation = { kind: "copy" };
-const noCopy = (why: Code): Expectation => ({ kind: "no copy", why });
-const anything = (why: Code): Expectation => ({ kind: "anything", why });
+const COPY: ExpectedCopy = { kind: "copy" };
+const noCopy = (why: Code): ExpectedCopy => ({ kind: "no copy", why });
+const anything = (why: Code): ExpectedCopy => ({ kind: "anything", why });
 
 /** Derived from the contract and from what both servers hold, not from the engine's own gate. */
-export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): Expectation {
+export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): ExpectedCopy {
   const { annotations = {}, labels } = tenant.metadata;
   if (!rules.enabled) return anything("SYNC_DISABLED");
   if (tenant.metadata.deletionTimestamp) return noCopy("EXCLUDED");
@@ -47,7 +47,7 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   return atHostKey(world, rules, tenant, hostKey);
 }
 
-function besideService(world: World, rules: Rules, service: ObjectKey): Expectation | undefined {
+function besideService(world: World, rules: Rules, service: ObjectKey): ExpectedCopy | undefined {
   const hostKey = rules.translator.toHost(service, SERVICES);
   const hostService = hostKey && serviceAt(world, "host", formatKey(hostKey));
   const tenantService = lastingService(world, formatKey(service));
@@ -62,7 +62,7 @@ function besideService(world: World, rules: Rules, service: ObjectKey): Expectat
 }
 
 /** A Service that the engine did not make has backends of the tenant Service only that it is known to stand for. */
-function besideForeignService(world: World, hostService: Service | undefined, service: string): Expectation | undefined {
+function besideForeignService(world: World, hostService: Service | undefined, service: string): ExpectedCopy | undefined {
   if (hostService === undefined) return anything("HOST_SERVICE_MISSING");
   const { annotations = {} } = hostService.metadata;
   const marks = isCopy(world, hostService);
@@ -72,7 +72,7 @@ function besideForeignService(world: World, hostService: Service | undefined, se
 }
 
 /** Somebody else's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
-function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): Expectation {
+function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): ExpectedCopy {
   const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
   if (host === undefined) return COPY;
   const source = formatKey({ namespace: tenant.metadata.namespace!, name: tenant.metadata.name! });

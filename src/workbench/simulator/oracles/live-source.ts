@@ -4,7 +4,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import { matchesSelector } from "../../../kube/object/selector.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
-import type { Change, Side, SimulatedCluster } from "../model/cluster.ts";
+import type { StoreChange, Side, SimulatedCluster } from "../model/cluster.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { isCopy, ownMarks } from "./marks.ts";
@@ -82,7 +82,7 @@ function servicesOf(states: readonly (KubeObject | undefined)[]): readonly (Serv
 /** What one object was at revision `since`, and every state after it. */
 function statesOf(cluster: SimulatedCluster, resource: ResourceType, id: string, since: number): readonly (KubeObject | undefined)[] {
   const changes = cluster.changes(resource).filter(({ object }) => formatKey(keyOf(object)) === id);
-  const at = ({ type, object }: Change) => (type === "DELETED" ? undefined : object);
+  const at = ({ type, object }: StoreChange) => (type === "DELETED" ? undefined : object);
   const before = changes.findLast(({ revision }) => revision <= since);
   return [before && at(before), ...changes.filter(({ revision }) => revision > since).map(at)];
 }

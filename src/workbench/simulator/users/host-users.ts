@@ -21,7 +21,7 @@ function hasMarked(options: UserActOptions): Act {
     if (copies.length === 0 || present(world, side, resource, key) !== undefined) return undefined;
     const { labels, annotations } = random.pick(copies).metadata;
     const derived = withMeta(drawObject(random, resource, key), { ...(labels && { labels }), ...(annotations && { annotations }) });
-    const object = random.happens(0.5) ? derived : withMarksOf(world, derived, random.pick(["another name", "another namespace"]));
+    const object = random.happens(0.5) ? derived : withForeignMarks(world, derived, random.pick(["another name", "another namespace"]));
     const had = resource === ENDPOINTS && random.happens(0.3);
     return world.write(side, (writer) => writer.create(resource, had ? withMeta(object, { labels: CONTROLLERS }) : object));
   });
@@ -59,7 +59,7 @@ function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: Obje
 }
 
 /** Everything about it is as if the syncer of another virtual cluster had made it here; that one may have our name. */
-export function withMarksOf(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
+export function withForeignMarks(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
   const own = translatorOf(world).vcluster;
   const vcluster = differs === "another name" ? "red" : own.name;

@@ -3,8 +3,8 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
-import { withMarksOf } from "./host-users.ts";
-import { drawReferenced, drawValue, REFERENCED_NAMES } from "../model/objects.ts";
+import { withForeignMarks } from "./host-users.ts";
+import { drawReferenced, drawFieldValue, REFERENCED_NAMES } from "../model/objects.ts";
 import { marksOf, namesUs, prefixOf } from "../oracles/marks.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
@@ -54,7 +54,7 @@ const hasReferenced: Act = {
     const said = { namespace: source.namespace, name: source.name, uid: "theirs" };
     const annotations = Object.fromEntries(Object.entries(said).map(([part, value]) => [`${prefix}object-${part}`, value]));
     const labels = { ...drawn.metadata.labels, [`${prefix}namespace`]: source.namespace };
-    const marked = withMarksOf(world, withMeta(drawn, { labels, annotations }), random.pick(["another name", "another namespace"]));
+    const marked = withForeignMarks(world, withMeta(drawn, { labels, annotations }), random.pick(["another name", "another namespace"]));
     return tell(
       `another virtual cluster has ${resource.plural} ${formatKey(key)}`,
       world.write("host", (writer) => writer.create(resource, marked)),
@@ -67,7 +67,7 @@ export const NEIGHBOUR_USERS: readonly Act[] = [
   hasReferenced,
   act("another virtual cluster changes its copy", 2, (world, random, { resource, object }) =>
     alter(world, { side: "host", resource, key: keyOf(object) }, (known) =>
-      withMeta(known, { labels: withEntry(known.metadata.labels, "app", drawValue(random)) }),
+      withMeta(known, { labels: withEntry(known.metadata.labels, "app", drawFieldValue(random)) }),
     ),
   ),
   act("another virtual cluster deletes its copy", 0.7, (world, _random, { resource, object }) =>

@@ -6,7 +6,7 @@ import { targetSide } from "../../../engine/reconcile/references/reference-copy.
 import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
-import { CONFIG_ANNOTATION, drawData, drawReferenced, drawValue, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
+import { CONFIG_ANNOTATION, drawData, drawReferenced, drawFieldValue, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
@@ -87,7 +87,7 @@ export const REFERENCE_USERS: readonly Act[] = [
     how(world, random, place) {
       const object = present(world, place.side, place.resource, place.key);
       if (object === undefined) return undefined;
-      const labels = withEntry(object.metadata.labels, "app", drawValue(random));
+      const labels = withEntry(object.metadata.labels, "app", drawFieldValue(random));
       const data = drawData(random, object.kind);
       return alter(world, place, () => ({ ...withMeta(object, { labels }), data }));
     },

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
-import { ANNOTATIONS, drawSlice, drawSliceBody, drawValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
+import { ANNOTATIONS, drawSlice, drawSliceBody, drawFieldValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
@@ -61,8 +61,8 @@ function remove(world: World, { side, key }: Place): Promise<boolean> | undefine
 function touched(object: KubeObject, random: Random): KubeObject {
   const { labels, annotations } = object.metadata;
   return random.happens(0.5)
-    ? withMeta(object, { labels: withEntry(labels, random.pick(LABELS), drawValue(random)) })
-    : withMeta(object, { annotations: withEntry(annotations, random.pick(ANNOTATIONS), drawValue(random)) });
+    ? withMeta(object, { labels: withEntry(labels, random.pick(LABELS), drawFieldValue(random)) })
+    : withMeta(object, { annotations: withEntry(annotations, random.pick(ANNOTATIONS), drawFieldValue(random)) });
 }
 
 /** As the host's mirroring controller makes them: with all labels and annotations of the Endpoints, ours included. */

@@ -5,7 +5,7 @@ import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
 import type { Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
-import { ANNOTATIONS, drawObject, drawSubsets, drawValue, LABELS } from "../model/objects.ts";
+import { ANNOTATIONS, drawObject, drawSubsets, drawFieldValue, LABELS } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
@@ -72,11 +72,11 @@ export function deletes(name: string, options: UserActOptions): Act {
 
 /** Gives one label another value. */
 export const setLabel: Edit = (object, random) =>
-  withMeta(object, { labels: withEntry(object.metadata.labels, random.pick(LABELS), drawValue(random)) });
+  withMeta(object, { labels: withEntry(object.metadata.labels, random.pick(LABELS), drawFieldValue(random)) });
 
 /** Gives one annotation another value. */
 export const setAnnotation: Edit = (object, random) =>
-  withMeta(object, { annotations: withEntry(object.metadata.annotations, random.pick(ANNOTATIONS), drawValue(random)) });
+  withMeta(object, { annotations: withEntry(object.metadata.annotations, random.pick(ANNOTATIONS), drawFieldValue(random)) });
 
 /** Gives Endpoints other addresses. */
 export const setSubsets: Edit = (object, random) => ({ ...object, subsets: drawSubsets(random) });

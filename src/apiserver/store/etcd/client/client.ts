@@ -2,7 +2,7 @@ import { backoffDelay } from "../../../../base/backoff.ts";
 import type { Chance } from "../../../../base/chance.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { delay } from "../../../../base/clock.ts";
-import type { Connection } from "./connection.ts";
+import type { EtcdConnection } from "./connection.ts";
 import { EtcdFailure } from "./failure.ts";
 
 /** A user of etcd. */
@@ -13,7 +13,7 @@ export interface EtcdCredentials {
 
 /** What a client works with. */
 export interface EtcdClientOptions {
-  readonly connection: Connection;
+  readonly connection: EtcdConnection;
   /** Default: etcd asks for none. */
   readonly credentials?: EtcdCredentials | undefined;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import type { Clock } from "../../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../../base/errors.ts";
 import { isRecord } from "../../../../base/json.ts";
 import { answeredFailure, EtcdFailure, foreignAnswer, largeAnswer } from "./failure.ts";
-import { Gate } from "./gate.ts";
+import { Semaphore } from "./gate.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
 
@@ -62,11 +62,11 @@ interface Endpoint {
 const AT_ONCE = 128;
 
 /** A connection to whichever member answers. */
-export class Connection {
+export class EtcdConnection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
-  readonly #gate = new Gate(AT_ONCE);
+  readonly #gate = new Semaphore(AT_ONCE);
   #at = 0;
   /** Of the first member that answered; the others must have the same, until all of them have the same other one. */
   #clusterId: string | undefined;

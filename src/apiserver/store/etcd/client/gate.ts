@@ -1,5 +1,5 @@
 /** Lets so many through at a time; the others wait in the order in which they came. */
-export class Gate {
+export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
   #inside = 0;

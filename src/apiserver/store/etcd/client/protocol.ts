@@ -57,12 +57,12 @@ export interface WireWatch {
 }
 
 /** Text or bytes as they travel. */
-export function encodeBase64(value: string | Buffer): string {
+export function encodeWire(value: string | Buffer): string {
   return (typeof value === "string" ? Buffer.from(value, "utf8") : value).toString("base64");
 }
 
 /** The text behind what travelled. */
-export function decodeText(value = ""): string {
+export function decodeWireText(value = ""): string {
   return Buffer.from(value, "base64").toString("utf8");
 }
 
@@ -75,15 +75,15 @@ export function decodeText(value = ""): string {
 export function prefixEnd(prefix: string): string {
   const bytes = Buffer.from(prefix, "utf8");
   bytes[bytes.length - 1]! += 1;
-  return encodeBase64(bytes);
+  return encodeWire(bytes);
 }
 
 /** A condition: the key was written at this revision or later. */
 export function writtenSince(key: string, revision: number): object {
-  return { target: "MOD", result: "GREATER", key: encodeBase64(key), mod_revision: String(revision - 1) };
+  return { target: "MOD", result: "GREATER", key: encodeWire(key), mod_revision: String(revision - 1) };
 }
 
 /** A condition: the key was last written at this revision; 0 for a key that does not exist. */
 export function atRevision(key: string, revision: number): object {
-  return { target: "MOD", result: "EQUAL", key: encodeBase64(key), mod_revision: String(revision) };
+  return { target: "MOD", result: "EQUAL", key: encodeWire(key), mod_revision: String(revision) };
 }

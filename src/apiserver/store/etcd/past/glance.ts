@@ -1,9 +1,9 @@
 import type { Cipher } from "../../cipher.ts";
 import type { Store } from "../../store.ts";
 import type { EtcdClient } from "../client/client.ts";
-import { readObject } from "../contents.ts";
-import type { Layout } from "../contents.ts";
-import { decodeText, encodeBase64, prefixEnd } from "../client/protocol.ts";
+import { readStoredObject } from "../contents.ts";
+import type { EtcdLayout } from "../contents.ts";
+import { decodeWireText, encodeWire, prefixEnd } from "../client/protocol.ts";
 import type { WireRange } from "../client/protocol.ts";
 
 /** The reading half of a store that is asked whether it may be gone on with. */
@@ -12,7 +12,7 @@ export type Glance = Pick<Store, "get" | "list">;
 /** Whose contents are looked at. */
 export interface GlanceOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
 }
 
@@ -24,14 +24,14 @@ export interface GlanceOptions {
 export function glanceAt({ client, layout, cipher }: GlanceOptions, at = 0): Glance {
   const ask = (range: object) => client.call("/v3/kv/range", { ...range, revision: String(at) }) as Promise<WireRange>;
   const storedOf = ({ kvs = [] }: WireRange) =>
-    kvs.map((pair) => readObject(decodeText(pair.key).slice(layout.objects.length), pair, cipher).stored);
+    kvs.map((pair) => readStoredObject(decodeWireText(pair.key).slice(layout.objects.length), pair, cipher).stored);
   return {
     async get(key) {
-      return storedOf(await ask({ key: encodeBase64(`${layout.objects}${key}`) }))[0];
+      return storedOf(await ask({ key: encodeWire(`${layout.objects}${key}`) }))[0];
     },
     async list({ prefix, limit = 1 }) {
       const place = `${layout.objects}${prefix}`;
-      const answer = await ask({ key: encodeBase64(place), range_end: prefixEnd(place), limit: String(limit) });
+      const answer = await ask({ key: encodeWire(place), range_end: prefixEnd(place), limit: String(limit) });
       return { objects: storedOf(answer), revision: at || Number(answer.header?.revision), remaining: 0 };
     },
   };

@@ -6,9 +6,9 @@
  * @module
  */
 import { lastWrite } from "../contents.ts";
-import type { LastWrite, Layout } from "../contents.ts";
+import type { LastWrite, EtcdLayout } from "../contents.ts";
 import { EtcdFailure } from "../client/failure.ts";
-import { encodeBase64 } from "../client/protocol.ts";
+import { encodeWire } from "../client/protocol.ts";
 import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
 
 /** What a process knows of a store. */
@@ -46,9 +46,9 @@ export interface Present {
  */
 export async function askPresent(
   known: KnownState,
-  { layout, call }: { readonly layout: Layout; readonly call: (path: string, body: object) => Promise<unknown> },
+  { layout, call }: { readonly layout: EtcdLayout; readonly call: (path: string, body: object) => Promise<unknown> },
 ): Promise<Present> {
-  const range = (key: string, more: object = {}) => ({ request_range: { key: encodeBase64(key), ...more } });
+  const range = (key: string, more: object = {}) => ({ request_range: { key: encodeWire(key), ...more } });
   const stateAt = (more?: object) => [range(layout.last, more), range(layout.fence, { keys_only: true, ...more })];
   const ask = async (...ranges: readonly object[]) => {
     const { header, responses = [] } = (await call("/v3/kv/txn", { success: ranges })) as WireTransaction;

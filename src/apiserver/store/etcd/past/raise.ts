@@ -6,8 +6,8 @@
  */
 import type { Logger } from "../../../../base/logger.ts";
 import type { EtcdClient } from "../client/client.ts";
-import type { Layout } from "../contents.ts";
-import { encodeBase64 } from "../client/protocol.ts";
+import type { EtcdLayout } from "../contents.ts";
+import { encodeWire } from "../client/protocol.ts";
 import type { WireRange } from "../client/protocol.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present, SeenState } from "./question.ts";
@@ -15,7 +15,7 @@ import type { KnownState, Present, SeenState } from "./question.ts";
 /** What etcd is raised with. */
 export interface RaiseOptions {
   readonly client: EtcdClient;
-  readonly layout: Layout;
+  readonly layout: EtcdLayout;
   readonly processId: string;
   readonly logger: Logger;
 }
@@ -55,7 +55,7 @@ const AT_ONCE = 128;
  */
 export async function raiseAbove(known: number, { client, layout, processId, logger }: RaiseOptions): Promise<void> {
   const put = async (key: string) => {
-    const body = { key: encodeBase64(key), value: encodeBase64(`${processId} recovers`) };
+    const body = { key: encodeWire(key), value: encodeWire(`${processId} recovers`) };
     return Number(((await client.call("/v3/kv/put", body)) as WireRange).header?.revision);
   };
   let revision = await put(layout.fence);

@@ -3,7 +3,7 @@ import type { ShownOutcome, ShownPair } from "../../protocol.ts";
 import { h } from "../dom/h.ts";
 import { icon } from "../dom/icons.ts";
 import { createRounds } from "./rounds.ts";
-import { breakable, count, LISTS, outcomeTag, verdictWord } from "./words.ts";
+import { breakable, countOf, LISTS, outcomeTag, verdictWord } from "./words.ts";
 
 /** Everything that is known of one patch. */
 export interface ShownPatch {
@@ -115,7 +115,7 @@ function way(outcome: ShownOutcome): HTMLElement {
       ran &&
         h(
           "span",
-          { class: "number", title: `${count(matches, "match", "matches")}, ${changed.toLocaleString("en")} changed` },
+          { class: "number", title: `${countOf(matches, "match", "matches")}, ${changed.toLocaleString("en")} changed` },
           `${changed.toLocaleString("en")} of ${matches.toLocaleString("en")} changed`,
         ),
       fuel > 0 && h("span", { class: "number" }, `${fuel.toLocaleString("en")} fuel`),
@@ -131,7 +131,14 @@ function why(outcome: ShownOutcome): HTMLElement | undefined {
   return h(
     "div",
     { class: "why", "data-tone": kind === "denied" ? "denied" : "error" },
-    h("p", {}, h("span", { class: "code-name" }, code), " at ", h("code", {}, place), more > 0 && `, and at ${count(more, "more place")}`),
+    h(
+      "p",
+      {},
+      h("span", { class: "code-name" }, code),
+      " at ",
+      h("code", {}, place),
+      more > 0 && `, and at ${countOf(more, "more place")}`,
+    ),
     h("p", {}, message),
     explanation !== undefined &&
       h("pre", { class: "drawing", tabindex: 0, role: "group", "aria-label": "The expression with the value of each part" }, explanation),

@@ -22,7 +22,7 @@ function item(problem: Problem, jump: (problem: Problem) => void): HTMLLIElement
         "span",
         { class: "problem-head" },
         h("b", {}, h("span", { class: "unseen" }, severity === "error" ? "Error " : "Warning "), code),
-        h("span", {}, `${TEXTS[textOf(problem)]}, line ${line}, column ${column}`),
+        h("span", {}, `${TEXTS[problemTextName(problem)]}, line ${line}, column ${column}`),
       ),
       h("span", { class: "problem-text" }, message),
       hint !== "" && h("span", { class: "problem-hint" }, hint),
@@ -31,6 +31,6 @@ function item(problem: Problem, jump: (problem: Problem) => void): HTMLLIElement
 }
 
 /** The text that a problem is of. */
-export function textOf({ file }: Problem): TextName {
+export function problemTextName({ file }: Problem): TextName {
   return file === "tenant" || file === "host" ? file : "config";
 }

@@ -6,7 +6,7 @@ import { createPatchCard, patchKey } from "./patch-card.ts";
 import type { PatchActions, ShownPatch } from "./patch-card.ts";
 import { createProblemList } from "./problem-list.ts";
 import { createTogetherCard } from "./together-card.ts";
-import { count } from "./words.ts";
+import { countOf } from "./words.ts";
 
 /** What people do with results. */
 export interface ResultActions {
@@ -55,15 +55,15 @@ const UNKNOWN: ShownVerdicts = { pairs: [], together: [] };
 /** An answer in a few words, for anyone who does not see it. */
 export function summary({ problems, outcomes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  if (errors > 0) return `${count(errors, "problem")} found.`;
+  if (errors > 0) return `${countOf(errors, "problem")} found.`;
   const applied = outcomes.filter(({ outcome }) => outcome === "applied").length;
   const failed = [...outcomes, ...(back?.outcomes ?? [])].filter(({ outcome }) => outcome === "error" || outcome === "denied").length;
   const restless = pairs.filter(({ verdict }) => verdict === "oscillates" || verdict === "drifts").length;
   return [
-    `${count(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
-    back && `${count(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
-    restless > 0 && `${count(restless, "pair")} of expressions cannot rest.`,
-    together.length > 0 && `${count(together.length, "group")} of patches cannot rest together.`,
+    `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
+    back && `${countOf(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
+    restless > 0 && `${countOf(restless, "pair")} of expressions cannot rest.`,
+    together.length > 0 && `${countOf(together.length, "group")} of patches cannot rest together.`,
     `${fuel} fuel.`,
   ]
     .filter((part) => typeof part === "string")
@@ -109,15 +109,15 @@ function content(
   const warnings = answer.problems.filter(({ severity }) => severity === "warning");
   return [
     failure !== undefined && alert(failure),
-    errors.length > 0 && group(count(errors.length, "problem"), createProblemList(errors, actions.jumpToProblem)),
+    errors.length > 0 && group(countOf(errors.length, "problem"), createProblemList(errors, actions.jumpToProblem)),
     patches.length > 0 &&
       group(
-        count(patches.length, "patch", "patches"),
+        countOf(patches.length, "patch", "patches"),
         h("ol", { class: "patches" }, ...patches.map((patch) => createPatchCard(patch, open.has(patchKey(patch)), patchActions))),
       ),
     verdicts.together.length > 0 && group("Together", h("ol", { class: "patches" }, ...verdicts.together.map(createTogetherCard))),
     patches.length === 0 && errors.length === 0 && nothing(),
-    warnings.length > 0 && group(count(warnings.length, "warning"), createProblemList(warnings, actions.jumpToProblem)),
+    warnings.length > 0 && group(countOf(warnings.length, "warning"), createProblemList(warnings, actions.jumpToProblem)),
     notes.length > 0 &&
       group(
         "The syncer would say",

@@ -36,7 +36,7 @@ const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
 };
 
 /** All words, for anyone who wants to know what they mean. */
-export const WORDS: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
+export const GLOSSARY: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
 
 /** What the texts are called. */
 export const TEXTS: Readonly<Record<TextName, string>> = { config: "vcluster.yaml", tenant: "Tenant object", host: "Host object" };
@@ -65,7 +65,7 @@ export function verdictWord(verdict: PairVerdict): Word {
 }
 
 /** `1 match`, `2 matches`. `more` is the plural, by default with an s. */
-export function count(number: number, one: string, more = `${one}s`): string {
+export function countOf(number: number, one: string, more = `${one}s`): string {
   return `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 }
 

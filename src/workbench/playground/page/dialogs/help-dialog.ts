@@ -2,7 +2,7 @@ import { createDialog } from "./dialog.ts";
 import type { Dialog } from "./dialog.ts";
 import { h } from "../dom/h.ts";
 import { SHORTCUTS } from "./shortcuts.ts";
-import { tag, WORDS } from "../cards/words.ts";
+import { tag, GLOSSARY } from "../cards/words.ts";
 
 const FUEL =
   "What expressions cost: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is ended.";
@@ -19,7 +19,7 @@ export function createHelpDialog(): Dialog {
       { class: "words" },
       h("dt", {}, h("span", { class: "tag" }, "fuel")),
       h("dd", {}, FUEL),
-      ...WORDS.flatMap((word) => [h("dt", {}, tag(word.text, word.tone, word.icon)), h("dd", {}, word.meaning)]),
+      ...GLOSSARY.flatMap((word) => [h("dt", {}, tag(word.text, word.tone, word.icon)), h("dd", {}, word.meaning)]),
     ),
     h("h3", {}, "Keys"),
     h("dl", { class: "keys" }, ...SHORTCUTS.flatMap(([keys, what]) => [h("dt", {}, ...spaced(keys)), h("dd", {}, what)])),

@@ -4,7 +4,7 @@
 export type Child = Node | string | undefined | null | false;
 
 /** Attributes by name. `true` is an empty attribute, `false` and `undefined` none; `on…` takes a listener, `class` as written. */
-export type Attributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
+export type DomAttributes = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>;
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -16,14 +16,14 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Attributes = {},
+  attributes: DomAttributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   return furnish(document.createElement(tag), attributes, children);
 }
 
 /** An SVG element, as {@link h}. */
-export function svg(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
+export function svg(tag: string, attributes: DomAttributes = {}, ...children: readonly Child[]): SVGElement {
   return furnish(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
 }
 
@@ -32,7 +32,7 @@ export function fill(parent: Element, ...children: readonly Child[]): void {
   parent.replaceChildren(...shown(children));
 }
 
-function furnish<Made extends Element>(element: Made, attributes: Attributes, children: readonly Child[]): Made {
+function furnish<Made extends Element>(element: Made, attributes: DomAttributes, children: readonly Child[]): Made {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");

@@ -8,7 +8,7 @@ export type Theme = "system" | "light" | "dark";
 export type Compare = "tenant" | "synced" | "nothing";
 
 /** Everything that is kept. */
-export interface Settings {
+export interface PageSettings {
   readonly theme: Theme;
   readonly compare: Compare;
   /** Whether somebody has read what the page is for. */
@@ -25,13 +25,13 @@ export interface SettingsStorage {
 
 /** Settings that keep themselves. */
 export interface SettingsStore {
-  get(): Settings;
+  get(): PageSettings;
   /** Changes some. What cannot be kept holds until the page is closed. */
-  set(change: Partial<Settings>): void;
+  set(change: Partial<PageSettings>): void;
 }
 
 const NAME = "endpoint-sync-playground";
-const DEFAULTS: Settings = { theme: "system", compare: "tenant", welcomed: false };
+const DEFAULTS: PageSettings = { theme: "system", compare: "tenant", welcomed: false };
 
 /**
  * Reads the settings, and keeps changes. A browser may refuse to keep anything, and what it kept may be of another version:
@@ -50,7 +50,7 @@ export function createSettings(storage: () => SettingsStorage): SettingsStore {
   };
 }
 
-function read(storage: () => SettingsStorage): Settings {
+function read(storage: () => SettingsStorage): PageSettings {
   const kept: unknown = guarded(() => JSON.parse(storage().getItem(NAME) ?? "{}"));
   if (typeof kept !== "object" || kept === null) return DEFAULTS;
   const { theme, compare, welcomed, draft } = kept as Record<string, unknown>;

@@ -3,7 +3,7 @@ import type { ShownPair } from "../../protocol.ts";
 import type { PaneName } from "../dom/panes.ts";
 import type { ShownPatch } from "../cards/patch-card.ts";
 import { matchSpans, writtenPatches } from "../editor/places.ts";
-import { textOf } from "../cards/problem-list.ts";
+import { problemTextName } from "../cards/problem-list.ts";
 import type { Texts } from "../texts.ts";
 
 /** Leads people to places in the texts. */
@@ -35,7 +35,7 @@ export function createPointing(texts: Texts, show: (name: PaneName) => void): Po
       mark(list, written.path, true);
     },
     toProblem(problem) {
-      const name = textOf(problem);
+      const name = problemTextName(problem);
       show(name);
       texts[name].goTo(texts[name].offsetOf(problem.line, problem.column));
     },

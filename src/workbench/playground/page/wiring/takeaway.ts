@@ -9,7 +9,7 @@ import { commandLineOf, testFileOf, typeScriptOf } from "../../test-file.ts";
 import type { Announcer } from "../dom/announce.ts";
 import { copyText } from "../dom/clipboard.ts";
 import type { Texts } from "../texts.ts";
-import { count } from "../cards/words.ts";
+import { countOf } from "../cards/words.ts";
 
 /** Where the things to take come from, and who says that they were copied. */
 export interface TakeawayOptions {
@@ -33,7 +33,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     const packed = await packState(texts.state());
     if (!packed.ok) return announcer.toast(packed.message);
     history.replaceState(null, "", `#${packed.fragment}`);
-    const size = count(location.href.length, "character");
+    const size = countOf(location.href.length, "character");
     const copied = await copyText(location.href);
     announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
   }

@@ -4,12 +4,14 @@ import type { Problem } from "../../../../schema/problem.ts";
 import type { PlaygroundAnswer, TextName } from "../../protocol.ts";
 import type { Editor } from "../editor/editor.ts";
 import { writtenPatches } from "../editor/places.ts";
-import { textOf } from "../cards/problem-list.ts";
+import { problemTextName } from "../cards/problem-list.ts";
 
 /** What to underline in one text: its problems, and in the configuration the expressions that failed. */
 export function underlines(answer: PlaygroundAnswer, name: TextName, editor: Editor): Diagnostic[] {
   const text = editor.text();
-  const problems = answer.problems.filter((problem) => textOf(problem) === name).map((problem) => ofProblem(problem, text, editor));
+  const problems = answer.problems
+    .filter((problem) => problemTextName(problem) === name)
+    .map((problem) => ofProblem(problem, text, editor));
   return name === "config" ? [...problems, ...failures(answer, text)] : problems;
 }
 
